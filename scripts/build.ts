@@ -32,6 +32,8 @@ interface Recipe {
    * misses one.
    */
   leftInCheckout?: readonly string[];
+  /** Something in it goes by the names of its own classes, which a short bundle would change. It costs each closure that is made. */
+  keepsNames?: boolean;
 }
 
 const recipes: Readonly<Record<Buildable, Recipe>> = {
@@ -39,6 +41,8 @@ const recipes: Readonly<Record<Buildable, Recipe>> = {
   'control-plane': {
     main: 'services/control-plane/src/main.ts',
     commands: ['services/control-plane/src/bootstrap.ts'],
+    // oidc-provider keeps records by the names of its models.
+    keepsNames: true,
   },
   'data-service': { main: 'services/data-service/src/main.ts', leftInCheckout: ['chdb'] },
   migrations: { main: 'scripts/migrate.ts' },
@@ -88,7 +92,7 @@ export async function build(
   into: string = folderOf(name),
   more: readonly string[] = [],
 ): Promise<Built> {
-  const { main, commands = [], leftInCheckout = [] } = recipes[name];
+  const { main, commands = [], leftInCheckout = [], keepsNames = false } = recipes[name];
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
   const beside: Beside = { entries: new Map(), assets: new Map() };
@@ -97,7 +101,7 @@ export async function build(
   const moduleIds = new Set<string>();
   // Threads are found while what starts them is bundled.
   for (const [file, entry] of beside.entries)
-    for (const id of await bundle(entry, join(into, file), beside)) moduleIds.add(id);
+    for (const id of await bundle(entry, join(into, file), beside, keepsNames)) moduleIds.add(id);
   const entries = [...beside.entries.keys()];
   for (const id of copyAssets(beside.assets, into)) moduleIds.add(id);
   const packages = bundledPackages(moduleIds);
@@ -130,7 +134,12 @@ export function readBuilt(folder: string): Built {
 }
 
 /** Returns the modules that are in it. */
-async function bundle(entry: string, file: string, beside: Beside): Promise<readonly string[]> {
+async function bundle(
+  entry: string,
+  file: string,
+  beside: Beside,
+  keepNames: boolean,
+): Promise<readonly string[]> {
   // Only who builds needs it: `npm start` asks what is current and must not wait for it.
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
@@ -145,6 +154,7 @@ async function bundle(entry: string, file: string, beside: Beside): Promise<read
     format: 'esm',
     codeSplitting: false,
     minify: true,
+    keepNames,
     sourcemap: true,
     // As seen from the root, so that the map is the same wherever the file is written.
     sourcemapExcludeSources: true,

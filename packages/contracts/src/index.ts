@@ -80,7 +80,6 @@ export {
 export {
   type McpAddress,
   type McpRight,
-  mcpBaseOf,
   mcpChallenge,
   mcpGrantSecret,
   mcpPath,

@@ -1,28 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { mcpBaseOf, mcpChallenge, mcpGrantSecret, mcpRightsOf, readMcpPath } from './mcp-oauth.ts';
+import { expect, it } from 'vitest';
+import { mcpChallenge, mcpGrantSecret, mcpRightsOf, readMcpPath } from './mcp-oauth.ts';
 import { isWellFormedServiceKey } from './service-key.ts';
-
-describe('mcpBaseOf', () => {
-  it('is what is set, whatever the request says', () => {
-    const called = { host: 'evil.example', proto: 'http' } as const;
-    expect(mcpBaseOf('https://ai.example/', called)).toBe('https://ai.example');
-    expect(mcpBaseOf(undefined, called)).toBeUndefined();
-  });
-
-  it.each(['localhost:8787', '127.0.0.1:8787', '[::1]:8787', 'localhost'])(
-    'is %s where nothing is set',
-    (host) => {
-      expect(mcpBaseOf(undefined, { host, proto: 'http' })).toBe(`http://${host}`);
-    },
-  );
-
-  it.each(['localhost.evil.example', '127.0.0.1.evil.example', '10.0.0.1', undefined])(
-    'is never %s',
-    (host) => {
-      expect(mcpBaseOf(undefined, { host, proto: 'http' })).toBeUndefined();
-    },
-  );
-});
 
 it('reads both forms of a server’s path, and nothing else', () => {
   expect(readMcpPath('/sums/mcp')).toEqual({ workspace: undefined, server: 'sums' });

@@ -3,8 +3,7 @@
  * and what a grant is known by. Facts: RFC 8414, RFC 8707, RFC 9728, the authorization chapter of MCP.
  */
 
-import type { Arrival } from './arrival.ts';
-import { toolBaseUrl } from './public-base.ts';
+import { isReservedSlug } from './root-paths.ts';
 
 /** What clients may ask for, and what it lets them do. Names of others are taken, too: clients have them in their settings. */
 const rightsByScope = {
@@ -37,17 +36,6 @@ export function mcpRightsOf(scope: string): ReadonlySet<McpRight> {
   );
 }
 
-/**
- * The origin that documents, tokens and challenges name: as it is set, else where a caller on this machine called. Never another
- * `Host`, which anybody can write. Without a slash at its end; undefined = there is none, and OAuth is not offered.
- */
-export function mcpBaseOf(
-  configured: string | undefined,
-  arrival: Pick<Arrival, 'host' | 'proto'>,
-): string | undefined {
-  return toolBaseUrl({ mcp: configured, public: undefined }, arrival) || undefined;
-}
-
 /** A server as addresses name it. */
 export interface McpAddress {
   /** Slug; undefined = the workspace of whoever calls. */
@@ -56,13 +44,13 @@ export interface McpAddress {
   readonly server: string;
 }
 
-const slug = '[A-Za-z0-9_-]{1,100}';
-const addressPath = new RegExp(`^/(?:(${slug})/)?(${slug})/mcp$`);
+const shape = /^\/(?:([\w-]{1,128})\/)?([\w-]{1,128})\/mcp$/;
 
 /** Of a path `/{server}/mcp` or `/{workspace}/{server}/mcp`; undefined when it is neither. */
 export function readMcpPath(path: string): McpAddress | undefined {
-  const found = addressPath.exec(path);
-  return found?.[2] === undefined ? undefined : { workspace: found[1], server: found[2] };
+  const [, workspace, server] = shape.exec(path) ?? [];
+  if (server === undefined || isReservedSlug(workspace ?? server)) return undefined;
+  return { workspace, server };
 }
 
 export function mcpPath({ workspace, server }: McpAddress): string {
@@ -74,9 +62,9 @@ export function mcpResourceMetadataUrl(base: string, address: McpAddress): strin
   return `${base}/.well-known/oauth-protected-resource${mcpPath(address)}`;
 }
 
-/** How the answers 401 and 403 tell a client where to log in (RFC 9728 §5.1, RFC 6750 §3). */
+/** How the answers 401 and 403 tell a client where to log in (RFC 9728 §5.1, RFC 6750 §3); nowhere, without a base. */
 export function mcpChallenge(
-  base: string,
+  base: string | undefined,
   address: McpAddress,
   fault?: {
     readonly error: 'invalid_token' | 'insufficient_scope';
@@ -85,7 +73,9 @@ export function mcpChallenge(
     readonly scope?: string;
   },
 ): string {
-  const parts = [`resource_metadata="${mcpResourceMetadataUrl(base, address)}"`];
+  const parts: string[] = [];
+  if (base !== undefined)
+    parts.push(`resource_metadata="${mcpResourceMetadataUrl(base, address)}"`);
   if (fault !== undefined) {
     parts.unshift(`error="${fault.error}"`);
     if (fault.description !== undefined)

@@ -5,6 +5,7 @@
  */
 
 export { freePort } from '@sluice/stack';
+export { awayFrom, Browser, pageOf } from './browser.ts';
 export { builtService, builtServices } from './built-service.ts';
 export { type CertificateName, testCertificate, testCertificatePath } from './certificates.ts';
 export { debianServer } from './debian-servers.ts';

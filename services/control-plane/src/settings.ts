@@ -203,6 +203,9 @@ export const settings = defineSettings({
     TRUSTED_CUSTOM_HOSTS: csv(
       'hosts that admins may name although they are private; replaces the default list',
     ),
+    TRUSTED_CALLER_HOSTS: csv(
+      'the same for hosts that others name: clients of MCP that are [documents](mcp-oauth.md); unset = this machine in development, else nobody',
+    ),
     OWN_HOSTS: csv(
       'hosts, `host:port` and ranges of this installation, never called; beside those in other settings',
     ),

@@ -103,6 +103,7 @@ export function wire(
   });
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
+    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
     production: env.NODE_ENV === 'production',
     ownHosts: env.OWN_HOSTS ?? [],
     ownParts: [
@@ -187,7 +188,7 @@ export function wire(
     fetch,
     peppers: [env.KEY_PEPPER, ...env.KEY_PEPPER_ALSO],
     masterKeys: [env.MASTER_KEY, ...env.MASTER_KEY_ALSO],
-    baseUrl: env.MCP_GATEWAY_BASE_URL ?? env.PUBLIC_URL,
+    addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
     privateKey: env.JWT_PRIVATE_KEY,
     keyDays: env.MCP_SIGNING_KEY_DAYS,
     whenPassed: (barrier) => barriers.whenPassed(barrier),

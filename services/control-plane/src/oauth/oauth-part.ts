@@ -1,3 +1,4 @@
+import type { PublicAddresses } from '@sluice/contracts';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
@@ -16,7 +17,7 @@ export interface OauthSettings {
   /** The first is in use. */
   peppers: readonly Buffer[];
   masterKeys: readonly Buffer[];
-  baseUrl: string | undefined;
+  addresses: PublicAddresses;
   privateKey: string | undefined;
   keyDays: number;
   whenPassed: (barrier: string) => Promise<boolean>;
@@ -31,7 +32,8 @@ export function oauthPart(settings: OauthSettings): {
   routes: OauthParts;
   maintain: () => Promise<void>;
 } {
-  const { client, vault, fetch, peppers, masterKeys, baseUrl, logger, now, whenPassed } = settings;
+  const { client, vault, fetch, peppers, masterKeys, addresses, logger, now, whenPassed } =
+    settings;
   const [pepper] = peppers;
   const [masterKey] = masterKeys;
   if (pepper === undefined || masterKey === undefined) throw new Error('there is no key');
@@ -50,7 +52,7 @@ export function oauthPart(settings: OauthSettings): {
   });
   const pages = new InteractionPages({ client, grants, peppers, masterKey, now });
   return {
-    routes: { server, pages, keys, baseUrl, now },
+    routes: { server, pages, keys, addresses, now },
     async maintain() {
       await keys.rotate();
       await sweep(client, now(), { unusedClientMs: dayMs, consentMs: 365 * dayMs });

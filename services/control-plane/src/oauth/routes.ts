@@ -1,4 +1,4 @@
-import { mcpBaseOf, mcpScopes, readMcpPath } from '@sluice/contracts';
+import { mcpScopes, type PublicAddresses, readMcpPath, toolBaseUrl } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import express, { type Request, type RequestHandler, type Response, Router } from 'express';
 import { callerArrival, clientAddress } from '../kernel/http/arrival.ts';
@@ -13,8 +13,7 @@ export interface OauthParts {
   server: AuthorizationServer;
   pages: InteractionPages;
   keys: KeyRing;
-  /** `MCP_GATEWAY_BASE_URL`, else `PUBLIC_URL`. */
-  baseUrl: string | undefined;
+  addresses: PublicAddresses;
   now: () => Date;
 }
 
@@ -98,9 +97,9 @@ export function oauthRoutes(parts: OauthParts): Router {
  * The origin that everything here names.
  * @throws GatewayError 404 where none is set and the caller is not on this machine
  */
-function baseOf(req: Request, { baseUrl }: OauthParts): string {
-  const base = mcpBaseOf(baseUrl, callerArrival(req));
-  if (base === undefined)
+function baseOf(req: Request, { addresses }: OauthParts): string {
+  const base = toolBaseUrl(addresses, callerArrival(req));
+  if (base === '')
     throw new GatewayError('request.route_not_found', {
       message:
         'OAuth is offered where MCP_GATEWAY_BASE_URL, or PUBLIC_URL, says under which origin clients reach it.',

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { awayFrom, Browser, pageOf } from '@sluice/testkit';
 import { expect } from 'vitest';
 import type { Harness } from '../support/harness.ts';
-import { awayFrom, Browser, pageOf } from './browser.ts';
 
 /** An MCP server and a person with a key, in the first organisation's workspace. */
 export interface OauthWorld {

@@ -187,6 +187,16 @@ export class ConfigStore {
     return this.#keys.find(secret);
   }
 
+  /** The key that a grant to a client of MCP is of, when it is held: no waiting. */
+  heldGrant(id: string): ResolvedKey | undefined {
+    return this.#keys.heldGrant(id);
+  }
+
+  /** The same; undefined when there is no such grant. @throws as `findKey` does */
+  findGrant(id: string): Promise<ResolvedKey | undefined> {
+    return this.#keys.findGrant(id);
+  }
+
   /**
    * A key by its id, which is asked for each time: only who administers keys does so.
    * @throws GatewayError `auth.unavailable` when the control plane cannot be asked.

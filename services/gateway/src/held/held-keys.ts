@@ -1,5 +1,10 @@
 import { equals } from '@bufbuild/protobuf';
-import { hashServiceKey, isWellFormedServiceKey, pepperName } from '@sluice/contracts';
+import {
+  hashServiceKey,
+  isWellFormedServiceKey,
+  mcpGrantSecret,
+  pepperName,
+} from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { config } from '@sluice/proto-stubs';
 import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
@@ -87,7 +92,20 @@ export class HeldKeys {
    * @throws GatewayError `auth.unavailable` when it is not known here and cannot be asked for.
    */
   async find(secret: string): Promise<ResolvedKey | undefined> {
-    if (!isWellFormedServiceKey(secret)) return undefined;
+    return isWellFormedServiceKey(secret) ? this.#find(secret) : undefined;
+  }
+
+  /** The key that a grant to a client of MCP is of: no waiting. */
+  heldGrant(id: string): ResolvedKey | undefined {
+    return this.#bySecret.get(mcpGrantSecret(id));
+  }
+
+  /** The same; undefined when there is no such grant. @throws as `find` does */
+  findGrant(id: string): Promise<ResolvedKey | undefined> {
+    return this.#find(mcpGrantSecret(id));
+  }
+
+  async #find(secret: string): Promise<ResolvedKey | undefined> {
     const hash = hashServiceKey(secret, this.#pepper);
     const hashHex = hash.toString('hex');
     const found =

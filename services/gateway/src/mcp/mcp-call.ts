@@ -3,6 +3,7 @@ import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
+import type { McpIdentity } from './access-tokens.ts';
 import type { CallerReply } from './caller-reply.ts';
 
 export { principalOf } from '../exchange/principal.ts';
@@ -13,6 +14,8 @@ export interface McpCall {
   readonly key: ResolvedKey;
   readonly bundle: CompiledBundle;
   readonly server: CompiledMcpServer;
+  /** What a token lets its client do; undefined = a key or a JWT called. */
+  readonly identity?: McpIdentity | undefined;
   /** Whom sessions, tasks and states belong to. */
   readonly principal: string;
   readonly reply: CallerReply;
@@ -21,7 +24,7 @@ export interface McpCall {
 }
 
 /** What a server may be told of who calls. */
-export function claimsOf({ key, bundle }: McpCall): Record<string, string> {
+export function claimsOf({ key, bundle, identity }: McpCall): Record<string, string> {
   const { source } = key;
   return {
     sub: source.userId === '' ? source.id : source.userId,
@@ -30,6 +33,7 @@ export function claimsOf({ key, bundle }: McpCall): Record<string, string> {
     workspace_id: source.workspaceId,
     workspace_slug: bundle.source.workspaceSlug,
     organisation_id: source.organisationId,
-    scope: source.scopes.join(' '),
+    scope: identity?.scope ?? source.scopes.join(' '),
+    client_id: identity?.clientId ?? '',
   };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HeaderSpelling, operations, spellingOf } from '@sluice/contracts';
+import { type HeaderSpelling, mcpChallenge, operations, spellingOf } from '@sluice/contracts';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import {
   checkEra,
@@ -16,21 +16,22 @@ import { type Exchange, openExchange } from '../exchange/exchange.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import { expectRest } from '../http/discard-rest.ts';
-import type { Stage } from '../pipeline/pipeline.ts';
 import { headerText } from '../routes/error-reply.ts';
 import { openArrival } from '../routes/open-arrival.ts';
 import { observe, type ServeDeps } from '../routes/serve.ts';
 import type { McpAddress } from './address.ts';
+import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
 import { mayUse } from './may-use.ts';
 import { type McpCall, principalOf } from './mcp-call.ts';
+import { rightOf, scopeFor } from './method-right.ts';
 import type { ModernRelay } from './modern-relay.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
 import { headerPlan } from './upstream-headers.ts';
 
 export interface McpDeps extends ServeDeps {
-  readonly authenticate: Stage;
+  readonly authenticate: AuthenticateCaller;
   readonly origins: Omit<OriginSettings, 'readArrival'>;
   readonly legacy: LegacyRelay;
   readonly modern: ModernRelay;
@@ -141,8 +142,8 @@ async function answer(
   deps: McpDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  await deps.authenticate(exchange, async () => entered);
-  const call = enterServer(served, exchange, signal);
+  const identity = await deps.authenticate(exchange, served);
+  const call = { ...enterServer(served, exchange, signal), identity };
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
@@ -173,6 +174,7 @@ async function post(
   checkPostHeaders(headers);
   const message = readMessage(await arrival.readBody());
   expectRest(req, res);
+  if (message.kind === 'request') expectRight(call, message.method);
   const { era, version } = checkEra(message, headers);
   if (era === 'modern') {
     if (message.kind === 'request') return modern.request(call, message, version);
@@ -210,15 +212,26 @@ function enterServer(
   return { exchange, key, bundle, server, principal: principalOf(key), reply, signal };
 }
 
+/** Whether the token lets its client ask this; keys may ask everything. @throws AccessFault 403 that names the scope to log in for */
+function expectRight({ identity }: McpCall, method: string): void {
+  const right = rightOf(method);
+  if (identity === undefined || right === undefined || identity.rights.has(right)) return;
+  const description = `The token does not let this client call ${method}.`;
+  throw new AccessFault(403, 'insufficient_scope', description, scopeFor(right));
+}
+
 /** A refusal before there is a message to answer. */
 class AccessFault extends Error {
   readonly status: number;
   readonly error: string;
+  /** What to log in for. */
+  readonly scope: string | undefined;
 
-  constructor(status: number, error: string, description: string) {
+  constructor(status: number, error: string, description: string, scope?: string) {
     super(description);
     this.status = status;
     this.error = error;
+    this.scope = scope;
   }
 }
 
@@ -253,7 +266,10 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
     return;
   }
   if (caught instanceof AccessFault) {
-    reply.body(caught.status, oauthError(caught.error, caught.message));
+    const { status, error, scope, message } = caught;
+    const step =
+      scope === undefined ? {} : challenge(served, { error: 'insufficient_scope', scope });
+    reply.body(status, oauthError(error, message), step);
     return;
   }
   const error = fromUnknown(caught);
@@ -266,25 +282,31 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
   tellGatewayError(error, served, subject.kind === 'tool-call' ? subject.event?.rpcId : undefined);
 }
 
+/** Where to log in, and what for. */
+function challenge(
+  { base, address }: Served,
+  fault?: Parameters<typeof mcpChallenge>[2],
+): ReplyHeaders {
+  return { 'www-authenticate': mcpChallenge(base, address, fault) };
+}
+
 /** @param idText of the message that is refused, where it was read */
-function tellGatewayError(
-  error: GatewayError,
-  { reply, address, base }: Served,
-  idText = 'null',
-): void {
+function tellGatewayError(error: GatewayError, served: Served, idText = 'null'): void {
+  const { reply } = served;
   const headers: ReplyHeaders = { ...error.headers };
-  const challenge =
-    base === undefined
-      ? 'Bearer'
-      : `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource${address.path}"`;
   if (error.status === 401) {
-    headers['www-authenticate'] = challenge;
-    reply.body(401, oauthError('unauthorized', error.message), headers);
+    const isMissing = error.code === 'auth.missing_key';
+    const fault = { error: 'invalid_token', description: error.message } as const;
+    Object.assign(headers, challenge(served, isMissing ? undefined : fault));
+    reply.body(
+      401,
+      oauthError(isMissing ? 'unauthorized' : 'invalid_token', error.message),
+      headers,
+    );
     return;
   }
   if (error.code === 'auth.missing_scope') {
-    const more = `error="insufficient_scope", scope="mcp"`;
-    headers['www-authenticate'] = `${challenge}${base === undefined ? ' ' : ', '}${more}`;
+    Object.assign(headers, challenge(served, { error: 'insufficient_scope', scope: 'mcp' }));
     reply.body(403, oauthError('insufficient_scope', error.message), headers);
     return;
   }
@@ -313,6 +335,3 @@ function tellGatewayError(
 function oauthError(error: string, description: string): Buffer {
   return Buffer.from(JSON.stringify({ error, error_description: description }));
 }
-
-/** What the stage of authentication hands on: nothing of it is sent. */
-const entered = { kind: 'body' as const, status: 200, headers: {}, body: Buffer.alloc(0) };

@@ -2,6 +2,8 @@ import { hkdfSync } from 'node:crypto';
 import { createSealer } from '@sluice/mcp';
 import type { HostRules, UpstreamPools } from '@sluice/outbound';
 import type { ConfigStore } from '../held/config-store.ts';
+import { AccessTokens } from '../mcp/access-tokens.ts';
+import { authenticateCaller } from '../mcp/authenticate-caller.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
 import { LegacyRelay } from '../mcp/legacy-relay.ts';
 import { ModernRelay } from '../mcp/modern-relay.ts';
@@ -49,7 +51,11 @@ export function mcpPart(env: Env, parts: McpParts) {
   const modern = new ModernRelay(shared);
   const serve = serveMcp({
     ...serving,
-    authenticate: parts.authenticate,
+    authenticate: authenticateCaller({
+      authenticate: parts.authenticate,
+      store,
+      tokens: new AccessTokens({ store }),
+    }),
     origins: {
       addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
       allowed: new Set(env.MCP_ALLOWED_ORIGINS),

@@ -59,11 +59,13 @@ const adminSegments = new Set([
   'workspace-exclusions',
 ]);
 
-/** Answered by the control plane, and not below `/v1`: price lists, the registry of MCP servers, the reference. */
+/** Answered by the control plane, and not below `/v1`: price lists, the registry of MCP servers, the reference, OAuth of MCP's clients. */
 export const adminRootPaths: readonly string[] = [
   `/${rootSegment.prices}`,
   `/${rootSegment.registry}/servers`,
   `/${rootSegment.docs}`,
+  `/${rootSegment.oauth}`,
+  `/${rootSegment.wellKnown}`,
 ];
 
 /** Called between model calls, by clients whose every request names their provider; no provider has them. */

@@ -335,7 +335,7 @@ describe('what strangers send', () => {
     expect(response.status).toBe(401);
     const { origin, pathname } = new URL(url);
     expect(response.headers.get('www-authenticate')).toBe(
-      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource${pathname}"`,
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource${pathname}", scope="mcp"`,
     );
     expect(await response.json()).toEqual({
       error: 'unauthorized',

@@ -18,18 +18,34 @@ export function authenticate(
     const found = keyOfCaller(exchange, store, tokens);
     const key = found instanceof Promise ? await found : found;
     if (key === undefined) throw new GatewayError('auth.invalid_key');
-    checkKey(exchange, key, scopes);
-    // Told in the log and the ledger even if the workspace cannot be had.
-    exchange.key = key;
-    const held = store.bundle(key.source.workspaceId);
-    const bundle = held instanceof Promise ? await held : held;
+    const admitted = admit(exchange, key, store, scopes);
+    if (admitted instanceof Promise) await admitted;
+    return next();
+  };
+}
+
+/**
+ * Lets in whoever has this key, into its workspace. Waits only for a workspace that was never seen before.
+ * @throws GatewayError as `checkKey` does, and `auth.invalid_key` when the workspace is gone
+ */
+export function admit(
+  exchange: Exchange,
+  key: ResolvedKey,
+  store: Pick<ConfigStore, 'bundle'>,
+  scopes?: readonly string[],
+): void | Promise<void> {
+  checkKey(exchange, key, scopes);
+  // Told in the log and the ledger even if the workspace cannot be had.
+  exchange.key = key;
+  const enter = (bundle: CompiledBundle | undefined) => {
     if (bundle === undefined)
       throw new GatewayError('auth.invalid_key', { message: 'The workspace of this key is gone.' });
     enterWorkspace(exchange, key, bundle);
     const { progress, arrival } = exchange;
     progress.authenticationMs = performance.now() - arrival.startedAt;
-    return next();
   };
+  const held = store.bundle(key.source.workspaceId);
+  return held instanceof Promise ? held.then(enter) : enter(held);
 }
 
 /** The key of the secret that came; undefined when there is none. */

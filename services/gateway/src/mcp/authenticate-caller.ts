@@ -1,0 +1,45 @@
+import { invalidToken } from '@sluice/jwt';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { ConfigStore } from '../held/config-store.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
+import { admit } from '../pipeline/stages/authenticate.ts';
+import type { AccessTokens, McpIdentity } from './access-tokens.ts';
+import type { McpAddress } from './address.ts';
+
+export interface AuthenticateCallerParts {
+  /** For keys and JWTs of organisations. */
+  readonly authenticate: Stage;
+  readonly store: Pick<ConfigStore, 'bundle'>;
+  readonly tokens: AccessTokens;
+}
+
+/**
+ * Who calls an MCP server: by a key, a JWT of their organisation, or an access token that a client was given for this very server.
+ * Fills in the exchange's key, bundle and metadata.
+ * @returns what a token allows; undefined = a key or a JWT, which the scopes of MCP do not narrow
+ */
+export type AuthenticateCaller = (
+  exchange: Exchange,
+  at: { readonly base: string | undefined; readonly address: McpAddress },
+) => Promise<McpIdentity | undefined>;
+
+export function authenticateCaller(parts: AuthenticateCallerParts): AuthenticateCaller {
+  const { authenticate, store, tokens } = parts;
+  return async (exchange, { base, address }) => {
+    const secret = exchange.arrival.caller.serviceKey;
+    if (secret === undefined || base === undefined || !tokens.isOurs(secret, base)) {
+      await authenticate(exchange, async () => entered);
+      return undefined;
+    }
+    const identity = await tokens.verify(secret, base, `${base}${address.path}`);
+    await admit(exchange, identity.key, store);
+    const server = exchange.bundle?.mcpServer(address.server);
+    // A slug may have been given to another server since.
+    if (server !== undefined && server.source.id !== identity.serverId)
+      throw invalidToken('The token is for the MCP server that had this name before.');
+    return identity;
+  };
+}
+
+/** What the stage of authentication hands on: nothing of it is sent. */
+const entered = { kind: 'body' as const, status: 200, headers: {}, body: Buffer.alloc(0) };
