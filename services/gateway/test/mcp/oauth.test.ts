@@ -322,7 +322,9 @@ describe('an access token at the gateway', () => {
     );
     await client.listTools();
     await client.readResource({ uri: 'test://one' });
-    await expect(client.callTool({ name: 'echo', arguments: {} })).rejects.toThrow('insufficient_scope');
+    await expect(client.callTool({ name: 'echo', arguments: {} })).rejects.toThrow(
+      'insufficient_scope',
+    );
     const refused = await ask(token, 'tools/call');
     expect(refused.status).toBe(403);
     expect(refused.headers.get('www-authenticate')).toMatch(
