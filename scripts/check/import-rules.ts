@@ -20,7 +20,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/providers': ['packages/errors', 'packages/json'],
   'packages/engine': ['packages/errors', 'packages/json'],
   'packages/guardrails': ['packages/engine', 'packages/jwt', 'packages/providers'],
-  'packages/mcp': ['packages/engine', 'packages/providers'],
+  'packages/mcp': ['packages/guardrails'],
   'packages/outbound': ['packages/errors'],
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],

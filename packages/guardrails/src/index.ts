@@ -19,6 +19,12 @@ export {
   isRequestFault,
 } from './check.ts';
 export { checkKinds, knownChecks } from './check-kinds.ts';
+export {
+  type InjectionVerdict,
+  judgeInjection,
+  type Speaker,
+} from './injection/judge-injection.ts';
 export { judgesParts } from './judges-parts.ts';
 export { Identifiers, type RedactionMap } from './pii/identifiers.ts';
 export { Restorer } from './pii/restorer.ts';
+export { type ReadableText, readText } from './reading/readable-text.ts';

@@ -80,7 +80,33 @@ export { type FilteredList, type FilterOptions, filterList } from './lists/filte
 export { type ListKind, listKindOf, listKinds } from './lists/list-kinds.ts';
 export { prepareCall } from './lists/prepare-call.ts';
 export { type ListedItem, type ReadList, readList } from './lists/read-list.ts';
+export {
+  type MemberId,
+  type MemberIdKind,
+  memberUri,
+  mergedUri,
+  openMemberId,
+  openPageCursor,
+  type PageCursor,
+  sealMemberId,
+  sealPageCursor,
+} from './merge/member-ids.ts';
+export { joinPages } from './merge/merge-pages.ts';
+export {
+  callableName,
+  type MemberName,
+  type MergedNames,
+  mergeNames,
+  type PrefixRule,
+} from './merge/merged-names.ts';
 export { PinMemory, pinOf } from './pins/pin-of.ts';
+export {
+  type Finding,
+  type FindingKind,
+  type ScanContext,
+  scanContext,
+  scanDefinition,
+} from './pins/scan-definition.ts';
 export { openState, type StateOwner, sealState } from './sealing/request-state.ts';
 export {
   createSealer,
