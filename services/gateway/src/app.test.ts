@@ -53,6 +53,7 @@ beforeAll(async () => {
       proxy: answer('proxy'),
       explain: answer('explain'),
       estimate: answer('estimate'),
+      explainMcp: answer('estimate'),
       prompt: answer('prompt'),
       renderPrompt: answer('renderPrompt'),
       agent: answer('agent'),

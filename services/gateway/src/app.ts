@@ -20,7 +20,7 @@ import { mcpAddress } from './mcp/address.ts';
 import type { ServeMcp } from './mcp/serve-mcp.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
 import { live, type Readiness, ready } from './routes/health.ts';
-import { type ServeDeps, serve } from './routes/serve.ts';
+import { type Asking, type ServeDeps, serve } from './routes/serve.ts';
 import { pathnameOf, unifiedEndpoints } from './routes/unified-endpoints.ts';
 
 export interface AppDeps extends ServeDeps {
@@ -31,6 +31,7 @@ export interface AppDeps extends ServeDeps {
     proxy: (exchange: Exchange) => Promise<Reply>;
     explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
     estimate: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
+    explainMcp: (exchange: Exchange) => Promise<Reply>;
     /** A saved prompt, run or only rendered. */
     prompt: (exchange: Exchange) => Promise<Reply>;
     renderPrompt: (exchange: Exchange) => Promise<Reply>;
@@ -99,6 +100,17 @@ function createRoutes(
   for (const [pathname, handle] of unified) app.post(pathname, handle);
   app.get(pathnameOf(operations.listModels), serve(operations.listModels, models, deps));
 
+  const explainCall: Asking = {
+    id: operations.explain.id,
+    open: (pathname, search) => ({
+      kind: 'tool-call',
+      // What the call itself takes, explaining it takes.
+      operation: operations.mcpMessage,
+      pathname,
+      search,
+    }),
+  };
+  app.post('/v1/explain/mcp/:server', serve(explainCall, deps.pipelines.explainMcp, deps));
   for (const name of ['explain', 'estimate'] as const) {
     const paths = [`/v1/${name}`, `/v1/${name}/*endpoint`];
     const decide = deps.pipelines[name];

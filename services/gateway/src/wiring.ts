@@ -33,6 +33,7 @@ import { SlowBodies } from './http/slow-bodies.ts';
 import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
+import { explainMcp } from './mcp/explain-call.ts';
 import { CallMeter } from './metering/call-meter.ts';
 import {
   createCacheMetrics,
@@ -353,6 +354,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       ...createPipelines(stages),
       explain: createExplain(deciding),
       estimate: createEstimate(deciding),
+      explainMcp: explainMcp({ ...deciding, meter }),
     },
     forwardAdmin: admin.forward,
     readiness: () => ({

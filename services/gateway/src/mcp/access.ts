@@ -24,7 +24,7 @@ function isEnabled(server: CompiledMcpServer, type: string, name: string): boole
 }
 
 /** @throws McpFault when the caller may not ask this */
-export function expectAllowed({ server }: McpCall, asked: McpRequest): void {
+export function expectAllowed({ server }: Omit<McpCall, 'reply'>, asked: McpRequest): void {
   const { method, subject } = asked;
   const type = typeOfMethod[method];
   if (type === undefined || subject === undefined || isEnabled(server, type, subject)) return;

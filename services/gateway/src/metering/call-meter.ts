@@ -84,18 +84,11 @@ export class CallMeter {
    */
   async begin(requester: EventRequester, begin: CallBegin): Promise<MeteredCall> {
     const { recorder, limits, watch } = this.#deps;
-    const { event, request } = begin;
-    const price = priceOfCall(begin.policy, event);
-    const inputTokens = event.spends ? tokensOfAsked(request, begin.arguments) : 0;
+    const { event } = begin;
+    const { price, inputTokens, estimate } = this.foresee(begin);
     let hold: EventHold | undefined;
     try {
-      hold = await holdForEvent(
-        limits,
-        requester,
-        event,
-        () => estimateOf(price, inputTokens),
-        watch,
-      );
+      hold = await holdForEvent(limits, requester, event, () => estimate, watch);
     } catch (error) {
       await this.refuse(requester, event, fromUnknown(error), begin);
       throw error;
@@ -130,6 +123,13 @@ export class CallMeter {
   /** How the limits of a call stand, and which do not apply; takes nothing. */
   peek(requester: EventRequester, event: ServerEvent): Promise<LimitCheck[]> {
     return peekEvent(this.#deps.limits, requester, event);
+  }
+
+  /** What a call costs, and what of it is known before it is made. */
+  foresee({ event, policy, request, ...begin }: CallBegin): ForeseenUse {
+    const price = priceOfCall(policy, event);
+    const inputTokens = event.spends ? tokensOfAsked(request, begin.arguments) : 0;
+    return { price, inputTokens, estimate: estimateOf(price, inputTokens) };
   }
 
   #metered(
@@ -172,6 +172,13 @@ export class CallMeter {
       },
     };
   }
+}
+
+export interface ForeseenUse {
+  readonly price: CallPrice;
+  readonly inputTokens: number;
+  /** What limits hold of it. */
+  readonly estimate: Estimate;
 }
 
 interface Begun {

@@ -42,7 +42,7 @@ function logsOf(query: Record<string, string>) {
     page_size: '1000',
     ...query,
   });
-  return admin<{ data: ShownLog[]; total: number }>('GET', `/logs?${asked}`);
+  return admin<{ data: ShownLog[]; next_cursor: string | null }>('GET', `/logs?${asked}`);
 }
 
 /** Raw, so that status and headers are seen. */
@@ -158,6 +158,110 @@ describe('prices of calls of tools', () => {
   });
 });
 
+describe('POST /v1/explain/mcp/{server}', () => {
+  const explain = async (name: string, { key = '', at = server.slug, body = {} } = {}) => {
+    const [origin] = lab.scenario.stack.gatewayUrls;
+    const answer = await fetch(`${origin}/v1/explain/mcp/${at}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-service-api-key': key },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: { a: 1 } },
+        ...body,
+      }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+
+  it('tells limits, price and refusal of a call that is not made', async () => {
+    const { id, slug, integrationId } = await lab.save({ url: upstream.url });
+    await admin('PUT', `/mcp-integrations/${integrationId}`, { prices: { call: 2, token: 0.5 } });
+    const { workspace_id } = lab.scenario.stack.credentials;
+    const policy = await admin('POST', policies, {
+      workspace_id,
+      name: 'one echo',
+      target: 'mcp_tools',
+      type: 'requests',
+      unit: 'rpd',
+      value: 1,
+      conditions: [
+        { key: 'mcp_server', value: slug },
+        { key: 'mcp_tool', value: 'echo' },
+      ],
+    });
+    const key = await lab.newKey();
+    const before = upstream.requests.length;
+    for (let time = 0; time < 3; time++) {
+      const { status, body } = await explain('echo', { key, at: slug });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        object: 'explain',
+        mode: 'mcp:tool_call',
+        capability: 'echo',
+        server: {
+          id,
+          slug,
+          transport: 'http',
+          auth_type: 'none',
+          host: new URL(upstream.url).host,
+          merged: false,
+        },
+        limits: [
+          {
+            policy: { id: policy.id, name: 'one echo' },
+            matched: true,
+            remaining: 1,
+            would_refuse: false,
+          },
+        ],
+        price: { call: 2, token: 0.5 },
+        estimate: { cost_nano_usd: expect.any(Number) },
+      });
+      expect(body).not.toHaveProperty('would_fail');
+    }
+    expect(upstream.requests.length).toBe(before);
+    const { client } = await lab.connect(slug, { key });
+    await client.callTool({ name: 'echo', arguments: {} });
+    await eventually(async () =>
+      expect((await explain('echo', { key, at: slug })).body).toMatchObject({
+        limits: [{ remaining: 0, would_refuse: true }],
+        would_fail: { status: 429, code: 'limit.rate_exceeded', rpc_code: -32000 },
+      }),
+    );
+    // Another tool does not meet the policy.
+    const other = (await explain('write', { key, at: slug })).body;
+    expect(other).toMatchObject({ limits: [{ matched: false, unmet_condition: 'mcp_tool' }] });
+    await admin('DELETE', `${policies}/${policy.id}`);
+  });
+
+  it('refuses who may not call, and what is no request', async () => {
+    const key = await lab.newKey();
+    expect((await explain('echo', { key: 'nobody' })).status).toBe(401);
+    expect((await explain('echo', { key: await lab.newKey(['completions.write']) })).status).toBe(
+      403,
+    );
+    expect((await explain('echo', { key, at: 'no-such-server' })).body).toMatchObject({
+      server: null,
+      would_fail: { status: 404 },
+    });
+    const notification = await explain('echo', { key, body: { id: undefined } });
+    expect([notification.status, notification.body.error]).toMatchObject([
+      400,
+      { code: 'request.invalid_field', param: 'body' },
+    ]);
+    expect((await explain('echo', { key, body: { jsonrpc: '1.0' } })).status).toBe(400);
+    const list = await explain('', { key, body: { method: 'tools/list', params: {} } });
+    expect(list.body).toMatchObject({
+      mode: 'mcp:tool_list',
+      limits: [],
+      price: null,
+      estimate: null,
+    });
+  });
+});
+
 describe('records of calls of tools', () => {
   it('show in logs who was asked what, and whether the tool failed, apart from the way there', async () => {
     const key = await lab.newKey();
@@ -233,4 +337,88 @@ describe('records of calls of tools', () => {
 async function idOf(_key: string): Promise<string> {
   const found = await logsOf({ trace_id: 'other', mode: 'mcp:initialize' });
   return String(found.data[0]?.metrics.api_key_id ?? 'none');
+}
+
+/** `TOOL_CALLS=10000 npm test -- services/gateway/test/mcp/limits-and-records.test.ts -t kill` is the long form. */
+const killedCalls = Number(process.env.TOOL_CALLS ?? 400);
+const kills = Math.max(4, killedCalls / 1000);
+const killingMs = 60_000 + killedCalls * 60;
+
+describe('gateways that are killed', () => {
+  it(
+    'leave one record for each call that a server was asked, and none twice',
+    async () => {
+      const made = await admin<{ id: string; key: string }>('POST', '/api-keys/workspace/service', {
+        name: 'killed',
+        workspace_id: lab.scenario.stack.credentials.workspace_id,
+        scopes: ['mcp.invoke'],
+      });
+      const { transport } = await lab.connect(server.slug, { key: made.key });
+      const session = transport.sessionId ?? '';
+      const first = 100_000;
+      const answered: string[] = [];
+      let failed = 0;
+      let next = 0;
+      const work = Array.from({ length: 16 }, async () => {
+        while (answered.length < killedCalls) {
+          const at = first + next++;
+          try {
+            const { status, body } = await callRaw('echo', session, made.key, at);
+            if (status === 200) answered.push(body.id);
+            else failed++;
+          } catch {
+            failed++;
+            await new Promise((resolve) => setTimeout(resolve, 20));
+          }
+        }
+      });
+      const killing = (async () => {
+        for (let kill = 1; kill <= kills; kill++) {
+          const due = (kill * killedCalls) / (kills + 1);
+          await eventually(() => expect(answered.length).toBeGreaterThanOrEqual(due), {
+            timeoutMs: killingMs,
+          });
+          const part = lab.scenario.stack.part(kill % 2 === 0 ? 'gateway' : 'gateway-2');
+          await part.kill();
+          await part.start();
+        }
+      })();
+      await Promise.all([...work, killing]);
+      // Some were under way.
+      expect(failed).toBeGreaterThan(0);
+      const asked = new Set(
+        upstream.requests.flatMap(({ body }) => {
+          const id = String(body?.id);
+          return Number(id.slice('call-'.length)) >= first ? [id] : [];
+        }),
+      );
+      expect(asked.size).toBeGreaterThanOrEqual(answered.length);
+      await eventually(
+        async () => {
+          const recorded = await rpcIds({ api_key_ids: made.id, tool: 'echo' });
+          expect(new Set(recorded).size).toBe(recorded.length);
+          const known = new Set(recorded);
+          const missing = [...asked, ...answered].filter((id) => !known.has(JSON.stringify(id)));
+          expect(missing).toEqual([]);
+        },
+        { timeoutMs: 60_000 },
+      );
+    },
+    killingMs,
+  );
+});
+
+/** Of every record, over all pages. */
+async function rpcIds(query: Record<string, string>): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | null | undefined;
+  do {
+    const page: { data: ShownLog[]; next_cursor: string | null } = await logsOf({
+      ...query,
+      ...(cursor ? { cursor } : {}),
+    });
+    ids.push(...page.data.map(({ call }) => String(call?.rpc_id)));
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return ids;
 }

@@ -1,0 +1,250 @@
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import { McpFault, type McpRequest, readMessage } from '@sluice/mcp';
+import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
+import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
+import { mcpEvent } from '../exchange/event.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Reply } from '../exchange/reply.ts';
+import { limitRefusal } from '../limits/refusal.ts';
+import type { CallMeter, ForeseenUse } from '../metering/call-meter.ts';
+import { explainedLimits } from '../pipeline/explain/explain-limits.ts';
+import type { ExplainedLimit } from '../pipeline/explain/explanation.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
+import { checkKey } from '../pipeline/stages/authenticate.ts';
+import { expectAllowed } from './access.ts';
+import { mayUse } from './may-use.ts';
+import { principalOf } from './mcp-call.ts';
+import { headerPlan } from './upstream-headers.ts';
+
+export interface ExplainMcpDeps {
+  readonly authenticate: Stage;
+  /** For who asks about the key of that id instead of their own. */
+  readonly authenticateFor: (keyId: string) => Stage;
+  readonly meter: CallMeter;
+}
+
+/** The answer of `POST /v1/explain/mcp/{server}`: what the same message would meet, as far as it would get. */
+interface CallExplanation {
+  object: 'explain';
+  request_id: string;
+  mode: string;
+  key: { id: string; name: string; slug: string | null; workspace_id: string };
+  bundle_hash: string;
+  /** Null where the workspace has no such server. */
+  server: {
+    id: string;
+    slug: string;
+    name: string;
+    /** Null for a merged server. */
+    integration: string | null;
+    host: string | null;
+    transport: string;
+    auth_type: string;
+    merged: boolean;
+  } | null;
+  /** What is asked for, as callers know it; null where the message names nothing. */
+  capability: string | null;
+  limits: ExplainedLimit[];
+  /** US cents; null where the call costs nothing. */
+  price: { call: number; token: number } | null;
+  /** What limits hold of it. */
+  estimate: { input_tokens: number; tokens: number; cost_nano_usd: number } | null;
+  /** What the message would be answered with instead of being sent on; absent = the server would be asked. */
+  would_fail?: {
+    status: number;
+    code: string;
+    /** Of the JSON-RPC error; null where HTTP's status is all there is. */
+    rpc_code: number | null;
+    message: string;
+  };
+}
+
+/**
+ * The decision on a message to an MCP server, by the code that decides real ones: nobody is asked, no limit is used, and
+ * nothing is recorded. The body is the message; the key needs what the call itself needs.
+ */
+export function explainMcp(deps: ExplainMcpDeps) {
+  return (exchange: Exchange): Promise<Reply> => {
+    const keyId = new URLSearchParams(exchange.arrival.search).get('api_key_id');
+    const authenticate = keyId === null ? deps.authenticate : deps.authenticateFor(keyId);
+    return authenticate(exchange, async () => ({
+      kind: 'body',
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify(await explain(exchange, deps))),
+    }));
+  };
+}
+
+async function explain(exchange: Exchange, { meter }: ExplainMcpDeps): Promise<CallExplanation> {
+  const { key, bundle, arrival } = exchange;
+  if (key === undefined || bundle === undefined)
+    throw new Error('explain runs after authentication');
+  const asked = await readAsked(exchange);
+  const reference = referenceIn(arrival.pathname);
+  const server = bundle.mcpServer(reference);
+  const event = mcpEvent({
+    server: server?.source ?? { id: '', slug: reference },
+    method: asked.method,
+    rpcId: asked.idText,
+    capability: asked.subject,
+  });
+  const begin = {
+    event,
+    policy: server?.policy,
+    request: asked.bytes,
+    arguments: asked.params?.arguments,
+  };
+  const checks = server === undefined ? [] : await meter.peek(exchange, event);
+  const refusal =
+    faultOf(() => checkKey(exchange, key)) ??
+    serverFault(server, key, reference) ??
+    (server && accessFault(exchange, { key, bundle, server }, asked)) ??
+    faultOf(() => {
+      const spent = limitRefusal(checks);
+      if (spent !== undefined) throw spent;
+    });
+  const { source } = key;
+  return {
+    object: 'explain',
+    request_id: arrival.requestIdText,
+    mode: event.mode,
+    key: {
+      id: source.id,
+      name: source.name,
+      slug: source.slug === '' ? null : source.slug,
+      workspace_id: source.workspaceId,
+    },
+    bundle_hash: bundle.source.hash,
+    server: server === undefined ? null : shownServer(server),
+    capability: asked.subject ?? null,
+    limits: explainedLimits(checks, null),
+    ...shownUse(event.spends ? meter.foresee(begin) : undefined),
+    ...(refusal === undefined ? {} : { would_fail: refusal }),
+  };
+}
+
+type Refusal = NonNullable<CallExplanation['would_fail']>;
+
+/** @throws GatewayError 400, 413 for what is no request */
+async function readAsked({ arrival }: Exchange): Promise<McpRequest> {
+  const invalid = (message: string) =>
+    new GatewayError('request.invalid_field', { field: 'body', message });
+  try {
+    const message = readMessage(await arrival.readBody());
+    if (message.kind !== 'request')
+      throw invalid('body must be a JSON-RPC request, with a method and an id.');
+    return message;
+  } catch (error) {
+    if (error instanceof McpFault) throw invalid(`body: ${error.message}`);
+    throw error;
+  }
+}
+
+function referenceIn(pathname: string): string {
+  const segment = /^\/v1\/explain\/mcp\/([^/]+)/.exec(pathname)?.[1] ?? '';
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Nobody's slug.
+    return segment;
+  }
+}
+
+/** In the words of `serveMcp`. */
+function serverFault(
+  server: CompiledMcpServer | undefined,
+  key: ResolvedKey,
+  reference: string,
+): Refusal | undefined {
+  const refusal = (status: number, code: string, message: string) => ({
+    status,
+    code,
+    rpc_code: null,
+    message,
+  });
+  if (server === undefined)
+    return refusal(
+      404,
+      'not_found',
+      `This workspace has no MCP server "${reference.slice(0, 80)}".`,
+    );
+  const refused = mayUse(server, key);
+  if (refused !== undefined) return refusal(403, 'forbidden', refused);
+  const { unkept } = headerPlan(server);
+  return unkept === undefined
+    ? undefined
+    : refusal(503, 'temporarily_unavailable', `This MCP server cannot be called: ${unkept}.`);
+}
+
+interface Whose {
+  readonly key: ResolvedKey;
+  readonly bundle: CompiledBundle;
+  readonly server: CompiledMcpServer;
+}
+
+function accessFault(exchange: Exchange, whose: Whose, asked: McpRequest): Refusal | undefined {
+  return faultOf(() => {
+    const { subject } = exchange;
+    if (subject.kind !== 'tool-call') throw new Error('explain was asked of another subject');
+    expectAllowed(
+      {
+        ...whose,
+        exchange: { ...exchange, subject },
+        principal: principalOf(whose.key),
+        signal: exchange.arrival.signal,
+      },
+      asked,
+    );
+  });
+}
+
+/** @throws what is a fault of ours */
+function faultOf(check: () => void): Refusal | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (caught) {
+    if (caught instanceof McpFault) {
+      const { status, code, message } = caught;
+      return { status, code: `mcp.${code}`, rpc_code: code, message };
+    }
+    const { status, code, message } = fromUnknown(caught);
+    if (code === 'internal') throw caught;
+    return { status, code, rpc_code: code.startsWith('limit.') ? -32000 : null, message };
+  }
+}
+
+function shownServer({ source, isMerged }: CompiledMcpServer): CallExplanation['server'] {
+  const { id, slug, name, url, transport, authType, integrationSlug } = source;
+  return {
+    id,
+    slug,
+    name,
+    integration: integrationSlug === '' ? null : integrationSlug,
+    host: URL.canParse(url) ? new URL(url).host : null,
+    transport,
+    auth_type: authType,
+    merged: isMerged,
+  };
+}
+
+const nanoInCent = 10_000_000;
+
+function shownUse(foreseen: ForeseenUse | undefined): Pick<CallExplanation, 'price' | 'estimate'> {
+  if (foreseen === undefined) return { price: null, estimate: null };
+  const { price, inputTokens, estimate } = foreseen;
+  const { callNanoUsd, tokenNanoUsd } = price;
+  return {
+    price:
+      callNanoUsd + tokenNanoUsd === 0
+        ? null
+        : { call: callNanoUsd / nanoInCent, token: tokenNanoUsd / nanoInCent },
+    estimate: {
+      input_tokens: inputTokens,
+      tokens: estimate.tokens,
+      cost_nano_usd: estimate.costNanoUsd,
+    },
+  };
+}
