@@ -50,7 +50,7 @@ function makePlan(server: CompiledAgentServer): AgentPlan {
     idleTimeoutMs: timeoutIn(configurations.idle_timeout_ms, idleTimeoutMs),
     allowsPush: configurations.push_notifications !== 'deny',
     bill: bill === 'children' ? 'children' : 'reported',
-    policy,
+    policy: { prices: policy.prices ?? configurations.prices },
     unkept:
       headers.unkept ??
       (bill === 'max' ? 'bill=max, which needs the sum of its traces' : undefined),

@@ -3,7 +3,7 @@ import type { ContentKeeper } from '../content/content-keeper.ts';
 import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
 import type { LimitCheck } from '../exchange/limits.ts';
-import type { CounterState, Estimate } from '../exchange/reservation.ts';
+import type { CounterState, Estimate, Used } from '../exchange/reservation.ts';
 import { type EventHold, holdForEvent, peekEvent } from '../limits/event-limits.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
@@ -63,6 +63,7 @@ export interface MeteredCall {
 
 /** More than few results have, in tokens; what a budget by tokens holds of a call whose answer nobody knows. */
 const resultTokensDefault = 8192;
+const unwatched: LimitWatchers['metrics'] = { refused() {}, wouldRefuse() {}, overflowed() {} };
 const noStates: readonly CounterState[] = Object.freeze([]);
 
 /**
@@ -132,12 +133,33 @@ export class CallMeter {
     return { price, inputTokens, estimate: estimateOf(price, inputTokens) };
   }
 
+  /**
+   * What an agent tells of work that was begun by a call before: counted where that was,
+   * and no further request. A limit that is spent refuses nothing here: the work is done.
+   */
+  async #postLate(requester: EventRequester, event: ServerEvent, used: Used): Promise<void> {
+    const { limits, watch } = this.#deps;
+    const counted = { ...event, spends: true };
+    const estimate = () => ({ ...used, requests: 0 });
+    try {
+      const silent = { ...watch, metrics: unwatched };
+      const hold = await holdForEvent(limits, requester, counted, estimate, silent);
+      hold?.reservation.begin();
+      hold?.reservation.post(used);
+      hold?.reservation.finish();
+      hold?.close();
+    } catch {
+      // It is spent, or cannot be asked: there is nothing to hold back any more.
+    }
+  }
+
   #metered(
     requester: EventRequester,
     { event, request }: CallBegin,
     { hold, recorded, price, inputTokens }: Begun,
   ): MeteredCall {
     const { content } = this.#deps;
+    const post = (told: ServerEvent, used: Used) => this.#postLate(requester, told, used);
     const startedAt = performance.now();
     let isOver = false;
     return {
@@ -146,10 +168,9 @@ export class CallMeter {
         if (isOver) return;
         isOver = true;
         const use = useOf(event, price, inputTokens, end);
-        hold?.reservation.post({
-          tokens: use.inputTokens + use.outputTokens,
-          costNanoUsd: use.costNanoUsd,
-        });
+        const used = { tokens: use.inputTokens + use.outputTokens, costNanoUsd: use.costNanoUsd };
+        hold?.reservation.post(used);
+        if (!event.spends && used.tokens + used.costNanoUsd > 0) await post(event, used);
         const hasFailed = end.outcome !== 'success' || end.toolFailed === true;
         const format = content?.keepEvent(requester, event, {
           id: recorded.id,
@@ -199,7 +220,9 @@ const notSent: ReadonlySet<string> = new Set(['upstream_error', 'denied', 'gatew
 function useOf(event: ServerEvent, price: CallPrice, sentTokens: number, end: CallEnd): EventUse {
   const told = end.told ?? (event.kind === 'mcp' ? usageInToolResult(end.result) : undefined);
   const isSent = end.isSent ?? !notSent.has(end.outcome);
-  if (!event.spends || (!isSent && told === undefined)) return nothingUsed;
+  const isTold = told !== undefined && (told.inputTokens > 0 || told.outputTokens > 0);
+  if (!event.spends && !(event.kind === 'agent' && isTold)) return nothingUsed;
+  if (!isSent && told === undefined) return nothingUsed;
   if (told !== undefined && isPlausible(told))
     return priced(price, told.inputTokens, told.outputTokens, 'reported', false);
   const isImplausible = told !== undefined;

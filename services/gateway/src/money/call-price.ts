@@ -15,13 +15,14 @@ const nanoInCent = 10_000_000;
  * not say, the server's. Only calls that limits count cost anything.
  */
 export function priceOfCall(policy: unknown, event: ServerEvent): CallPrice {
-  if (!event.spends) return nothing;
+  // What an agent used is often told to who looks at the task, which itself is no work.
+  if (!event.spends && event.kind !== 'agent') return nothing;
   const prices = member(policy, 'prices');
   if (prices === undefined) return nothing;
   const own = event.isToolCall ? member(member(prices, 'tools'), event.capability) : undefined;
   const nano = (name: 'call' | 'token') =>
     (centsIn(own, name) ?? centsIn(prices, name) ?? 0) * nanoInCent;
-  return { callNanoUsd: nano('call'), tokenNanoUsd: nano('token') };
+  return { callNanoUsd: event.spends ? nano('call') : 0, tokenNanoUsd: nano('token') };
 }
 
 const nothing: CallPrice = Object.freeze({ callNanoUsd: 0, tokenNanoUsd: 0 });
