@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { json, sse, startUpstream, type Upstream, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AgentLab, type SavedAgent, startAgentLab } from './agent-lab.ts';
+import { describeStrangers } from './strangers.ts';
 
 let lab: AgentLab;
 let agent: Upstream;
@@ -51,6 +52,8 @@ const recordOf = async (answer: Response) => {
   expect(more).toEqual([]);
   return record;
 };
+
+describe('agents and clients of strangers', () => describeStrangers(() => lab));
 
 describe('A5: what of a call goes on', () => {
   it('sends the agent no credential, cookie or header of ours, whoever names what', async () => {
