@@ -39,7 +39,7 @@ const commands = {
   'mcp:conformance': [
     'node_modules/vitest/vitest.mjs',
     'run',
-    'services/gateway/test/mcp/conformance',
+    'services/gateway/test/mcp/strangers.test.ts',
     '--no-file-parallelism',
   ],
   // Every part dies in turn under load, and streams break at every event.
