@@ -59,7 +59,12 @@ export function checkEra(message: McpMessage, headers: HeaderMap): Era {
     if (method !== undefined && method !== message.method)
       throw mismatch(idText, 'Mcp-Method', method, `the body's method is ${message.method}`);
   }
-  if (!modernVersions.includes(claimed)) throw unsupportedVersion(claimed, idText);
+  if (!modernVersions.includes(claimed)) {
+    // Refused in either case: a probe whose version nobody speaks gains nothing by being let pass.
+    if (inHeader !== undefined && inHeader !== claimed)
+      throw mismatch(idText, 'MCP-Protocol-Version', inHeader, `_meta names ${claimed}`);
+    throw unsupportedVersion(claimed, idText);
+  }
   if (!isProbe && message.kind === 'request') checkPresence(message, headers);
   return { era: 'modern', version: claimed };
 }
@@ -191,13 +196,13 @@ export function requestHeaders(
   return headers;
 }
 
-/** −32022. */
+/** −32022, with the versions that `server/discover` names: those with sessions are `initialize`'s. */
 export function unsupportedVersion(requested: string, idText?: string): McpFault {
   return new McpFault({
     status: 400,
     code: rpcCodes.unsupportedVersion,
-    message: `Unsupported protocol version: ${shown(requested)}. Supported: ${supportedVersions.join(', ')}.`,
-    data: { supported: supportedVersions, requested: shown(requested) },
+    message: `Unsupported protocol version: ${shown(requested)}. Supported: ${modernVersions.join(', ')}.`,
+    data: { supported: modernVersions, requested: shown(requested) },
     idText,
   });
 }

@@ -188,6 +188,18 @@ describe('checkEra', () => {
       { era: 'modern', version: modern },
     ],
     [
+      'a probe of a version that nobody speaks',
+      message('server/discover', { _meta: envelope('2099-01-01') }),
+      { 'mcp-protocol-version': '2099-01-01' },
+      [400, -32022],
+    ],
+    [
+      'a probe of a version that nobody speaks, whose header says another',
+      message('server/discover', { _meta: envelope('2099-01-01') }),
+      { 'mcp-protocol-version': modern },
+      [400, -32020],
+    ],
+    [
       'a prototype as method',
       message('constructor', { _meta: envelope() }),
       right('constructor'),
@@ -206,7 +218,7 @@ describe('checkEra', () => {
     } catch (error) {
       expect(error).toMatchObject({
         idText: '1',
-        data: { supported: expect.arrayContaining([modern]), requested: '2099-01-01' },
+        data: { supported: [modern], requested: '2099-01-01' },
       });
     }
     expect.assertions(1);

@@ -30,8 +30,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await lab?.stop();
+  // A part of it (`-t`) says nothing of the rest.
+  if (!isFull || runs.length < plan.length || held.size < cases.length) return;
   const eras = eraSection(cases, held, Object.keys(eraServers), notYet);
-  if (isFull) await writeFile(page, conformancePage(runs, unnamed, [eras]));
+  await writeFile(page, conformancePage(runs, unnamed, [eras]));
 });
 
 const conformanceServers: Record<string, () => Promise<RunningServer>> = {
