@@ -19,6 +19,7 @@ import {
   resetDataDir,
   writeCredentials,
 } from './start/data-dir.ts';
+import { type DemoTools, registerDemoTools } from './start/demo-tools.ts';
 import { FlagError, parseStartFlags, type StartFlags, usage } from './start/flags.ts';
 import { logFile } from './start/log-file.ts';
 import { AlreadyRunningError, beginRun, type Run } from './start/run-file.ts';
@@ -102,10 +103,28 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
     },
     stopRequest.signal,
   );
+  const tools = await demoTools(sluice, ports.demoUpstream, credentials === undefined);
   if (flags.json) process.stdout.write(`${JSON.stringify(readCredentials(dataDir))}\n`);
-  else process.stdout.write(welcome(sluice.credentials, dataDir, (Date.now() - startedAt) / 1000));
+  else
+    process.stdout.write(
+      welcome(sluice.credentials, dataDir, (Date.now() - startedAt) / 1000, tools),
+    );
   await stopped(sluice);
   return 0;
+}
+
+/** Sluice works without them: what fails here is told, and stops nothing. */
+async function demoTools(
+  { credentials }: Sluice,
+  port: number,
+  isFirstStart: boolean,
+): Promise<DemoTools | undefined> {
+  try {
+    return await registerDemoTools(credentials, `http://127.0.0.1:${port}`, isFirstStart);
+  } catch (error) {
+    say(`The demo MCP server and agent could not be registered. ${(error as Error).message}`);
+    return undefined;
+  }
 }
 
 async function stopped(sluice: Sluice): Promise<void> {

@@ -88,6 +88,33 @@ function ask(credentials: SluiceCredentials): Promise<Response> {
   });
 }
 
+/** What the demo MCP server and the demo agent answer behind the gateway. */
+async function callDemoTools({ base_url, workspace_key }: SluiceCredentials) {
+  async function call(url: string, method: string, params: unknown): Promise<unknown> {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'x-service-api-key': workspace_key,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    });
+    return ((await response.json()) as { result: unknown }).result;
+  }
+  const greeting = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 't', version: '1' },
+  };
+  const greeted = await call(`${new URL(base_url).origin}/demo/mcp`, 'initialize', greeting);
+  const parts = [{ kind: 'text', text: 'Hello' }];
+  const message = { kind: 'message', messageId: '1', role: 'user', parts };
+  const task = await call(`${base_url}/agent/demo/`, 'message/send', { message });
+  const [answer] = (task as { artifacts: { parts: { text: string }[] }[] }).artifacts;
+  return [(greeted as { protocolVersion: string }).protocolVersion, answer?.parts[0]?.text];
+}
+
 /** `npm run audit:verify -- --data …` without npm. */
 async function verifyAudit(dataDir: string): Promise<string> {
   const args = [`${import.meta.dirname}/../audit-verify.ts`, '--data', dataDir];
@@ -174,6 +201,7 @@ describe('npm start', () => {
     const again = await second.credentials();
     expect(again).toEqual({ ...credentials, base_url: `http://127.0.0.1:${otherPort}/v1` });
     await eventually(async () => (await ask(again)).status === 200);
+    expect(await callDemoTools(again)).toEqual(['2025-11-25', 'You said: Hello']);
   });
 
   it('recovers from a launcher that was killed, and refuses a second one meanwhile', {

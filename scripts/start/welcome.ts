@@ -1,7 +1,13 @@
 import type { SluiceCredentials } from '@sluice/stack';
+import type { DemoTools } from './demo-tools.ts';
 
 /** What a person sees when everything is ready: two requests to copy, and where things are. */
-export function welcome(credentials: SluiceCredentials, dataDir: string, seconds: number): string {
+export function welcome(
+  credentials: SluiceCredentials,
+  dataDir: string,
+  seconds: number,
+  tools?: DemoTools,
+): string {
   const {
     base_url: baseUrl,
     workspace_key: key,
@@ -32,7 +38,17 @@ const answer = await client.chat.completions.create({
   messages: [{ role: 'user', content: 'Hello' }],
 });
 console.log(answer.choices[0].message.content);
-
+${tools === undefined ? '' : toolLines(tools, key)}
 Logs are in ${dataDir}/logs. Ctrl-C stops everything; the data stays.
+`;
+}
+
+function toolLines({ mcpUrl, agentUrl }: DemoTools, key: string): string {
+  return `
+A demo MCP server, for Claude Code:
+
+claude mcp add --transport http sluice-demo ${mcpUrl} --header 'x-service-api-key: ${key}'
+
+A demo agent (A2A 0.3 and 1.0) is at ${agentUrl} with the same key.
 `;
 }
