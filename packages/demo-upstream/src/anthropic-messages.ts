@@ -1,5 +1,7 @@
 // Wire format: https://docs.anthropic.com/en/api/messages
+
 import { type AnswerText, answerTo, answerWith, tokensIn } from './answer-text.ts';
+import { askedTools } from './asked-tools.ts';
 import {
   type DemoAnswer,
   type DemoBody,
@@ -180,7 +182,7 @@ function resultText(content: unknown): string {
     .join('');
 }
 
-/** The first tool; all of them when the prompt says "parallel". */
+/** @throws VendorFault */
 function chosenTools(body: DemoBody, text: string): JsonObject[] {
   if (body.tools === undefined) return [];
   if (!Array.isArray(body.tools)) throw new VendorFault(400, 'tools: Input should be a valid list');
@@ -197,9 +199,8 @@ function chosenTools(body: DemoBody, text: string): JsonObject[] {
       throw new VendorFault(400, `Tool '${String(choice.name)}' not found in provided tools`);
     return named;
   }
-  return /\bparallel\b/i.test(text) && choice.disable_parallel_tool_use !== true
-    ? tools
-    : tools.slice(0, 1);
+  const mayBeSeveral = choice.disable_parallel_tool_use !== true;
+  return askedTools(tools, (tool) => String(tool.name), text, mayBeSeveral);
 }
 
 function countInput(body: DemoBody, messages: JsonObject[]): number {

@@ -1,5 +1,7 @@
 // Wire format: https://platform.openai.com/docs/api-reference/chat
+
 import { type AnswerText, answerTo, answerWith, tokensIn } from './answer-text.ts';
+import { askedTools } from './asked-tools.ts';
 import { createdAt, invalidType, missing, optionalNumber } from './openai-vendor.ts';
 import {
   type DemoAnswer,
@@ -160,7 +162,7 @@ function answerChat(
   };
 }
 
-/** The first tool, as a model asked a simple question would; all of them when the prompt says "parallel". */
+/** @throws VendorFault */
 function chosenTools(body: DemoBody): JsonObject[] {
   if (body.tools === undefined || body.tool_choice === 'none') return [];
   if (!Array.isArray(body.tools)) throw invalidType('tools', 'an array of objects', body.tools);
@@ -184,11 +186,9 @@ function chosenTools(body: DemoBody): JsonObject[] {
     return named;
   }
   const last = Array.isArray(body.messages) ? (body.messages.at(-1) as unknown) : undefined;
-  const isParallel =
-    isObject(last) &&
-    /\bparallel\b/i.test(textOf(last.content)) &&
-    body.parallel_tool_calls !== false;
-  return isParallel ? functions : functions.slice(0, 1);
+  const prompt = isObject(last) ? textOf(last.content) : '';
+  const mayBeSeveral = body.parallel_tool_calls !== false;
+  return askedTools(functions, (tool) => String(tool.name), prompt, mayBeSeveral);
 }
 
 function jsonAnswer(format: unknown, hint: string): string | undefined {

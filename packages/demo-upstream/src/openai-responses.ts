@@ -1,5 +1,7 @@
 // Wire format: https://platform.openai.com/docs/api-reference/responses
+
 import { answerTo, answerWith, tokensIn } from './answer-text.ts';
+import { askedTools } from './asked-tools.ts';
 import { createdAt, invalidType, missing, optionalNumber } from './openai-vendor.ts';
 import {
   type DemoAnswer,
@@ -78,9 +80,10 @@ function answer(
   const text = textOf(last.content);
   const tools = chosenTools(body, text);
   if (tools.length > 0 && last.role === 'user')
-    return tools.map(({ name, parameters }) => ({
+    return tools.map(({ name, namespace, parameters }) => ({
       kind: 'call',
       name: String(name),
+      ...(typeof namespace === 'string' ? { namespace } : {}),
       arguments: JSON.stringify(
         sampleFor(parameters ?? { type: 'object', properties: {} }, text || 'example'),
       ),
@@ -91,14 +94,11 @@ function answer(
   return [{ kind: 'text', answer: said }];
 }
 
-/** The first tool, as a model asked a simple question would; all of them when the prompt says "parallel". */
+/** Those that a caller runs; the vendor's own, such as its search, are never called. @throws VendorFault */
 function chosenTools(body: DemoBody, text: string): JsonObject[] {
   if (body.tools === undefined || body.tool_choice === 'none') return [];
   if (!Array.isArray(body.tools)) throw invalidType('tools', 'an array of objects', body.tools);
-  const tools = body.tools.map((tool: unknown, index) => {
-    if (!isObject(tool) || typeof tool.name !== 'string') throw missing(`tools[${index}].name`);
-    return tool;
-  });
+  const tools = body.tools.flatMap((tool: unknown, index) => callable(tool, `tools[${index}]`));
   if (isObject(body.tool_choice) && body.tool_choice.type === 'function') {
     const { name } = body.tool_choice;
     const named = tools.filter((tool) => tool.name === name);
@@ -107,9 +107,25 @@ function chosenTools(body: DemoBody, text: string): JsonObject[] {
       param: 'tool_choice',
     });
   }
-  return /\bparallel\b/i.test(text) && body.parallel_tool_calls !== false
-    ? tools
-    : tools.slice(0, 1);
+  return askedTools(tools, fullName, text, body.parallel_tool_calls !== false);
+}
+
+const callableTypes = ['function', 'custom', 'namespace'];
+
+/** A tool; of a namespace each of its tools, with the namespace's name. @throws VendorFault */
+function callable(tool: unknown, place: string, namespace?: string): JsonObject[] {
+  if (!isObject(tool)) throw missing(`${place}.name`);
+  if (!callableTypes.includes(String(tool.type ?? 'function'))) return [];
+  if (typeof tool.name !== 'string') throw missing(`${place}.name`);
+  const { name, tools } = tool;
+  if (tool.type !== 'namespace') return [namespace === undefined ? tool : { ...tool, namespace }];
+  return (Array.isArray(tools) ? tools : []).flatMap((inner: unknown, index) =>
+    callable(inner, `${place}.tools[${index}]`, name),
+  );
+}
+
+function fullName({ namespace, name }: JsonObject): string {
+  return namespace === undefined ? String(name) : `${String(namespace)}__${String(name)}`;
 }
 
 function jsonAnswer(text: unknown, hint: string): string | undefined {
@@ -208,6 +224,7 @@ function wholeItem(item: DemoItem, id: string, index: number): JsonObject {
         status: 'completed',
         call_id: `call_demo${index}`,
         name: item.name,
+        ...(item.namespace === undefined ? {} : { namespace: item.namespace }),
         arguments: item.arguments,
       };
   }

@@ -5,7 +5,7 @@ import type { JsonObject } from './protocol.ts';
 export type DemoItem =
   | { kind: 'thought'; summary: string | undefined; encrypted: string | undefined }
   | { kind: 'text'; answer: AnswerText }
-  | { kind: 'call'; name: string; arguments: string };
+  | { kind: 'call'; name: string; namespace?: string; arguments: string };
 
 interface Event {
   type: string;

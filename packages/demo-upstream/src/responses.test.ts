@@ -47,6 +47,23 @@ describe('responses', () => {
     expect(answered.output_text).toBe('The tool said: result 0, result 1');
   });
 
+  it('call the tool that is named, of a namespace too, and none of the vendor’s own', async () => {
+    const echo = { type: 'function', name: 'echo', strict: false, parameters: null };
+    const tools = [
+      { type: 'web_search' },
+      { ...echo, name: 'first' },
+      { type: 'namespace', name: 'mcp__demo', description: 'Demo', tools: [echo] },
+    ] as never;
+    const callOf = async (input: string) =>
+      (await client.responses.create({ model, input, tools })).output.at(-1);
+    expect(await callOf('Hello')).toMatchObject({ type: 'function_call', name: 'first' });
+    expect(await callOf('Say hello by mcp__demo__echo')).toMatchObject({
+      type: 'function_call',
+      name: 'echo',
+      namespace: 'mcp__demo',
+    });
+  });
+
   it('say when they were cut, and refuse what the vendor refuses', async () => {
     const cut = await client.responses.create({ model, input: 'x', max_output_tokens: 2 });
     expect(cut).toMatchObject({
