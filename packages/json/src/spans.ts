@@ -61,25 +61,38 @@ export function skipSpace(bytes: Buffer, from: number): number {
   return at;
 }
 
+/** 1 for the bytes that matter within objects and lists; all else is stepped over. */
+const isNesting = new Uint8Array(256);
+for (const byte of [quote, openList, closeList, openObject, closeObject]) isNesting[byte] = 1;
+
 /** The position behind the value that starts at `start`. */
 function valueEnd(bytes: Buffer, start: number): number {
-  let depth = 0;
+  const { length } = bytes;
+  const first = bytes[start];
+  if (first === quote) return stringEnd(bytes, start);
   let at = start;
-  for (;;) {
-    const byte = bytes[at];
-    if (byte === undefined) return at;
+  if (first !== openObject && first !== openList) {
+    // A number or a word ends in front of what follows it.
+    while (at < length && !isBehindScalar(bytes[at] as number)) at++;
+    return at;
+  }
+  let depth = 0;
+  while (at < length) {
+    const byte = bytes[at] as number;
     if (byte === quote) {
       at = stringEnd(bytes, at);
-      if (depth === 0) return at;
       continue;
     }
-    const closes = byte === closeObject || byte === closeList;
-    // A number or a word ends in front of what follows it.
-    if (depth === 0 && at > start && (closes || byte === comma || isSpace(byte))) return at;
-    if (byte === openObject || byte === openList) depth++;
-    if (closes && --depth === 0) return at + 1;
     at++;
+    if (byte === openObject || byte === openList) depth++;
+    else if ((byte === closeObject || byte === closeList) && --depth === 0) return at;
+    while (at < length && isNesting[bytes[at] as number] === 0) at++;
   }
+  return length;
+}
+
+function isBehindScalar(byte: number): boolean {
+  return byte === comma || byte === closeObject || byte === closeList || isSpace(byte);
 }
 
 /** Nearly all names are written as they are. */

@@ -99,7 +99,7 @@ export {
   mergeNames,
   type PrefixRule,
 } from './merge/merged-names.ts';
-export { PinMemory, pinOf } from './pins/pin-of.ts';
+export { type ItemFacts, type PageFacts, PinMemory, pinOf } from './pins/pin-of.ts';
 export {
   type Finding,
   type FindingKind,

@@ -46,6 +46,8 @@ export interface McpResponse extends Envelope {
   readonly id: RpcId;
   readonly idText: string;
   readonly result: JsonObject;
+  /** Where the result stands in the bytes. */
+  readonly resultStart: number;
   /** `result._meta`. */
   readonly meta: JsonObject | undefined;
 }
@@ -137,7 +139,9 @@ function toMessage(
   if (result !== undefined) {
     if (id === undefined || idText === undefined) throw invalid(idRule);
     if (!isObject(result)) throw invalid('result must be an object.');
-    return { kind: 'response', bytes, document, id, idText, result, meta: metaOf(result) };
+    const resultStart = members.get('result')?.start ?? 0;
+    const meta = metaOf(result);
+    return { kind: 'response', bytes, document, id, idText, result, resultStart, meta };
   }
   if (!isObject(error) || !Number.isSafeInteger(error.code) || typeof error.message !== 'string')
     throw invalid('error must be an object with an integer code and a message.');

@@ -7,7 +7,7 @@ import { readParamHeaders } from '../headers/param-headers.ts';
 import type { PinMemory } from '../pins/pin-of.ts';
 import { privateResult } from './cache-hints.ts';
 import type { ListKind } from './list-kinds.ts';
-import { type ListedItem, readList } from './read-list.ts';
+import { type ListedItem, type ReadList, readList } from './read-list.ts';
 import { hideArguments } from './shown-schema.ts';
 
 export interface FilterOptions {
@@ -47,13 +47,13 @@ export function filterList(
   options: FilterOptions,
 ): FilteredList {
   const { kind, isModern } = options;
-  const { items, unusable, nextCursor } = readList(reply, kind, options.pins);
-  const edit = new JsonEdit(reply.bytes);
+  const list = readList(reply, kind, options.pins);
   const hidden: { name: string; reason: DenyReason | 'illegal_headers' }[] = [];
   const drifted: string[] = [];
-  for (const index of unusable) edit.set(['result', kind.member, index], undefined);
-  for (const item of items) {
-    const { index, name, definition, hash } = item;
+  const shown: Buffer[] = [];
+  let isChanged = list.unusable.length > 0;
+  for (const item of list.items) {
+    const { name, definition, hash } = item;
     const decision = decide(view, who, { type: kind.type, name, arguments: undefined, hash });
     const reason = decision.allowed
       ? isModern && hasIllegalHeaders(kind, definition)
@@ -62,34 +62,58 @@ export function filterList(
       : decision.reason;
     if (reason !== undefined) {
       hidden.push({ name, reason });
-      edit.set(['result', kind.member, index], undefined);
       continue;
     }
     if (decision.allowed && decision.isDrifted) drifted.push(name);
-    showAs(edit, ['result', kind.member, index], view, kind, item, decision);
+    const bytes = shownAs(view, kind, item, decision);
+    isChanged ||= bytes !== item.bytes;
+    shown.push(bytes);
   }
-  if (isModern) privateResult(edit, reply.result, options.ttlMsMax);
-  return { bytes: edit.bytes(), items, hidden, drifted, unusable: unusable.length, nextCursor };
+  isChanged ||= hidden.length > 0;
+  const { items, unusable, nextCursor } = list;
+  const told = { items, hidden, drifted, unusable: unusable.length, nextCursor };
+  const bytes = isChanged ? withList(reply.bytes, list, shown) : reply.bytes;
+  return { ...told, bytes: isModern ? privately(bytes, reply, options.ttlMsMax) : bytes };
 }
 
-/** What admins changed of one definition. */
-function showAs(
-  edit: JsonEdit,
-  path: readonly (string | number)[],
+/** The reply with these items in its list, each with the bytes that it has. */
+function withList(bytes: Buffer, { start, end }: ReadList, items: readonly Buffer[]): Buffer {
+  const parts: Buffer[] = [bytes.subarray(0, start), opening];
+  for (const [index, item] of items.entries()) {
+    if (index > 0) parts.push(comma);
+    parts.push(item);
+  }
+  parts.push(closing, bytes.subarray(end));
+  return Buffer.concat(parts);
+}
+
+const opening = Buffer.from('[');
+const comma = Buffer.from(',');
+const closing = Buffer.from(']');
+
+function privately(bytes: Buffer, { result }: McpResponse, ttlMsMax: number): Buffer {
+  const edit = new JsonEdit(bytes);
+  privateResult(edit, result, ttlMsMax);
+  return edit.bytes();
+}
+
+/** One definition with what admins changed of it. */
+function shownAs(
   view: ServerView,
   { type, field }: ListKind,
-  { name, definition }: ListedItem,
+  { name, definition, bytes }: ListedItem,
   decision: Decision,
-): void {
+): Buffer {
   // A template that lets a resource pass says nothing of how it is shown.
   const row = decision.allowed && decision.row?.type === type ? decision.row : undefined;
-  if (row === undefined) return;
+  if (row === undefined) return bytes;
+  const edit = new JsonEdit(bytes);
   const exposed = exposedName(view, type, name);
-  if (exposed !== undefined && exposed !== name)
-    edit.set([...path, field], JSON.stringify(exposed));
+  if (exposed !== undefined && exposed !== name) edit.set([field], JSON.stringify(exposed));
   if (row.description !== '' && row.description !== definition.description)
-    edit.set([...path, 'description'], JSON.stringify(row.description));
-  hideArguments(edit, path, row, definition);
+    edit.set(['description'], JSON.stringify(row.description));
+  hideArguments(edit, [], row, definition);
+  return edit.bytes();
 }
 
 function hasIllegalHeaders({ type }: ListKind, { inputSchema }: JsonObject): boolean {

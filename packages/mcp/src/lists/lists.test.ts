@@ -68,7 +68,7 @@ describe('filterList', () => {
     ]);
     const { bytes, hidden } = filterList(view, who, reply(text), legacy);
     expect(bytes.toString()).toBe(
-      '{"jsonrpc": "2.0", "id":3,"result":{ "tools" : [\n {"name":"sum","inputSchema":{"type":"object","properties":{"n":{"maximum":1e3}},"required":[  "n"]},"description":"Sums \\"up\\"","x":1.0} ],"nextCursor":"c1","extra":null}}',
+      '{"jsonrpc": "2.0", "id":3,"result":{ "tools" : [{"name":"sum","inputSchema":{"type":"object","properties":{"n":{"maximum":1e3}},"required":[  "n"]},"description":"Sums \\"up\\"","x":1.0}],"nextCursor":"c1","extra":null}}',
     );
     expect(hidden).toEqual([{ name: 'drop', reason: 'capability_disabled' }]);
   });

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { itemSpans, type JsonSpan, memberSpans } from '@sluice/json';
+import { itemSpans, memberSpans } from '@sluice/json';
 import { hasDoubledNames, isObject, type McpResponse } from '../envelope/read-message.ts';
 import { McpFault, rpcCodes } from '../fault.ts';
-import type { PinMemory } from '../pins/pin-of.ts';
+import { type ItemFacts, type PageFacts, type PinMemory, pinOf } from '../pins/pin-of.ts';
 import type { ListKind } from './list-kinds.ts';
 
 /** One definition as the upstream lists it. */
@@ -21,6 +21,9 @@ export interface ReadList {
   /** Places of what is no definition, or could be read as several: without a name, a name twice, a member twice. */
   readonly unusable: readonly number[];
   readonly nextCursor: string | undefined;
+  /** Where the list stands in the bytes of the reply, brackets included. */
+  readonly start: number;
+  readonly end: number;
 }
 
 /** One page. Whoever serves more of them at once serves nobody's model. */
@@ -31,12 +34,9 @@ const nameLengthMax = 8192;
  * Reads one page of a list.
  * @throws McpFault −32603 where it is none
  */
-export function readList(
-  reply: McpResponse,
-  { member, field }: ListKind,
-  pins: PinMemory,
-): ReadList {
+export function readList(reply: McpResponse, kind: ListKind, pins: PinMemory): ReadList {
   const { result, bytes } = reply;
+  const { member } = kind;
   const values = result[member];
   if (!Array.isArray(values)) throw notAList(reply, `its result has no list of ${member}`);
   if (values.length > itemsMax)
@@ -44,28 +44,52 @@ export function readList(
       reply,
       `it listed ${values.length} ${member} in one answer, at most ${itemsMax} are read`,
     );
-  const spans = spansOf(bytes, member);
+  const { start, end } = spanOf(reply, member);
+  const list = bytes.subarray(start, end);
+  const { items, unusable } = pins.page(member, list, () => readItems(list, values, kind));
+  const { nextCursor } = result;
+  return {
+    items: items.map((facts) => listedItem(facts, values, list)),
+    unusable,
+    nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined,
+    start,
+    end,
+  };
+}
+
+function listedItem(
+  { index, name, hash, start, end }: ItemFacts,
+  values: readonly JsonValue[],
+  list: Buffer,
+): ListedItem {
+  const definition = values[index] as JsonObject;
+  return { index, name, definition, hash, bytes: list.subarray(start, end) };
+}
+
+function readItems(list: Buffer, values: readonly JsonValue[], { field }: ListKind): PageFacts {
+  const spans = itemSpans(list);
   // Most lists have none at all: one pass says so.
-  const isCareless = hasDoubledNames(bytes, reply.document);
-  const items: ListedItem[] = [];
+  const isCareless = hasDoubledNames(list, values as JsonValue);
+  const items: ItemFacts[] = [];
   const unusable: number[] = [];
   const names = new Set<string>();
   for (const [index, definition] of values.entries()) {
-    const { start, end } = spans[index] as JsonSpan;
-    const text = bytes.subarray(start, end);
+    const span = spans[index];
     const name = nameOf(definition, field);
+    const text = list.subarray(span?.start, span?.end);
     const isUsable =
-      name !== undefined && !names.has(name) && !(isCareless && hasDoubledNames(text, definition));
+      span !== undefined &&
+      name !== undefined &&
+      !names.has(name) &&
+      !(isCareless && hasDoubledNames(text, definition));
     if (!isUsable) {
       unusable.push(index);
       continue;
     }
     names.add(name);
-    const hash = pins.pinOf(text, definition);
-    items.push({ index, name, definition: definition as JsonObject, hash, bytes: text });
+    items.push({ index, name, hash: pinOf(definition), start: span.start, end: span.end });
   }
-  const { nextCursor } = result;
-  return { items, unusable, nextCursor: typeof nextCursor === 'string' ? nextCursor : undefined };
+  return { items, unusable };
 }
 
 function nameOf(definition: JsonValue, field: string): string | undefined {
@@ -76,11 +100,13 @@ function nameOf(definition: JsonValue, field: string): string | undefined {
   return isName ? name : undefined;
 }
 
-function spansOf(bytes: Buffer, member: string): JsonSpan[] {
-  const result = memberSpans(bytes).find(({ key }) => key === 'result');
+function spanOf(
+  { bytes, resultStart }: McpResponse,
+  member: string,
+): { start: number; end: number } {
   // Of a doubled name the parser takes the last.
-  const list = result && memberSpans(bytes, result.start).findLast(({ key }) => key === member);
-  return list === undefined ? [] : itemSpans(bytes, list.start);
+  const found = memberSpans(bytes, resultStart).findLast(({ key }) => key === member);
+  return found ?? { start: resultStart, end: resultStart };
 }
 
 function notAList({ idText }: McpResponse, what: string): McpFault {

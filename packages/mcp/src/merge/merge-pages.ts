@@ -18,9 +18,8 @@ export function joinPages(
     Buffer.from(`{"jsonrpc":"2.0","id":${idText},"result":{${JSON.stringify(member)}:[`),
   ];
   let count = 0;
-  for (const { bytes } of pages) {
-    const result = memberSpans(bytes).find(({ key }) => key === 'result');
-    const list = result && memberSpans(bytes, result.start).findLast(({ key }) => key === member);
+  for (const { bytes, resultStart } of pages) {
+    const list = memberSpans(bytes, resultStart).findLast(({ key }) => key === member);
     for (const { start, end } of list === undefined ? [] : itemSpans(bytes, list.start)) {
       if (count++ > 0) parts.push(comma);
       parts.push(bytes.subarray(start, end));

@@ -11,25 +11,53 @@ export function pinOf(definition: JsonValue): string {
   return hash('sha256', canonicalJson(definition), 'hex');
 }
 
-/** Pins by the bytes that they were made of: lists are the same nearly always, and reading them anew costs ten times as much. */
-export class PinMemory {
-  readonly #pins = new Map<string, string>();
-  readonly #sizeMax: number;
+/** What of one item of a list is known without reading it again. */
+export interface ItemFacts {
+  /** Its place in the list. */
+  readonly index: number;
+  readonly name: string;
+  /** By `pinOf`. */
+  readonly hash: string;
+  /** Where it stands in the bytes of the list. */
+  readonly start: number;
+  readonly end: number;
+}
 
-  constructor(sizeMax = 20_000) {
-    this.#sizeMax = sizeMax;
+export interface PageFacts {
+  readonly items: readonly ItemFacts[];
+  /** Places of what is no definition. */
+  readonly unusable: readonly number[];
+}
+
+/**
+ * What was found in pages of lists, by the bytes that they were: lists are the same nearly always, and reading them anew costs
+ * some times as much as all else.
+ */
+export class PinMemory {
+  readonly #pages = new Map<string, PageFacts>();
+  readonly #itemsMax: number;
+  #items = 0;
+
+  /** @param itemsMax of all pages together; an item takes some 200 bytes */
+  constructor(itemsMax = 50_000) {
+    this.#itemsMax = itemsMax;
   }
 
-  /** @param bytes those that `definition` was read from */
-  pinOf(bytes: Uint8Array, definition: JsonValue): string {
-    const key = hash('sha256', bytes, 'base64');
-    const known = this.#pins.get(key);
+  /** @param list the bytes of a list; the same ones mean the same for a kind of list only */
+  page(kind: string, list: Uint8Array, read: () => PageFacts): PageFacts {
+    const key = `${kind} ${hash('sha256', list, 'base64')}`;
+    const known = this.#pages.get(key);
     if (known !== undefined) return known;
-    const pin = pinOf(definition);
+    const facts = read();
+    if (facts.items.length > this.#itemsMax) return facts;
+    this.#items += facts.items.length + 1;
     // The oldest goes: what is listed often comes back at once.
-    if (this.#pins.size >= this.#sizeMax)
-      this.#pins.delete(this.#pins.keys().next().value as string);
-    this.#pins.set(key, pin);
-    return pin;
+    for (const [oldest, { items }] of this.#pages) {
+      if (this.#items <= this.#itemsMax) break;
+      this.#pages.delete(oldest);
+      this.#items -= items.length + 1;
+    }
+    this.#pages.set(key, facts);
+    return facts;
   }
 }

@@ -57,13 +57,21 @@ describe('pinOf', () => {
     );
   });
 
-  it('is remembered by bytes, and no more of them than may be', () => {
+  it('pages are remembered by their bytes and kind, and no more of them than may be', () => {
     const pins = new PinMemory(2);
-    for (let index = 0; index < 10; index++) {
-      const definition = { name: `t${index % 4}` };
-      const bytes = Buffer.from(JSON.stringify(definition));
-      expect(pins.pinOf(bytes, definition)).toBe(pinOf(definition));
-    }
+    let reads = 0;
+    const page = (kind: string, name: string) =>
+      pins.page(kind, Buffer.from(name), () => {
+        reads++;
+        return { items: [], unusable: [name.length] };
+      }).unusable[0];
+    expect([page('tools', 'a'), page('tools', 'a'), page('prompts', 'a'), reads]).toEqual([
+      1, 1, 1, 2,
+    ]);
+    page('tools', 'bb');
+    page('tools', 'ccc');
+    page('tools', 'a');
+    expect(reads).toBe(5);
   });
 });
 
