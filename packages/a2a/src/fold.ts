@@ -11,8 +11,16 @@ export function isObject(value: unknown): value is JsonObject {
  * Go matches names in any case. What policy looks at it must find under each.
  */
 export function folded(name: string): string {
-  return name.replaceAll('_', '').toLowerCase();
+  const known = foldedNames.get(name);
+  if (known !== undefined) return known;
+  const made = name.replaceAll('_', '').toLowerCase();
+  // Protocols have few names; what else is sent is not worth its memory.
+  if (foldedNames.size < foldedMax && name.length <= 64) foldedNames.set(name, made);
+  return made;
 }
+
+const foldedNames = new Map<string, string>();
+const foldedMax = 1000;
 
 /** Every value that `object` has under a name that may be read as one of `names`, which are folded. */
 export function membersOf(object: unknown, ...names: readonly string[]): unknown[] {
