@@ -13,9 +13,9 @@ import {
 } from 'oidc-provider';
 import type { DatabaseClient } from '../kernel/database/client.ts';
 import { Attempts } from './attempts.ts';
-import { checkClientMetadata } from './client-metadata.ts';
+import { checkClientMetadata, newClientId } from './client-metadata.ts';
 import type { Grants } from './grants.ts';
-import { errorPage } from './pages.ts';
+import { errorPage, plainName } from './pages.ts';
 import { type Person, personOfSecret } from './person.ts';
 import { type AdapterParts, createAdapter } from './record-adapter.ts';
 import type { KeyRing, SigningKeys } from './signing-keys.ts';
@@ -167,8 +167,7 @@ function configure(
       registration: {
         enabled: true,
         issueRegistrationAccessToken: false,
-        // Drawn, whatever was sent: two that say the same of themselves are two.
-        idFactory: () => `mcp_${randomBytes(18).toString('base64url')}`,
+        idFactory: newClientId,
         secretFactory: () => randomBytes(32).toString('base64url'),
       },
       clientIdMetadataDocument: {
@@ -319,8 +318,9 @@ async function grantOf(ctx: KoaContextWithOIDC, parts: AuthorizationServerParts)
   return provider.Grant.find(id);
 }
 
+/** As it is shown and kept: what it calls itself, without what hides or turns text round. */
 export function nameOf(client: { clientId: string; clientName?: string | undefined }): string {
-  return client.clientName ?? client.clientId;
+  return plainName(client.clientName ?? client.clientId);
 }
 
 /** The server of that address, if it is in the person's workspace and there for them. */

@@ -1,4 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { errors } from 'oidc-provider';
+
+/** Drawn, whatever was sent: two clients that say the same of themselves are two. */
+export function newClientId(): string {
+  return `mcp_${randomBytes(18).toString('base64url')}`;
+}
+
+export function isOwnClientId(id: string): boolean {
+  return /^mcp_[\w-]{24}$/.test(id);
+}
 
 /** What a client may say of itself, and how much of it. */
 const redirectUrisMax = 20;
