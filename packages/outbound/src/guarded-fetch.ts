@@ -40,8 +40,30 @@ export interface GuardedReply {
  */
 export interface GuardedFetch {
   (url: string, request: GuardedRequest): Promise<GuardedReply>;
+  /**
+   * The same, with the body as it comes: for streams that may have no end of
+   * their own. Faults of the body are thrown where it is read.
+   */
+  stream(url: string, request: StreamedRequest): Promise<StreamedReply>;
   /** Ends its connections. */
   close(): Promise<void>;
+}
+
+export interface StreamedRequest
+  extends Pick<
+    GuardedRequest,
+    'method' | 'headers' | 'body' | 'bytesMax' | 'field' | 'by' | 'owner'
+  > {
+  /** Ends it, whatever is still to come. */
+  signal: AbortSignal;
+}
+
+export interface StreamedReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AsyncIterable<Buffer>;
+  /** Of who does not read the body. */
+  close(): void;
 }
 
 export interface GuardedFetchOptions extends ConnectGuardOptions {
@@ -101,7 +123,45 @@ export function createGuardedFetch({
     }
   }
 
-  return Object.assign(fetch, { close: () => pools.close(0) });
+  async function stream(address: string, request: StreamedRequest): Promise<StreamedReply> {
+    const { by = 'admin', signal } = request;
+    const { url } = checkUpstreamUrl(address, guard.rules, request.field ?? 'url', by);
+    const { owner = url.origin } = request;
+    try {
+      const { statusCode, headers, body } = await pools.pool(url.origin, { by, owner }).request({
+        method: request.method ?? 'GET',
+        path: `${url.pathname}${url.search}`,
+        headers: request.headers ?? {},
+        body: request.body ?? null,
+        signal,
+      });
+      // Whoever does not read it does not hear of its end.
+      body.on('error', () => {});
+      const close = () => void body.destroy();
+      return { status: statusCode, headers, body: readCounted(body, request.bytesMax), close };
+    } catch (error) {
+      throw upstreamFailure(error, false);
+    }
+  }
+
+  return Object.assign(fetch, { stream, close: () => pools.close(0) });
+}
+
+async function* readCounted(
+  body: AsyncIterable<Buffer>,
+  bytesMax: number,
+): AsyncGenerator<Buffer, undefined> {
+  let total = 0;
+  try {
+    for await (const chunk of body) {
+      total += chunk.length;
+      if (total > bytesMax) throw new GatewayError('upstream.response_too_large');
+      yield chunk;
+    }
+  } catch (error) {
+    throw error instanceof GatewayError ? error : upstreamFailure(error, true);
+  }
+  return undefined;
 }
 
 async function readAtMost(

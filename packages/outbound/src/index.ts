@@ -18,6 +18,8 @@ export {
   type GuardedFetch,
   type GuardedReply,
   type GuardedRequest,
+  type StreamedReply,
+  type StreamedRequest,
 } from './guarded-fetch.ts';
 export {
   type AddressAuthor,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
 
@@ -60,6 +61,23 @@ export function startMcpServer(offered: Offered = {}): Promise<LocalServer> {
     transportFor(req)
       .then((transport) => transport.handleRequest(req, res))
       .catch((error: unknown) => res.writeHead(500).end(String(error)));
+  });
+}
+
+/** The same over HTTP with server-sent events, as of 2024-11-05: a stream at `/sse`, messages to `/messages`. */
+export function startSseServer(offered: Offered = {}): Promise<LocalServer> {
+  const sessions = new Map<string, SSEServerTransport>();
+  return listenLocally((req, res) => {
+    const { pathname, searchParams } = new URL(req.url ?? '', 'http://local');
+    if (req.method === 'GET' && pathname === '/sse') {
+      const transport = new SSEServerTransport('/messages', res);
+      sessions.set(transport.sessionId, transport);
+      void makeServer(offered).connect(transport as never);
+      return;
+    }
+    const session = sessions.get(searchParams.get('sessionId') ?? '');
+    if (session === undefined) return void res.writeHead(404).end();
+    void session.handlePostMessage(req, res);
   });
 }
 

@@ -1,3 +1,4 @@
+import { pinOf } from '@sluice/mcp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { holdsInClear } from '../support/holds-in-clear.ts';
@@ -6,6 +7,7 @@ import {
   listenLocally,
   type Offered,
   startMcpServer,
+  startSseServer,
 } from '../support/mcp-upstream.ts';
 
 let h: Harness;
@@ -260,7 +262,7 @@ describe('POST /mcp-integrations/{id}/test', () => {
     });
   });
 
-  it('keeps no description that is beyond measure, and does not ask by a transport it lacks', async () => {
+  it('keeps no description that is beyond measure', async () => {
     const tools = [{ name: 'wordy', description: 'x'.repeat(70_000) }, { name: 'terse' }];
     const server = await upstream(jsonRpc({ initialize: hello, 'tools/list': { tools } }));
     const one = await integrate(server.url);
@@ -269,10 +271,91 @@ describe('POST /mcp-integrations/{id}/test', () => {
       { name: 'terse', description: null },
       { name: 'wordy', description: null, enabled: true },
     ]);
-    const calls = server.seen.length;
-    await admin().put(one, { transport: 'sse' }).expect(200);
-    expect(await test(one)).toMatchObject({ success: false, status_code: null });
-    expect(server.seen).toHaveLength(calls);
+  });
+
+  it('learns the same from a server of HTTP with server-sent events', async () => {
+    const server = await upstream(startSseServer());
+    const one = await integrate(`${server.url}/sse`, { transport: 'sse' });
+    expect(await test(one)).toMatchObject({ success: true, server_name: 'The Calculator' });
+    expect((await capabilities(one)).counts).toMatchObject({
+      tools: { total: 2, enabled: 2 },
+      resources: { total: 2, enabled: 2 },
+    });
+    // A server of the other transport says nothing there.
+    const other = await integrate((await upstream(startMcpServer())).url, { transport: 'sse' });
+    expect(await test(other)).toMatchObject({ success: false });
+  });
+
+  it('learns the same from a server without sessions, of 2026-07-28', async () => {
+    const cached = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+    const identity = { 'io.modelcontextprotocol/serverInfo': { name: 'modern', version: '2' } };
+    const results = {
+      'server/discover': {
+        ...cached,
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        _meta: identity,
+      },
+      'tools/list': { ...cached, tools: [{ name: 'add', inputSchema: { type: 'object' } }] },
+    };
+    const one = await integrate((await upstream(jsonRpc(results))).url);
+    expect(await test(one)).toMatchObject({ success: true, server_name: 'modern' });
+    expect(await metadata(one)).toMatchObject({ protocol_version: '2026-07-28' });
+    expect(names(await capabilities(one))).toEqual(['tool add']);
+  });
+
+  it('pins what it found by its whole definition, members that nobody knows among it', async () => {
+    const definition = {
+      name: 'add',
+      inputSchema: { type: 'object' },
+      'x-unknown': { kept: [1, 2] },
+    };
+    const tools = [definition];
+    const results = { initialize: hello, 'tools/list': { tools } };
+    const one = await integrate((await upstream(jsonRpc(results))).url, { on_drift: 'block' });
+    await test(one);
+    const pins = async () => (await admin().get(`${one}/pins`).expect(200)).body.data;
+    expect(await pins()).toMatchObject([
+      {
+        name: 'add',
+        state: 'approved',
+        pinned_hash: pinOf(definition),
+        seen_definition: definition,
+      },
+    ]);
+    definition['x-unknown'].kept.push(3);
+    tools.push({ ...definition, name: 'later' });
+    await test(one);
+    expect(await pins()).toMatchObject([
+      {
+        name: 'add',
+        state: 'drifted',
+        difference: [{ path: 'x-unknown.kept.2', before: null, after: 3 }],
+      },
+      { name: 'later', state: 'new' },
+    ]);
+  });
+
+  it('waits for no stream that never ends, and reads no event that would cost too much', async () => {
+    const endless = await upstream(
+      listenLocally((_, res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        const timer = setInterval(() => res.write('data: '.padEnd(256 * 1024, 'x')), 1);
+        res.on('close', () => clearInterval(timer));
+      }),
+    );
+    const one = await integrate(endless.url);
+    expect(await test(one)).toMatchObject({
+      success: false,
+      error: expect.stringMatching(/more than/),
+    });
+    const deep = await upstream(
+      listenLocally((_, res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        res.end(`data: ${'['.repeat(100_000)}\n\n`);
+      }),
+    );
+    expect(await test(await integrate(deep.url))).toMatchObject({ success: false });
   });
 
   it('forgets that it asked when the address changes', async () => {

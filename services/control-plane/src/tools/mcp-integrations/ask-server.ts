@@ -4,7 +4,7 @@ import { openConfigurations } from '../registry/configurations.ts';
 import type { RegistryParts } from '../registry/registry.ts';
 import { type Discovery, discover } from './discover.ts';
 import { mcpKind } from './kind.ts';
-import { McpFault } from './mcp-client.ts';
+import { McpFault } from './mcp-fault.ts';
 
 /** How asking went, as it is answered; with what was found, if anything was. */
 export interface Asked {

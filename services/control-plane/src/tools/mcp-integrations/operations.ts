@@ -13,6 +13,7 @@ import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';
 import { type Asked, askServer } from './ask-server.ts';
 import { type McpTypes, mcpKind } from './kind.ts';
+import { recordSeen } from './pins/record-seen.ts';
 import { type IntegrationPolicy, integrationPolicy } from './policy.ts';
 
 export type McpRegistry = Registry<McpTypes>;
@@ -77,7 +78,8 @@ export async function testIntegration(
 ): Promise<Asked['answer']> {
   const asked = await reachIntegration(call, call.db, mcpKind, reference);
   const { answer, found } = await askServer(registry, asked);
-  await changeReached(call, registry, asked.id, async ({ db, describe }, row) => {
+  await changeReached(call, registry, asked.id, async (change, row) => {
+    const { db, describe } = change;
     describe({ detail: { slug: row.slug, success: answer.success } });
     // Somebody gave it another address meanwhile: the answer is about the old one.
     if (row.url !== asked.url) return row;
@@ -86,9 +88,10 @@ export async function testIntegration(
         syncStatus: 'failed',
         syncError: answer.error,
       });
-    const { offers, capabilityFlags, ...server } = found;
+    const { offers, seen, completeTypes, capabilityFlags, ...server } = found;
     const enabled = row.newCapabilities === 'enabled';
     await replaceOffers(db, mcpKind, row.id, offers, { now: call.now, enabled });
+    await recordSeen(change, row, seen, { completeTypes, now: call.now });
     return updateIntegration(db, mcpKind, row.id, {
       ...server,
       capabilityFlags: capabilityFlags as Record<string, never>,
