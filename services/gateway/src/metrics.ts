@@ -5,15 +5,18 @@ import {
   addCounter,
   addHistogram,
   addSums,
+  FirstValues,
   type Metrics,
   type SeriesBounds,
   statusLabel,
   statusLabels,
 } from '@sluice/telemetry';
+import { eventModes } from './exchange/event.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { CacheStatus, ReplySummary } from './exchange/visit.ts';
 import type { AsyncHookReport } from './guardrails/background-hooks.ts';
 import type { LimitWatch } from './limits/limit-watch.ts';
+import type { EndedCall } from './metering/call-meter.ts';
 import type { LabelledRequest, OptInLabel } from './opt-in-labels.ts';
 import { type Embedded, embedded } from './visit/embed-question.ts';
 
@@ -330,6 +333,43 @@ export function createCacheMetrics({ registry }: Metrics) {
   return {
     asked: (result: Embedded) => vectors.child({ result }).add(1),
     shadowHit: () => shadowHits.add(1),
+  };
+}
+
+const callLabels = {
+  kind: new Set(['mcp', 'agent']),
+  mode: new Set(eventModes),
+  outcome: new Set([
+    'success',
+    'tool_failed',
+    'upstream_error',
+    'upstream_failure',
+    'partial',
+    'caller_gone',
+    'denied',
+    'gateway_error',
+  ]),
+} as const;
+
+/** Calls of MCP servers and of agents; of servers the first that are called are told apart. */
+export function createCallMetrics({ registry }: Metrics) {
+  const bounds = { labels: { ...callLabels, server: new FirstValues(20) }, seriesMax: 60 };
+  const calls = addCounter(
+    registry,
+    'sluice_server_calls',
+    'Calls of MCP servers and of agents, by server, mode and outcome',
+    bounds,
+  );
+  const seconds = addCounter(
+    registry,
+    'sluice_server_call_seconds',
+    'How long these calls took together',
+    bounds,
+  );
+  return ({ event, outcome, ms }: EndedCall): void => {
+    const labels = { kind: event.kind, server: event.server.slug, mode: event.mode, outcome };
+    calls.child(labels).add(1);
+    seconds.child(labels).add(ms / 1000);
   };
 }
 

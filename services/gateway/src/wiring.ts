@@ -37,6 +37,7 @@ import { explainMcp } from './mcp/explain-call.ts';
 import { CallMeter } from './metering/call-meter.ts';
 import {
   createCacheMetrics,
+  createCallMetrics,
   createGatewayMetrics,
   createGuardrailMetrics,
   createLimitMetrics,
@@ -269,7 +270,13 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   });
   const prompts = new PromptCompiler();
   const watch = { metrics: createLimitMetrics(metrics), open: limits.open };
-  const meter = new CallMeter({ recorder, limits: limits.limits, watch, content: content.keeper });
+  const meter = new CallMeter({
+    recorder,
+    limits: limits.limits,
+    watch,
+    content: content.keeper,
+    onEnded: createCallMetrics(metrics),
+  });
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
     authenticate: authenticate(store, jwt.tokens),

@@ -19,6 +19,8 @@ export interface AgentEnd {
   /** 0 = there was no answer. */
   readonly upstreamStatus?: number;
   readonly firstByteMs?: number;
+  /** What content keeps of the answer; absent = nothing. */
+  readonly response?: Buffer;
   /** What was read of the answer; absent = nothing. */
   readonly told?: ToldSoFar | undefined;
   /** What it adds to what was counted of its task. */

@@ -256,6 +256,7 @@ class Call {
       firstByteMs,
       told,
       usage: await this.#increase(told),
+      response: reply.body,
     });
     return reply;
   }

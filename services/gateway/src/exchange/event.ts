@@ -100,6 +100,15 @@ const agentRows: ReadonlyMap<string, EventRow> = new Map<string, EventRow>(
 /** Agents that speak no A2A, and what A2A does not know: each is a piece of work. */
 const agentOther: EventRow = { mode: 'agent:call', spends: true };
 
+/** All modes that there are. */
+export const eventModes: readonly string[] = [
+  ...new Set(
+    [...mcpRows.values(), mcpTask, mcpOther, ...agentRows.values(), agentOther].map(
+      ({ mode }) => mode,
+    ),
+  ),
+];
+
 export function mcpEvent(asked: AskedEvent): ServerEvent {
   const { method } = asked;
   const row = mcpRows.get(method) ?? (method.startsWith('tasks/') ? mcpTask : mcpOther);

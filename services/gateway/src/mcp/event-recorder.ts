@@ -2,6 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { type FailureCause, failureCauses, fromUnknown } from '@sluice/errors';
 import { McpFault, type McpRequest, rpcCodes } from '@sluice/mcp';
 import { mcpEvent } from '../exchange/event.ts';
+import { limitHeaders } from '../limits/refusal.ts';
 import type { CallEnd, CallMeter, MeteredCall } from '../metering/call-meter.ts';
 import type { McpCall } from './mcp-call.ts';
 
@@ -80,7 +81,8 @@ export class EventRecorder {
     };
     return {
       async start() {
-        await start();
+        const { states } = await start();
+        if (states.length > 0) call.reply.add(limitHeaders(states, Date.now()));
       },
       succeeded(result, reply) {
         // The server did what it was asked; whether the tool did is another question.

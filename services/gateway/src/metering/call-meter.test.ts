@@ -4,18 +4,28 @@ import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import type { GatewayError } from '@sluice/errors';
 import { config, usage } from '@sluice/proto-stubs';
+import { createMetrics } from '@sluice/telemetry';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { readEntry, uuidText } from '@sluice/usage';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
 import { redisLimits } from '../../test/limits.ts';
+import { ContentKeeper } from '../content/content-keeper.ts';
+import type { KeptContent } from '../content/kept-content.ts';
 import { agentEvent, mcpEvent } from '../exchange/event.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { OpenReservations } from '../limits/limit-watch.ts';
 import { MemoryLimits } from '../limits/memory-limits.ts';
+import { createCallMetrics } from '../metrics.ts';
 import { Outbox } from '../usage/outbox.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
-import { type CallBegin, type CallEnd, CallMeter, type MeteredCall } from './call-meter.ts';
+import {
+  type CallBegin,
+  type CallEnd,
+  CallMeter,
+  type EndedCall,
+  type MeteredCall,
+} from './call-meter.ts';
 
 const outboxBytes = 64 * 1024 * 1024;
 let redis: SpawnedServer;
@@ -38,11 +48,16 @@ afterEach(async () => {
 const metrics = { refused: () => {}, wouldRefuse: () => {}, overflowed: () => {} };
 
 /** A gateway's meter, with its own outbox. */
-function gateway(limits: LimitStore = new MemoryLimits(), name = `gateway-${made++}`) {
+function gateway(
+  limits: LimitStore = new MemoryLimits(),
+  name = `gateway-${made++}`,
+  content?: ContentKeeper,
+  onEnded?: (ended: EndedCall) => void,
+) {
   const outbox = new Outbox({ dir: join(dir, name), bytesMax: outboxBytes });
   const recorder = new UsageRecorder(outbox, { replicaId: name, gatewayVersion: '1' });
   const open = new OpenReservations();
-  const meter = new CallMeter({ recorder, limits, watch: { metrics, open }, content: undefined });
+  const meter = new CallMeter({ recorder, limits, watch: { metrics, open }, content, onEnded });
   return { meter, outbox, open };
 }
 
@@ -297,6 +312,88 @@ describe('limits of the key, the workspace and budgets', () => {
     // What records say they settled is what the counter has.
     const settled = records.flatMap(({ countersSettled }) => Object.values(countersSettled));
     expect(settled.reduce((sum, count) => sum + Number(count), 0)).toBe(spent);
+  });
+});
+
+describe('content', () => {
+  const request = Buffer.from('{"method":"tools/call","params":{"name":"forecast"}}');
+  const response = Buffer.from(
+    '{"result":{"isError":true,"content":[{"type":"text","text":"no"}]}}',
+  );
+
+  it.each([
+    ['full', 'full', {}, false, ['request', 'response', 'headers', '']],
+    ['full, the tool failed', 'full', {}, true, ['request', 'response', 'headers', 'no']],
+    ['metrics', 'metrics', {}, false, []],
+    ['metrics, the tool failed', 'metrics', {}, true, ['response', 'no']],
+    ['full, but the caller wants none', 'full', { 'x-service-debug': 'false' }, true, []],
+    [
+      'metrics, failed, but the caller wants none',
+      'metrics',
+      { 'x-service-debug': 'false' },
+      true,
+      [],
+    ],
+    ['nothing is said', '', {}, true, ['response', 'no']],
+  ])(
+    'is kept as request logging says: %s',
+    async (_, requestLogging, headers, toolFailed, expected) => {
+      const kept: KeptContent[] = [];
+      const taker = {
+        add: (content: KeptContent) => void kept.push(content),
+        dropOldest: () => false,
+      };
+      const content = new ContentKeeper([taker], {
+        format: 'v1',
+        isStored: true,
+        bodyBytesMax: 1000,
+        memoryBytesMax: 100_000,
+      });
+      const { meter, outbox } = gateway(undefined, undefined, content);
+      const asks = exampleExchange({
+        bundle: exampleBundle({ requestLogging } as never),
+        key: exampleKey(),
+        headers: { authorization: 'Bearer secret', ...headers },
+      });
+      const call = await meter.begin(asks, { event: forecast, request });
+      await call.end({ ...ok, response, toolFailed, toolError: toolFailed ? 'no' : undefined });
+      const [record] = recordsOf(outbox);
+      const told = kept.flatMap(({ bodies, head }) => [
+        ...(bodies.request?.length ? ['request'] : []),
+        ...(bodies.response?.length ? ['response'] : []),
+        ...(head.requestHeaders.authorization === undefined ? [] : ['headers']),
+      ]);
+      expect([...told, ...(kept.length > 0 ? [record?.toolError] : [])]).toEqual(expected);
+      expect(record?.logFormat).toBe(kept.length > 0 ? 'v1' : '');
+      if (kept.length === 0) expect(record?.toolError).toBe('');
+      else expect(kept[0]?.head.logId).toBe(uuidText(record!.id));
+    },
+  );
+});
+
+describe('metrics', () => {
+  it('count each call once, by what came of it', async () => {
+    const registry = createMetrics({ app: 'gateway', env: 'test', gcBuckets: [1] });
+    const ended = createCallMetrics(registry);
+    const { meter } = gateway(undefined, undefined, undefined, ended);
+    for (const toolFailed of [false, false, true])
+      await (await meter.begin(caller(), { event: forecast })).end({ ...ok, toolFailed });
+    await meter.refuse(caller(), fromAgent, { code: 'agent.denied', status: 403 });
+    const lines = (await registry.registry.metrics()).split('\n');
+    const counted = lines.filter((line) => line.startsWith('sluice_server_calls{'));
+    expect(counted.map((line) => line.replace(/,?(?:app|env)="[^"]*"/g, ''))).toEqual([
+      'sluice_server_calls{kind="mcp",mode="mcp:tool_call",outcome="success",server="weather"} 2',
+      'sluice_server_calls{kind="mcp",mode="mcp:tool_call",outcome="tool_failed",server="weather"} 1',
+      'sluice_server_calls{kind="agent",mode="agent:send_message",outcome="denied",server="planner"} 1',
+    ]);
+    for (let index = 0; index < 1000; index++)
+      ended({
+        event: mcpEvent({ server: { id: 'x', slug: `s-${index}"` }, method: 'ping' }),
+        outcome: 'success',
+        ms: 1,
+      });
+    const after = (await registry.registry.metrics()).split('\n');
+    expect(after.filter((line) => line.startsWith('sluice_server_calls{')).length).toBeLessThan(65);
   });
 });
 

@@ -12,6 +12,7 @@ import { tokensOfAsked, tokensOfResult } from '../money/event-tokens.ts';
 import { type ToldTokens, toldTokensMax, usageInToolResult } from '../money/told-tokens.ts';
 import {
   type EventFacts,
+  type EventOutcome,
   type EventUse,
   type EventWay,
   type RecordedEvent,
@@ -28,6 +29,16 @@ export interface MeterDeps {
   readonly watch: LimitWatchers;
   /** Undefined = nobody keeps content. */
   readonly content: ContentKeeper | undefined;
+  /** Hears of each call that is over, or was refused. */
+  readonly onEnded?: ((ended: EndedCall) => void) | undefined;
+}
+
+export interface EndedCall {
+  readonly event: ServerEvent;
+  /** As records have it, or that the server answered and its tool failed. */
+  readonly outcome: EventOutcome | 'tool_failed';
+  /** From its beginning to its end; 0 = it was refused. */
+  readonly ms: number;
 }
 
 /** What is known of a call before it is made. */
@@ -118,6 +129,7 @@ export class CallMeter {
     error: Refusal,
     way: EventWay = {},
   ): Promise<void> {
+    this.#deps.onEnded?.({ event, outcome: 'denied', ms: 0 });
     await recordRefusedEvent(this.#deps.recorder, requester, event, error, way).catch(() => {});
   }
 
@@ -158,7 +170,7 @@ export class CallMeter {
     { event, request }: CallBegin,
     { hold, recorded, price, inputTokens }: Begun,
   ): MeteredCall {
-    const { content } = this.#deps;
+    const { content, onEnded } = this.#deps;
     const post = (told: ServerEvent, used: Used) => this.#postLate(requester, told, used);
     const startedAt = performance.now();
     let isOver = false;
@@ -185,6 +197,12 @@ export class CallMeter {
           content?.visibleOfEvent(requester, event, hasFailed).response === true
             ? end.toolError
             : undefined;
+        onEnded?.({
+          event,
+          outcome:
+            end.outcome === 'success' && end.toolFailed === true ? 'tool_failed' : end.outcome,
+          ms: performance.now() - startedAt,
+        });
         const stored = recorded.end({ ...end, toolError }, use, format ?? '');
         // Settled with its record: who dies between the two settles in the next life.
         hold?.reservation.finish();
