@@ -361,7 +361,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       ...createPipelines(stages),
       explain: createExplain(deciding),
       estimate: createEstimate(deciding),
-      explainMcp: explainMcp({ ...deciding, meter }),
+      explainMcp: explainMcp({ ...deciding, meter, access: mcp.access }),
     },
     forwardAdmin: admin.forward,
     readiness: () => ({

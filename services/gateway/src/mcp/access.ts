@@ -1,56 +1,157 @@
-import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { McpFault, type McpRequest, type McpResponse, rpcCodes } from '@sluice/mcp';
-import { type CompiledMcpServer, capabilityKey } from '../compiled/mcp-servers.ts';
+import type { JsonObject } from '@sluice/contracts';
+import {
+  askedBy,
+  type CapabilityType,
+  compileServer,
+  decide,
+  denyServer,
+  type FilteredList,
+  filterList,
+  type ListKind,
+  listKindOf,
+  listKinds,
+  type McpRequest,
+  type McpResponse,
+  MessageEdit,
+  PinMemory,
+  prepareCall,
+  refusalOf,
+  type ServerView,
+  type Who,
+} from '@sluice/mcp';
+import { RecentMap } from '../chain/recent-map.ts';
+import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { McpCall } from './mcp-call.ts';
 
-/** What a method is about, as capabilities have it. */
-const typeOfMethod: Readonly<Record<string, string>> = {
-  'tools/call': 'tool',
-  'prompts/get': 'prompt',
-  'resources/read': 'resource',
-  'resources/subscribe': 'resource',
-  'resources/unsubscribe': 'resource',
-};
-
-const listed = [
-  ['tools', 'tool', 'name'],
-  ['prompts', 'prompt', 'name'],
-  ['resources', 'resource', 'uri'],
-  ['resourceTemplates', 'resource_template', 'uriTemplate'],
-] as const;
-
-function isEnabled(server: CompiledMcpServer, type: string, name: string): boolean {
-  return server.capabilities.get(capabilityKey(type, name))?.source.enabled ?? server.allowsNew;
+/** A request as the server is sent it. */
+export interface Admitted {
+  readonly bytes: Buffer;
+  readonly params: JsonObject | undefined;
 }
 
-/** @throws McpFault when the caller may not ask this */
-export function expectAllowed({ server }: Omit<McpCall, 'reply'>, asked: McpRequest): void {
-  const { method, subject } = asked;
-  const type = typeOfMethod[method];
-  if (type === undefined || subject === undefined || isEnabled(server, type, subject)) return;
-  throw new McpFault({
-    status: 200,
-    code: rpcCodes.invalidParams,
-    message: `${type[0]?.toUpperCase()}${type.slice(1)} '${subject}' is disabled`,
-    idText: asked.idText,
+/** Who asks which server. */
+export interface Asking {
+  readonly server: CompiledMcpServer;
+  readonly key: ResolvedKey;
+  readonly exchange: { readonly metadata: Who['metadata'] };
+}
+
+/** A change of rights bites within so long: a modern caller may keep no list longer. */
+export const listMsMax = 1000;
+const hashesMax = 100_000;
+
+/** Who may use what of which server, and what lists show: the one way to `decide`. */
+export class Access {
+  readonly #views = new WeakMap<CompiledMcpServer, ServerView>();
+  readonly #pins = new PinMemory();
+  /** Of definitions as they were listed last, by integration, type and name. */
+  readonly #hashes = new RecentMap<string>(hashesMax);
+
+  /** Why this caller may not use a server at all; undefined = they may. */
+  denyServer(server: CompiledMcpServer, key: ResolvedKey): string | undefined {
+    const reason = denyServer(this.#viewOf(server), whoOf(key, {}));
+    if (reason === undefined) return undefined;
+    return reason === 'server_disabled'
+      ? 'This MCP server is switched off.'
+      : 'You have no access to this MCP server.';
+  }
+
+  /** @throws McpFault when the caller may not ask this */
+  admit(call: Asking, asked: McpRequest): Admitted {
+    const view = this.#viewOf(call.server);
+    const about = askedBy(view, asked, (type, name) => this.#hashes.use(hashKey(call, type, name)));
+    if (about === undefined) return { bytes: asked.bytes, params: asked.params };
+    const decision = decide(view, whoOf(call.key, call.exchange.metadata), about);
+    if (!decision.allowed)
+      throw refusalOf(view, decision, {
+        type: about.type,
+        name: asked.subject ?? '',
+        idText: asked.idText,
+      });
+    const edit = new MessageEdit(asked);
+    const args = prepareCall(edit, asked, decision);
+    const bytes = edit.bytes();
+    if (bytes === asked.bytes) return { bytes, params: asked.params };
+    const field = asked.method === 'tools/call' || asked.method === 'prompts/get' ? 'name' : 'uri';
+    return { bytes, params: { ...asked.params, [field]: decision.name, arguments: args } };
+  }
+
+  /** What the caller may see of an answer; its own bytes where that is all. @throws McpFault when a list is none */
+  shown(call: McpCall, { method }: McpRequest, reply: McpResponse, isModern: boolean): Buffer {
+    const kind = listKindOf(method);
+    return kind === undefined ? reply.bytes : this.#filter(call, kind, reply, isModern).bytes;
+  }
+
+  /** The same, of an answer to who knows what: it is told again on another stream. */
+  shownAgain(call: McpCall, reply: McpResponse): Buffer {
+    const kind = listKinds.find(({ member }) => Array.isArray(reply.result[member]));
+    return kind === undefined ? reply.bytes : this.#filter(call, kind, reply, false).bytes;
+  }
+
+  #filter(call: McpCall, kind: ListKind, reply: McpResponse, isModern: boolean): FilteredList {
+    const list = filterList(
+      this.#viewOf(call.server),
+      whoOf(call.key, call.exchange.metadata),
+      reply,
+      {
+        kind,
+        pins: this.#pins,
+        isModern,
+        ttlMsMax: listMsMax,
+      },
+    );
+    for (const { name, hash } of list.items) this.#hashes.set(hashKey(call, kind.type, name), hash);
+    return list;
+  }
+
+  #viewOf(server: CompiledMcpServer): ServerView {
+    let view = this.#views.get(server);
+    if (view === undefined) {
+      view = viewOf(server);
+      this.#views.set(server, view);
+    }
+    return view;
+  }
+}
+
+function viewOf({ source, capabilities, allowsNew, policy, policyIsUnread }: CompiledMcpServer) {
+  return compileServer({
+    // Rules that this release cannot read might forbid anything.
+    enabled: source.enabled && !policyIsUnread,
+    usersAllowed: source.usersAllowed,
+    userAccess: source.userAccess,
+    capabilities: [...capabilities.values()].map(({ source: row, fixedArguments }) => ({
+      type: row.type,
+      name: row.name,
+      enabled: row.enabled,
+      pin: row.pin,
+      renamedTo: row.renamedTo,
+      description: row.description,
+      fixedArguments,
+      hiddenArguments: row.hiddenArguments,
+    })),
+    allowsNew,
+    onDrift: source.onDrift,
+    access: policyIsUnread ? [] : (policy.access ?? []),
+    deniedAs: policy.denied_as === 'unknown' ? 'unknown' : 'disabled',
   });
 }
 
-/** A list without what the caller may not use; undefined = it has all that came. */
-export function withoutDenied({ server }: McpCall, reply: McpResponse): Buffer | undefined {
-  const result: Record<string, JsonValue> = { ...reply.result } as Record<string, JsonValue>;
-  let isChanged = false;
-  for (const [member, type, field] of listed) {
-    const items = result[member];
-    if (!Array.isArray(items)) continue;
-    const kept = items.filter((item) => {
-      const name = (item as JsonObject | null)?.[field];
-      return typeof name === 'string' && isEnabled(server, type, name);
-    });
-    if (kept.length === items.length) continue;
-    result[member] = kept;
-    isChanged = true;
-  }
-  if (!isChanged) return undefined;
-  return Buffer.from(JSON.stringify({ ...reply.document, result }));
+function whoOf(key: ResolvedKey, metadata: Who['metadata']): Who {
+  const { id, name, slug } = key.source;
+  return {
+    key: { id, name, slug },
+    userId: userOf(key),
+    metadata,
+    claims: undefined,
+  };
+}
+
+function userOf({ source }: ResolvedKey): string | undefined {
+  return source.userId === '' ? undefined : source.userId;
+}
+
+function hashKey({ server }: Asking, type: CapabilityType, name: string): string {
+  return `${server.source.integrationId} ${type} ${name}`;
 }

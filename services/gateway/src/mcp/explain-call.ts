@@ -12,8 +12,7 @@ import { explainedLimits } from '../pipeline/explain/explain-limits.ts';
 import type { ExplainedLimit } from '../pipeline/explain/explanation.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
-import { expectAllowed } from './access.ts';
-import { mayUse } from './may-use.ts';
+import type { Access } from './access.ts';
 import { principalOf } from './mcp-call.ts';
 import { headerPlan } from './upstream-headers.ts';
 
@@ -22,6 +21,7 @@ export interface ExplainMcpDeps {
   /** For who asks about the key of that id instead of their own. */
   readonly authenticateFor: (keyId: string) => Stage;
   readonly meter: CallMeter;
+  readonly access: Access;
 }
 
 /** The answer of `POST /v1/explain/mcp/{server}`: what the same message would meet, as far as it would get. */
@@ -77,7 +77,10 @@ export function explainMcp(deps: ExplainMcpDeps) {
   };
 }
 
-async function explain(exchange: Exchange, { meter }: ExplainMcpDeps): Promise<CallExplanation> {
+async function explain(
+  exchange: Exchange,
+  { meter, access }: ExplainMcpDeps,
+): Promise<CallExplanation> {
   const { key, bundle, arrival } = exchange;
   if (key === undefined || bundle === undefined)
     throw new Error('explain runs after authentication');
@@ -99,8 +102,8 @@ async function explain(exchange: Exchange, { meter }: ExplainMcpDeps): Promise<C
   const checks = server === undefined ? [] : await meter.peek(exchange, event);
   const refusal =
     faultOf(() => checkKey(exchange, key)) ??
-    serverFault(server, key, reference) ??
-    (server && accessFault(exchange, { key, bundle, server }, asked)) ??
+    serverFault(server, key, reference, access) ??
+    (server && accessFault(exchange, { key, bundle, server }, asked, access)) ??
     faultOf(() => {
       const spent = limitRefusal(checks);
       if (spent !== undefined) throw spent;
@@ -157,6 +160,7 @@ function serverFault(
   server: CompiledMcpServer | undefined,
   key: ResolvedKey,
   reference: string,
+  access: Access,
 ): Refusal | undefined {
   const refusal = (status: number, code: string, message: string) => ({
     status,
@@ -170,7 +174,7 @@ function serverFault(
       'not_found',
       `This workspace has no MCP server "${reference.slice(0, 80)}".`,
     );
-  const refused = mayUse(server, key);
+  const refused = access.denyServer(server, key);
   if (refused !== undefined) return refusal(403, 'forbidden', refused);
   const { unkept } = headerPlan(server);
   return unkept === undefined
@@ -184,24 +188,17 @@ interface Whose {
   readonly server: CompiledMcpServer;
 }
 
-function accessFault(exchange: Exchange, whose: Whose, asked: McpRequest): Refusal | undefined {
-  return faultOf(() => {
-    const { subject } = exchange;
-    if (subject.kind !== 'tool-call') throw new Error('explain was asked of another subject');
-    expectAllowed(
-      {
-        ...whose,
-        exchange: { ...exchange, subject },
-        principal: principalOf(whose.key),
-        signal: exchange.arrival.signal,
-      },
-      asked,
-    );
-  });
+function accessFault(
+  exchange: Exchange,
+  { key, server }: Whose,
+  asked: McpRequest,
+  access: Access,
+): Refusal | undefined {
+  return faultOf(() => access.admit({ key, server, exchange }, asked));
 }
 
 /** @throws what is a fault of ours */
-function faultOf(check: () => void): Refusal | undefined {
+function faultOf(check: () => unknown): Refusal | undefined {
   try {
     check();
     return undefined;

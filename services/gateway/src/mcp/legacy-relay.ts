@@ -1,24 +1,19 @@
-import type { JsonObject } from '@sluice/contracts';
 import {
-  legacyVersions,
   McpFault,
   type McpMessage,
   type McpRequest,
-  MessageEdit,
   messageBounds,
-  negotiated,
   readMessage,
   resultReply,
   rpcCodes,
-  type Sealer,
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
-import { expectAllowed, withoutDenied } from './access.ts';
+import type { Access } from './access.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
 import type { McpCall } from './mcp-call.ts';
-import type { OpenMcpStreams } from './open-mcp-streams.ts';
+import type { Listener, OpenMcpStreams } from './open-mcp-streams.ts';
 import {
   askServer,
   errorIn,
@@ -30,29 +25,15 @@ import {
   readReply,
   smallBodyMax,
 } from './server-reply.ts';
-import {
-  newSessionName,
-  openSession,
-  type Session,
-  sealSession,
-  sessionSeconds,
-} from './session.ts';
-import type { SessionNotes } from './session-notes.ts';
+import type { Session } from './session.ts';
+import { type Sessions, type UpstreamSide, unknownSession, withKnownRevision } from './sessions.ts';
 import { CallDeadline, type UpstreamDeps } from './upstream.ts';
 
 export interface LegacyRelayDeps extends UpstreamDeps {
-  readonly sealer: Sealer;
-  readonly notes: SessionNotes;
+  readonly sessions: Sessions;
+  readonly access: Access;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
-  /** This life of this gateway. */
-  readonly replicaId: string;
-}
-
-/** The upstream's side of a session, as it is now. */
-interface UpstreamSession {
-  readonly id: string;
-  readonly revision: string;
 }
 
 /**
@@ -63,33 +44,10 @@ interface UpstreamSession {
 export class LegacyRelay {
   readonly #deps: LegacyRelayDeps;
   /** Sessions of upstreams that are being begun again, by the name of ours. */
-  readonly #renewals = new Map<string, Promise<UpstreamSession>>();
+  readonly #renewals = new Map<string, Promise<UpstreamSide>>();
 
   constructor(deps: LegacyRelayDeps) {
     this.#deps = deps;
-  }
-
-  /** The session of an id, if it is this caller's, at this server. @throws McpFault 400, 404 */
-  async sessionOf(call: McpCall, id: string | undefined): Promise<Session> {
-    if (id === undefined)
-      throw new McpFault({
-        status: 400,
-        code: rpcCodes.refused,
-        message: 'Bad Request: Mcp-Session-Id is missing; begin with initialize.',
-      });
-    const session = openSession(this.#deps.sealer, id, call.exchange.arrival.startedAtMs);
-    if (
-      session === undefined ||
-      session.serverId !== call.server.source.id ||
-      session.principal !== call.principal ||
-      session.workspaceId !== call.bundle.source.workspaceId
-    )
-      throw unknownSession();
-    const note = await this.#deps.notes.of(session);
-    if (note?.ended === true) throw unknownSession();
-    return note?.upstreamId === undefined
-      ? session
-      : { ...session, upstreamId: note.upstreamId, revision: note.revision ?? session.revision };
   }
 
   /** `initialize`: begins the upstream's session, and ours with it. */
@@ -106,54 +64,16 @@ export class LegacyRelay {
         call.reply.body(200, reply.bytes);
         return;
       }
-      const session = this.#newSession(call, asked, reply.result, upstream);
-      const { version } = negotiated(asked.params?.protocolVersion);
-      // Of a server that speaks only what no client does, what it lacks is nothing that it is asked for.
-      const answered = legacyVersions.includes(session.revision)
-        ? reply.bytes
-        : new MessageEdit(reply).setResult('protocolVersion', version).bytes();
-      const id =
-        sealSession(this.#deps.sealer, session) ??
-        sealSession(this.#deps.sealer, {
-          ...session,
-          client: briefClient(asked),
-        });
-      if (id === undefined) throw invalidReply(asked, 'its session id is too long');
+      const side = upstream.headers['mcp-session-id'];
+      const upstreamId = typeof side === 'string' ? side : '';
+      const { id, answer } = this.#deps.sessions.begin(call, asked, reply, upstreamId);
       recorded.succeeded(reply.result);
-      call.reply.body(200, answered, { 'mcp-session-id': id });
+      call.reply.body(200, answer, { 'mcp-session-id': id });
     } catch (error) {
       throw recorded.thrown(failureOf(error, asked, deadline));
     } finally {
       deadline.stop();
     }
-  }
-
-  #newSession(
-    call: McpCall,
-    asked: McpRequest,
-    result: JsonObject,
-    upstream: UpstreamCall,
-  ): Session {
-    const { protocolVersion } = result;
-    if (typeof protocolVersion !== 'string' || protocolVersion.length > 32)
-      throw invalidReply(asked, 'it names no protocol version');
-    const id = upstream.headers['mcp-session-id'];
-    return {
-      name: newSessionName(),
-      organisationId: call.key.source.organisationId,
-      workspaceId: call.bundle.source.workspaceId,
-      serverId: call.server.source.id,
-      principal: call.principal,
-      revision: protocolVersion,
-      upstreamId: typeof id === 'string' ? id : '',
-      client: JSON.stringify({
-        protocolVersion,
-        capabilities: asked.params?.capabilities ?? {},
-        clientInfo: asked.params?.clientInfo ?? {},
-      }),
-      expiresAt: Math.floor(Date.now() / 1000) + sessionSeconds,
-      begunBy: this.#deps.replicaId,
-    };
   }
 
   /** A request within a session. */
@@ -165,12 +85,12 @@ export class LegacyRelay {
     const recorded = this.#deps.recorder.begin(call, asked, session);
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
-      expectAllowed(call, asked);
+      const { bytes } = this.#deps.access.admit(call, asked);
       await recorded.start();
-      const upstream = await this.#ask(call, session, asked, deadline.signal);
+      const upstream = await this.#ask(call, session, bytes, deadline.signal);
       if (upstream.isEventStream && upstream.status === 200)
         await this.#passStream(call, upstream, asked, deadline, recorded);
-      else await passBody(call, upstream, asked, recorded);
+      else await this.#passBody(call, upstream, asked, recorded);
     } catch (error) {
       if (deadline.isOver) this.#cancelUpstream(call, session, asked);
       const failure = recorded.thrown(failureOf(error, asked, deadline));
@@ -187,16 +107,16 @@ export class LegacyRelay {
   async #ask(
     call: McpCall,
     session: Session,
-    asked: McpMessage,
+    bytes: Buffer,
     signal: AbortSignal,
   ): Promise<UpstreamCall> {
-    const upstream = this.#post(call, asked.bytes, sessionHeaders(session), signal);
+    const upstream = this.#post(call, bytes, sessionHeaders(session), signal);
     await upstream.head;
     if (session.upstreamId === '' || !(await hasForgotten(upstream))) return upstream;
     const renewed = await this.#renew(call, session);
     const again = this.#post(
       call,
-      asked.bytes,
+      bytes,
       sessionHeaders({ upstreamId: renewed.id, revision: renewed.revision }),
       signal,
     );
@@ -205,9 +125,8 @@ export class LegacyRelay {
   }
 
   /** @throws McpFault 404 where another gateway would not hear of it */
-  #renew(call: McpCall, session: Session): Promise<UpstreamSession> {
-    const { notes, replicaId } = this.#deps;
-    if (!notes.isShared && session.begunBy !== replicaId) throw unknownSession();
+  #renew(call: McpCall, session: Session): Promise<UpstreamSide> {
+    if (!this.#deps.sessions.mayRenew(session)) throw unknownSession();
     const running = this.#renewals.get(session.name);
     if (running !== undefined) return running;
     const renewal = this.#beginAgain(call, session).finally(() =>
@@ -217,7 +136,7 @@ export class LegacyRelay {
     return renewal;
   }
 
-  async #beginAgain(call: McpCall, session: Session): Promise<UpstreamSession> {
+  async #beginAgain(call: McpCall, session: Session): Promise<UpstreamSide> {
     const asked = readMessage(
       Buffer.from(
         `{"jsonrpc":"2.0","id":"sluice-${session.name}","method":"initialize","params":${session.client}}`,
@@ -241,15 +160,16 @@ export class LegacyRelay {
     );
     await initialized.head;
     await initialized.readAll(smallBodyMax);
-    await this.#deps.notes.note(session, { upstreamId: id, revision });
-    return { id, revision };
+    const renewed = { id, revision };
+    await this.#deps.sessions.renewed(session, renewed);
+    return renewed;
   }
 
   /** A notification, or an answer to what the server asked. */
   async tell(call: McpCall, session: Session, told: McpMessage): Promise<void> {
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
-      const upstream = await this.#ask(call, session, told, deadline.signal);
+      const upstream = await this.#ask(call, session, told.bytes, deadline.signal);
       const body = await upstream.readAll(smallBodyMax);
       if (upstream.status >= 200 && upstream.status < 300) {
         call.reply.empty(202);
@@ -286,7 +206,7 @@ export class LegacyRelay {
       });
     }
     call.reply.openStream();
-    const ended = this.#deps.streams.open(call, listener);
+    const ended = this.#deps.streams.open(call, legacyListener);
     return new Promise((resolve) => {
       const end = () => {
         ended();
@@ -299,8 +219,8 @@ export class LegacyRelay {
           const message = messageOf(event);
           if (message?.kind !== 'response') return event.bytes;
           // A page of a list that is told again: it is filtered as it was.
-          const filtered = withoutDenied(call, message);
-          return filtered === undefined ? event.bytes : withMessage(event, filtered);
+          const shown = this.#deps.access.shownAgain(call, message);
+          return shown === message.bytes ? event.bytes : withMessage(event, shown);
         },
         end,
         fail: end,
@@ -339,7 +259,7 @@ export class LegacyRelay {
 
   /** Ours is over whatever the upstream says. */
   async end(call: McpCall, session: Session): Promise<void> {
-    await this.#deps.notes.note(session, { ended: true });
+    await this.#deps.sessions.end(session);
     if (session.upstreamId !== '') {
       const signal = AbortSignal.timeout(endTimeoutMs);
       const headers = sessionHeaders(session);
@@ -372,6 +292,23 @@ export class LegacyRelay {
     upstream.head.then(() => upstream.readAll(smallBodyMax)).catch(() => undefined);
   }
 
+  async #passBody(
+    call: McpCall,
+    upstream: UpstreamCall,
+    asked: McpRequest,
+    recorded: RecordedEvent,
+  ): Promise<void> {
+    const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+    const reply = readReply(upstream, body, asked);
+    if (reply.kind === 'error') {
+      recorded.failed(reply.error.code, reply.bytes);
+      call.reply.body(200, reply.bytes);
+      return;
+    }
+    recorded.succeeded(reply.result, reply.bytes);
+    call.reply.body(200, this.#deps.access.shown(call, asked, reply, false));
+  }
+
   async #passStream(
     call: McpCall,
     upstream: UpstreamCall,
@@ -402,8 +339,8 @@ export class LegacyRelay {
               return bytes;
             }
             recorded.succeeded(message.result, message.bytes);
-            const filtered = withoutDenied(call, message);
-            return filtered === undefined ? bytes : withMessage(event, filtered);
+            const shown = this.#deps.access.shown(call, asked, message, false);
+            return shown === message.bytes ? bytes : withMessage(event, shown);
           },
           end: resolve,
           fail: reject,
@@ -429,7 +366,11 @@ const listChanged = Buffer.concat(
     writeSseEvent(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${kind}/list_changed"}`)),
   ),
 );
-const listener = { changed: () => listChanged, goodbye: () => undefined };
+/** Tells a session's own stream of what changes here. */
+export const legacyListener: Listener = {
+  changed: () => listChanged,
+  goodbye: () => undefined,
+};
 
 const staleStreamWaitsMs = [30, 70, 150];
 
@@ -441,23 +382,6 @@ function sessionHeaders({
     ...(upstreamId === '' ? {} : { 'mcp-session-id': upstreamId }),
     'mcp-protocol-version': revision,
   };
-}
-
-async function passBody(
-  call: McpCall,
-  upstream: UpstreamCall,
-  asked: McpRequest,
-  recorded: RecordedEvent,
-): Promise<void> {
-  const body = await upstream.readAll(messageBounds.upstream.bytesMax);
-  const reply = readReply(upstream, body, asked);
-  if (reply.kind === 'error') {
-    recorded.failed(reply.error.code, reply.bytes);
-    call.reply.body(200, reply.bytes);
-    return;
-  }
-  recorded.succeeded(reply.result, reply.bytes);
-  call.reply.body(200, withoutDenied(call, reply) ?? reply.bytes);
 }
 
 /** Servers that keep sessions in memory say so of one they do not know: by 404, as they should, or by 400. */
@@ -484,43 +408,10 @@ async function peek(upstream: UpstreamCall): Promise<Buffer> {
   return body;
 }
 
-export function unknownSession(): McpFault {
-  return new McpFault({
-    status: 404,
-    code: rpcCodes.sessionNotFound,
-    message: 'Session not found',
-  });
-}
-
 function noStream(): McpFault {
   return new McpFault({
     status: 405,
     code: rpcCodes.refused,
     message: 'The MCP server offers no stream of its own.',
-  });
-}
-
-/** A server is asked for a revision that can be relayed: the client's, or the newest. */
-function withKnownRevision(asked: McpRequest): Buffer {
-  const sent = asked.params?.protocolVersion;
-  const { version } = negotiated(sent);
-  return sent === version
-    ? asked.bytes
-    : new MessageEdit(asked).setParam('protocolVersion', version).bytes();
-}
-
-/** What the client said of itself, without what it says beside names and capabilities. */
-function briefClient({ params }: McpRequest): string {
-  const capabilities = Object.fromEntries(
-    ['roots', 'sampling', 'elicitation'].flatMap((name) => {
-      const of = params?.capabilities;
-      const has = typeof of === 'object' && of !== null && name in of;
-      return has ? [[name, {}]] : [];
-    }),
-  );
-  return JSON.stringify({
-    protocolVersion: params?.protocolVersion,
-    capabilities,
-    clientInfo: { name: 'client', version: '1' },
   });
 }

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { JsonEdit } from '@sluice/json';
 import {
   McpFault,
   type McpNotification,
@@ -8,6 +9,7 @@ import {
   messageBounds,
   metaKeys,
   openState,
+  privateResult,
   requestHeaders,
   resultReply,
   rpcCodes,
@@ -17,7 +19,7 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
-import { expectAllowed, withoutDenied } from './access.ts';
+import { type Access, type Admitted, listMsMax } from './access.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -36,12 +38,11 @@ import { CallDeadline, type UpstreamDeps } from './upstream.ts';
 
 export interface ModernRelayDeps extends UpstreamDeps {
   readonly sealer: Sealer;
+  readonly access: Access;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
 }
 
-/** A change of rights bites within so long: no list may be kept longer. */
-export const listMsMax = 1000;
 /** People answer what they are asked within so long, or are asked again. */
 const stateMs = 15 * 60_000;
 
@@ -62,9 +63,9 @@ export class ModernRelay {
     const isListening = asked.method === 'subscriptions/listen';
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
-      expectAllowed(call, asked);
+      const admitted = this.#deps.access.admit(call, this.#withOwnState(call, asked));
       await recorded.start();
-      const upstream = this.#send(call, asked, version, deadline.signal);
+      const upstream = this.#send(call, asked.method, admitted, version, deadline.signal);
       await upstream.head;
       if (isListening) deadline.lift();
       if (upstream.isEventStream && upstream.status === 200)
@@ -96,18 +97,23 @@ export class ModernRelay {
     }
   }
 
-  #send(call: McpCall, asked: McpRequest, version: string, signal: AbortSignal): UpstreamCall {
-    const headers: Record<string, string> = requestHeaders(asked.method, asked.params, version);
+  #send(
+    call: McpCall,
+    method: string,
+    { bytes, params }: Admitted,
+    version: string,
+    signal: AbortSignal,
+  ): UpstreamCall {
+    const headers: Record<string, string> = requestHeaders(method, params, version);
     for (const [name, value] of Object.entries(call.exchange.arrival.headers))
       if (name.startsWith('mcp-param-') && value !== undefined) headers[name] = String(value);
-    const bytes = this.#withOwnState(call, asked);
     return askServer(call, 'POST', headers, bytes, signal, this.#deps);
   }
 
   /** The state that the server gave out, in place of ours. @throws McpFault where it is none of this caller's, for this */
-  #withOwnState(call: McpCall, asked: McpRequest): Buffer {
+  #withOwnState(call: McpCall, asked: McpRequest): McpRequest {
     const sent = asked.params?.requestState;
-    if (sent === undefined) return asked.bytes;
+    if (sent === undefined) return asked;
     const state =
       typeof sent === 'string'
         ? openState(this.#deps.sealer, ownerOf(call, asked), sent, Date.now())
@@ -119,7 +125,7 @@ export class ModernRelay {
         message: 'params.requestState is not one that was given to you for this request.',
         idText: asked.idText,
       });
-    return new MessageEdit(asked).setParam('requestState', state).bytes();
+    return { ...asked, bytes: new MessageEdit(asked).setParam('requestState', state).bytes() };
   }
 
   async #passBody(
@@ -184,7 +190,9 @@ export class ModernRelay {
     }
     recorded.succeeded(reply.result, reply.bytes);
     if (reply.result.resultType === 'input_required') return this.#sealed(call, asked, reply);
-    return privately(asked.method, withoutDenied(call, reply), reply);
+    if (asked.method === 'server/discover' || asked.method === 'resources/read')
+      return privately(reply);
+    return this.#deps.access.shown(call, asked, reply, true);
   }
 
   #sealed(call: McpCall, asked: McpRequest, reply: McpResponse): Buffer {
@@ -203,26 +211,11 @@ export function ownerOf(call: McpCall, { method, params }: McpRequest): StateOwn
   return { principal: call.principal, server: call.server.source.id, method, params };
 }
 
-/** What depends on who asks, and on rights that may change. */
-const cached: ReadonlySet<string> = new Set([
-  'server/discover',
-  'tools/list',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-]);
-
-/** Nobody but who asked may keep it, and not for long. @param changed undefined = it is as it came */
-function privately(method: string, changed: Buffer | undefined, reply: McpResponse): Buffer {
-  const bytes = changed ?? reply.bytes;
-  if (!cached.has(method)) return bytes;
-  const { ttlMs } = reply.result;
-  const kept = typeof ttlMs === 'number' && ttlMs >= 0 ? Math.min(ttlMs, listMsMax) : 0;
-  return new MessageEdit({ ...reply, bytes })
-    .setResult('ttlMs', kept)
-    .setResult('cacheScope', 'private')
-    .bytes();
+/** Nobody but who asked may keep it, and not for long. */
+function privately(reply: McpResponse): Buffer {
+  const edit = new JsonEdit(reply.bytes);
+  privateResult(edit, reply.result, listMsMax);
+  return edit.bytes();
 }
 
 const listChanges = {

@@ -1,7 +1,6 @@
-import type { Part } from '@sluice/service';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ConfigStore } from '../held/config-store.ts';
-import { mayUse } from './may-use.ts';
+import type { Access } from './access.ts';
 import type { McpCall } from './mcp-call.ts';
 
 /** Changes bite, and are told, within so long. */
@@ -26,6 +25,7 @@ interface OpenStream {
 export interface OpenMcpStreamsOptions {
   readonly store: Pick<ConfigStore, 'bundle' | 'heldKey'>;
   readonly isDraining: () => boolean;
+  readonly access: Access;
 }
 
 /**
@@ -45,21 +45,24 @@ export class OpenMcpStreams {
     return this.#streams.size;
   }
 
-  readonly part: Part = {
-    name: 'mcp-streams',
-    start: () => {
-      this.#timer = setInterval(() => this.#look(), lookMs);
-      this.#timer.unref();
-    },
-    stop: () => clearInterval(this.#timer),
-    gauges: () => [
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), lookMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  gauges() {
+    return [
       {
         name: 'sluice_mcp_open_streams',
         help: 'Streams that are open to clients of MCP servers',
         read: () => this.size,
       },
-    ],
-  };
+    ];
+  }
 
   /** @returns what is called once, when it has ended however it did */
   open(call: McpCall, listener: Listener | undefined): () => void {
@@ -94,7 +97,7 @@ export class OpenMcpStreams {
 
   /** As it is now; undefined = the caller may not listen to it any more. */
   #serverOf({ key, server, exchange }: McpCall): CompiledMcpServer | undefined {
-    const { store, isDraining } = this.#options;
+    const { store, isDraining, access } = this.#options;
     if (isDraining()) return undefined;
     const isToken = 'validUntilMs' in key;
     const secret = exchange.arrival.caller.serviceKey ?? '';
@@ -107,6 +110,6 @@ export class OpenMcpStreams {
       return server;
     }
     const now = bundle.mcpServer(server.source.id);
-    return now === undefined || mayUse(now, key) !== undefined ? undefined : now;
+    return now === undefined || access.denyServer(now, key) !== undefined ? undefined : now;
   }
 }

@@ -19,21 +19,26 @@ import { expectRest } from '../http/discard-rest.ts';
 import { headerText } from '../routes/error-reply.ts';
 import { openArrival } from '../routes/open-arrival.ts';
 import { observe, type ServeDeps } from '../routes/serve.ts';
+import type { Access } from './access.ts';
 import type { McpAddress } from './address.ts';
 import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
-import { mayUse } from './may-use.ts';
 import { type McpCall, principalOf } from './mcp-call.ts';
 import { rightOf, scopeFor } from './method-right.ts';
 import type { ModernRelay } from './modern-relay.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
+import type { Sessions } from './sessions.ts';
+import type { SseRelay } from './sse-relay.ts';
 import { headerPlan } from './upstream-headers.ts';
 
 export interface McpDeps extends ServeDeps {
   readonly authenticate: AuthenticateCaller;
   readonly origins: Omit<OriginSettings, 'readArrival'>;
+  readonly access: Access;
+  readonly sessions: Sessions;
   readonly legacy: LegacyRelay;
+  readonly sse: SseRelay;
   readonly modern: ModernRelay;
 }
 
@@ -143,19 +148,20 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const identity = await deps.authenticate(exchange, served);
-  const call = { ...enterServer(served, exchange, signal), identity };
+  const call = { ...enterServer(served, exchange, deps.access, signal), identity };
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
-  const { legacy } = deps;
+  const { sessions } = deps;
+  const legacy = call.server.source.transport === 'sse' ? deps.sse : deps.legacy;
   if (served.operation !== operations.mcpMessage) expectLegacy(headers['mcp-protocol-version']);
   switch (served.operation) {
     case operations.mcpEnd:
-      return legacy.end(call, await legacy.sessionOf(call, named));
+      return legacy.end(call, await sessions.of(call, named));
     case operations.mcpStream: {
       checkStreamHeaders(headers);
       const last = headers['last-event-id'];
-      const session = await legacy.sessionOf(call, named);
+      const session = await sessions.of(call, named);
       return legacy.stream(call, session, typeof last === 'string' ? last : undefined);
     }
     default:
@@ -167,10 +173,11 @@ async function post(
   call: McpCall,
   sessionId: string | undefined,
   { req, res }: Served,
-  { legacy, modern }: McpDeps,
+  { legacy: http, sse, modern, sessions }: McpDeps,
 ): Promise<void> {
   const { arrival } = call.exchange;
   const { headers } = arrival;
+  const legacy = call.server.source.transport === 'sse' ? sse : http;
   checkPostHeaders(headers);
   const message = readMessage(await arrival.readBody());
   expectRest(req, res);
@@ -182,7 +189,7 @@ async function post(
   }
   if (message.kind === 'request' && message.method === 'initialize')
     return legacy.begin(call, message);
-  const session = await legacy.sessionOf(call, sessionId);
+  const session = await sessions.of(call, sessionId);
   if (message.kind === 'request') return legacy.request(call, session, message);
   return legacy.tell(call, session, message);
 }
@@ -191,6 +198,7 @@ async function post(
 function enterServer(
   { address, reply }: Served,
   exchange: Exchange & { subject: ToolCall },
+  access: Access,
   signal: AbortSignal,
 ): McpCall {
   const { key, bundle } = exchange;
@@ -200,7 +208,7 @@ function enterServer(
     throw new AccessFault(403, 'forbidden', 'This credential is of another workspace.');
   const server = bundle.mcpServer(address.server);
   if (server === undefined) throw new AccessFault(404, 'not_found', 'server not found');
-  const refused = mayUse(server, key);
+  const refused = access.denyServer(server, key);
   if (refused !== undefined) throw new AccessFault(403, 'forbidden', refused);
   const { unkept } = headerPlan(server);
   if (unkept !== undefined)

@@ -21,7 +21,11 @@ import { upstreamHeaders } from './upstream-headers.ts';
 /** Of a reply that holds no result: a refusal, an acknowledgement. */
 export const smallBodyMax = 1024 * 1024;
 
-/** Opens one request to the call's server, with the caller's headers that go on. @throws GatewayError */
+/**
+ * Opens one request to the call's server, with the caller's headers that go on.
+ * @param path another one of the same origin
+ * @throws GatewayError
+ */
 export function askServer(
   call: McpCall,
   method: 'POST' | 'GET' | 'DELETE',
@@ -29,6 +33,7 @@ export function askServer(
   body: Buffer | undefined,
   signal: AbortSignal,
   deps: UpstreamDeps,
+  path?: string,
 ): UpstreamCall {
   const { server, exchange, bundle } = call;
   const content: Record<string, string> =
@@ -41,7 +46,11 @@ export function askServer(
     ...protocol,
   };
   const owner = bundle.source.workspaceId;
-  return callServer(server, { method, headers, body, signal, owner }, deps);
+  return callServer(
+    server,
+    { method, headers, body, signal, owner, ...(path !== undefined && { path }) },
+    deps,
+  );
 }
 
 /** What comes back for a request. */

@@ -1,15 +1,20 @@
 import { hkdfSync } from 'node:crypto';
 import { createSealer } from '@sluice/mcp';
 import type { HostRules, UpstreamPools } from '@sluice/outbound';
+import type { Part } from '@sluice/service';
 import type { ConfigStore } from '../held/config-store.ts';
+import { Access } from '../mcp/access.ts';
 import { AccessTokens } from '../mcp/access-tokens.ts';
 import { authenticateCaller } from '../mcp/authenticate-caller.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
 import { LegacyRelay } from '../mcp/legacy-relay.ts';
+import { Mailbox } from '../mcp/mailbox.ts';
 import { ModernRelay } from '../mcp/modern-relay.ts';
 import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
+import { Sessions } from '../mcp/sessions.ts';
+import { SseRelay } from '../mcp/sse-relay.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
@@ -31,24 +36,26 @@ export interface McpParts {
 /** The relay between MCP clients and servers. */
 export function mcpPart(env: Env, parts: McpParts) {
   const { serving, store } = parts;
-  const streams = new OpenMcpStreams({ store, isDraining: serving.isDraining });
+  const access = new Access();
+  const streams = new OpenMcpStreams({ store, access, isDraining: serving.isDraining });
   const upstream = {
     pools: parts.pools,
     hostRules: parts.hostRules,
     timeoutMs: env.MCP_REQUEST_TIMEOUT_MS,
   };
+  const sealer = createSealer([env.KEY_PEPPER, ...(env.KEY_PEPPER_ALSO ?? [])].map(sealingKey));
   const shared = {
     ...upstream,
-    sealer: createSealer([env.KEY_PEPPER, ...(env.KEY_PEPPER_ALSO ?? [])].map(sealingKey)),
+    access,
     recorder: new EventRecorder(parts.meter),
     streams,
   };
-  const legacy = new LegacyRelay({
-    ...shared,
+  const sessions = new Sessions({
+    sealer,
     notes: new SessionNotes(parts.shared),
     replicaId: parts.replicaId,
   });
-  const modern = new ModernRelay(shared);
+  const sse = new SseRelay({ ...shared, sessions, mailbox: new Mailbox(parts.shared) });
   const serve = serveMcp({
     ...serving,
     authenticate: authenticateCaller({
@@ -60,10 +67,25 @@ export function mcpPart(env: Env, parts: McpParts) {
       addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
       allowed: new Set(env.MCP_ALLOWED_ORIGINS),
     },
-    legacy,
-    modern,
+    access,
+    sessions,
+    legacy: new LegacyRelay({ ...shared, sessions }),
+    sse,
+    modern: new ModernRelay({ ...shared, sealer }),
   });
-  return { serve, part: streams.part };
+  const part: Part = {
+    name: 'mcp',
+    start() {
+      streams.start();
+      sse.start();
+    },
+    stop() {
+      streams.stop();
+      sse.stop();
+    },
+    gauges: () => streams.gauges(),
+  };
+  return { serve, access, part };
 }
 
 /** What all gateways share, made into a key that nothing else is made with. */

@@ -10,6 +10,7 @@ const aloneHelp = {
   sticky: '1 while sticky assignments are remembered by each gateway alone',
   cache: '1 while the shared cache is empty',
   vectors: '1 while the shared semantic cache is empty',
+  mcp_letters: '1 while answers to MCP servers reach them at the gateway that was asked alone',
   mcp_sessions: '1 while ends of MCP sessions are known to each gateway alone',
   agents: '1 while each gateway knows the agent tasks that it saw itself',
 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
@@ -78,6 +79,41 @@ export async function startLegacyUpstream({
     forget: () => sessions.clear(),
     async close() {
       for (const transport of sessions.values()) await transport.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A server of HTTP+SSE: a stream for each session, and an address for its messages. */
+export async function startSseUpstream(
+  makeServer: () => { connect(transport: SSEServerTransport): Promise<void> },
+) {
+  const sessions = new Map<string, SSEServerTransport>();
+  const server = createServer(async (req, res) => {
+    const url = new URL(req.url ?? '', 'http://localhost');
+    if (req.method === 'GET') {
+      const transport = new SSEServerTransport('/messages', res);
+      sessions.set(transport.sessionId, transport);
+      res.on('close', () => sessions.delete(transport.sessionId));
+      await makeServer().connect(transport);
+      return;
+    }
+    const transport = sessions.get(url.searchParams.get('sessionId') ?? '');
+    if (transport === undefined) res.writeHead(404).end('No transport found');
+    else await transport.handlePostMessage(req, res);
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`,
+    sessions,
+    /** As after a restart. */
+    forget() {
+      sessions.clear();
+      server.closeAllConnections();
+    },
+    async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -12,7 +12,7 @@ import {
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
-import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
+import { type LegacyUpstream, startLegacyUpstream, startSseUpstream } from './legacy-upstream.ts';
 import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 
 /** Clients and servers of the older era, through two gateways in turn that share a Redis. */
@@ -21,22 +21,27 @@ let upstream: LegacyUpstream;
 let jsonUpstream: LegacyUpstream;
 let server: SavedServer;
 let jsonServer: SavedServer;
+let sseUpstream: Awaited<ReturnType<typeof startSseUpstream>>;
+let sseServer: SavedServer;
 const log: FixtureLog = { writes: 0, cancelled: 0 };
 
 beforeAll(async () => {
   const makeServer = () => fixtureServer(log);
-  [lab, upstream, jsonUpstream] = await Promise.all([
+  [lab, upstream, jsonUpstream, sseUpstream] = await Promise.all([
     startMcpLab({ gateways: 2, redis: true }),
     startLegacyUpstream({ makeServer }),
     startLegacyUpstream({ makeServer, json: true, unknownStatus: 400 }),
+    startSseUpstream(makeServer),
   ]);
   server = await lab.save({ url: upstream.url });
   jsonServer = await lab.save({ url: jsonUpstream.url });
+  sseServer = await lab.save({ url: sseUpstream.url, transport: 'sse' });
 });
 afterAll(async () => {
   await lab?.stop();
   await upstream?.close();
   await jsonUpstream?.close();
+  await sseUpstream?.close();
 });
 
 const textOf = (result: unknown) =>
@@ -85,7 +90,7 @@ describe('a client of the older era', () => {
     const expected = await survey(without);
     await without.close();
     expect(expected.pages).toBe(3);
-    for (const { slug } of [server, jsonServer]) {
+    for (const { slug } of [server, jsonServer, sseServer]) {
       const { client } = await lab.connect(slug);
       expect(await survey(client)).toEqual(expected);
       await client.ping();
@@ -141,10 +146,13 @@ describe('a client of the older era', () => {
     await client.close();
   });
 
-  it('M4: answers what the server asks of it, and of nobody else', async () => {
+  it.each([
+    ['Streamable HTTP', () => server],
+    ['HTTP+SSE', () => sseServer],
+  ])('M4: answers what the server asks of it, and of nobody else (%s)', async (_, of) => {
     const clients = await Promise.all(
       ['one', 'two', 'three'].map((name) =>
-        lab.connect(server.slug, {
+        lab.connect(of().slug, {
           capabilities: { sampling: {}, elicitation: {}, roots: {} },
           prepare(client) {
             client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
@@ -190,6 +198,28 @@ describe('a client of the older era', () => {
       const response = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, id);
       expect(response.status).toBe(404);
       expect(await response.json()).toMatchObject({ error: { code: -32001 } });
+    }
+  });
+
+  it('M20: hears progress of a server of HTTP+SSE, ends its session, and goes on after a restart', async () => {
+    const { client, transport } = await lab.connect(sseServer.slug);
+    const steps: number[] = [];
+    await client.callTool({ name: 'progress', arguments: { steps: 3, ms: 200 } }, undefined, {
+      onprogress: ({ progress }) => steps.push(progress),
+    });
+    expect(steps).toEqual([1, 2, 3]);
+    const before = sseUpstream.sessions.size;
+    sseUpstream.forget();
+    for (const say of ['a', 'b'])
+      expect(textOf(await client.callTool({ name: 'echo', arguments: { say } }))).toContain(say);
+    expect(sseUpstream.sessions.size).toBeLessThanOrEqual(before);
+    const id = transport.sessionId ?? '';
+    await transport.terminateSession();
+    await client.close();
+    for (const url of lab.urls(sseServer.slug)) {
+      const response = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, id);
+      expect(response.status).toBe(404);
+      await response.text();
     }
   });
 

@@ -1,0 +1,144 @@
+import { RecentMap } from '../chain/recent-map.ts';
+import { sharedKeys } from '../redis/shared-keys.ts';
+import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
+
+/** A place where one message is left for whoever waits for it, at this gateway or another. */
+export interface LetterBox {
+  readonly organisationId: string;
+  /** Nobody else's: it has a session's name, or a random one, in it. */
+  readonly name: string;
+}
+
+const lettersMax = 10_000;
+/** A letter that nobody fetched. */
+const keptMs = 120_000;
+const appendedMax = 1000;
+const drainedMax = 50;
+const firstLookMs = 15;
+const lookMsMax = 150;
+
+/** Answers that arrive at another gateway than the one that waits for them: left in Redis, else known here alone. */
+export class Mailbox {
+  readonly #waiting = new Map<string, (letter: Buffer) => void>();
+  readonly #own = new RecentMap<Buffer>(lettersMax);
+  readonly #shared: SharedPart | undefined;
+
+  constructor(shared: SharedStore | undefined) {
+    this.#shared = shared?.share({
+      name: 'mcp_letters',
+      deadlineMs: 1000,
+      says: {
+        alone: 'answers to MCP servers reach them at the gateway that was asked alone',
+        again: 'answers to MCP servers reach them at any gateway again',
+      },
+    });
+  }
+
+  get isShared(): boolean {
+    return this.#shared?.isUsable === true;
+  }
+
+  async put(box: LetterBox, letter: Buffer): Promise<void> {
+    const take = this.#waiting.get(box.name);
+    if (take !== undefined) {
+      take(letter);
+      return;
+    }
+    const key = keyOf(box);
+    if (!this.isShared) {
+      this.#own.set(box.name, letter);
+      return;
+    }
+    await this.#shared?.call(key, (redis) => redis.set(key, letter, 'PX', keptMs));
+  }
+
+  /** Rejects with the signal's reason. One at a time waits at a box. */
+  take(box: LetterBox, signal: AbortSignal): Promise<Buffer> {
+    const known = this.#own.peek(box.name);
+    if (known !== undefined) {
+      this.#own.delete(box.name);
+      return Promise.resolve(known);
+    }
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const stop = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(box.name);
+        signal.removeEventListener('abort', onAbort);
+      };
+      const onAbort = () => {
+        stop();
+        reject(signal.reason);
+      };
+      if (signal.aborted) return onAbort();
+      const found = (letter: Buffer) => {
+        stop();
+        resolve(letter);
+      };
+      this.#waiting.set(box.name, found);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (this.#shared === undefined) return;
+      const look = (waitMs: number) => {
+        timer = setTimeout(async () => {
+          const letter = await this.#fetch(box);
+          // Left here meanwhile, or given up.
+          if (this.#waiting.get(box.name) !== found) return;
+          if (letter === undefined) look(Math.min(lookMsMax, waitMs * 1.5));
+          else found(letter);
+        }, waitMs);
+      };
+      look(firstLookMs);
+    });
+  }
+
+  /** Leaves it behind what is there already, for whoever `hears` of the box elsewhere. */
+  async append(box: LetterBox, letter: Buffer): Promise<void> {
+    const key = keyOf(box);
+    await this.#shared?.call(key, (redis) =>
+      redis
+        .multi([
+          ['rpush', key, letter],
+          ['ltrim', key, -appendedMax, -1],
+          ['pexpire', key, keptMs],
+        ])
+        .exec(),
+    );
+  }
+
+  /** Takes what is appended at other gateways, in order, until the signal. */
+  hear(box: LetterBox, heard: (letter: Buffer) => void, signal: AbortSignal): void {
+    const key = keyOf(box);
+    const look = async () => {
+      if (signal.aborted) return;
+      try {
+        const letters = (await this.#shared?.call(key, (redis) =>
+          redis.call('LPOP', key, drainedMax),
+        )) as string[] | null | undefined;
+        for (const letter of letters ?? []) heard(Buffer.from(letter));
+      } catch {
+        // The part rests now, and is asked again.
+      }
+      const timer = setTimeout(look, lookMsMax);
+      timer.unref();
+    };
+    void look();
+  }
+
+  async #fetch(box: LetterBox): Promise<Buffer | undefined> {
+    if (!this.isShared) return undefined;
+    const key = keyOf(box);
+    try {
+      const letter = await this.#shared?.call(key, (redis) => redis.getBuffer(key));
+      if (letter === null || letter === undefined) return undefined;
+      await this.#shared?.call(key, (redis) => redis.del(key));
+      return letter;
+    } catch {
+      // The part rests now; it is looked for again until whoever waits gives up.
+      return undefined;
+    }
+  }
+}
+
+function keyOf({ organisationId, name }: LetterBox): string {
+  return sharedKeys.mcpLetter(organisationId, name);
+}

@@ -1,0 +1,157 @@
+import type { JsonObject } from '@sluice/contracts';
+import {
+  legacyVersions,
+  McpFault,
+  type McpRequest,
+  MessageEdit,
+  negotiated,
+  rpcCodes,
+  type Sealer,
+} from '@sluice/mcp';
+import type { McpCall } from './mcp-call.ts';
+import { invalidReply, type ServerReply } from './server-reply.ts';
+import {
+  newSessionName,
+  openSession,
+  type Session,
+  sealSession,
+  sessionSeconds,
+} from './session.ts';
+import type { SessionNotes } from './session-notes.ts';
+
+export interface SessionsOptions {
+  readonly sealer: Sealer;
+  readonly notes: SessionNotes;
+  /** This life of this gateway. */
+  readonly replicaId: string;
+}
+
+/** What the upstream knows a session by. */
+export interface UpstreamSide {
+  readonly id: string;
+  readonly revision: string;
+}
+
+/** A session that was begun, and the answer that tells of it. */
+export interface BegunSession {
+  readonly session: Session;
+  readonly id: string;
+  readonly answer: Buffer;
+}
+
+/** Sessions of clients of the older era: given out, known again, ended. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+  }
+
+  /** The session of an id, if it is this caller's, at this server. @throws McpFault 400, 404 */
+  async of(call: McpCall, id: string | undefined): Promise<Session> {
+    if (id === undefined)
+      throw new McpFault({
+        status: 400,
+        code: rpcCodes.refused,
+        message: 'Bad Request: Mcp-Session-Id is missing; begin with initialize.',
+      });
+    const { sealer, notes } = this.#options;
+    const session = openSession(sealer, id, call.exchange.arrival.startedAtMs);
+    if (
+      session === undefined ||
+      session.serverId !== call.server.source.id ||
+      session.principal !== call.principal ||
+      session.workspaceId !== call.bundle.source.workspaceId
+    )
+      throw unknownSession();
+    const note = await notes.of(session);
+    if (note?.ended === true) throw unknownSession();
+    return note?.upstreamId === undefined
+      ? session
+      : { ...session, upstreamId: note.upstreamId, revision: note.revision ?? session.revision };
+  }
+
+  /** @param upstreamId of the upstream's side; empty = it has none @throws McpFault when the answer is none, or holds too much */
+  begin(
+    call: McpCall,
+    asked: McpRequest,
+    reply: ServerReply & { kind: 'response' },
+    upstreamId: string,
+  ): BegunSession {
+    const { protocolVersion } = reply.result;
+    if (typeof protocolVersion !== 'string' || protocolVersion.length > 32)
+      throw invalidReply(asked, 'it names no protocol version');
+    const session: Session = {
+      name: newSessionName(),
+      organisationId: call.key.source.organisationId,
+      workspaceId: call.bundle.source.workspaceId,
+      serverId: call.server.source.id,
+      principal: call.principal,
+      revision: protocolVersion,
+      upstreamId,
+      client: JSON.stringify({
+        protocolVersion,
+        capabilities: asked.params?.capabilities ?? {},
+        clientInfo: asked.params?.clientInfo ?? {},
+      }),
+      expiresAt: Math.floor(Date.now() / 1000) + sessionSeconds,
+      begunBy: this.#options.replicaId,
+    };
+    const { sealer } = this.#options;
+    const id =
+      sealSession(sealer, session) ??
+      sealSession(sealer, { ...session, client: briefClient(asked) });
+    if (id === undefined) throw invalidReply(asked, 'its session id is too long');
+    const { version } = negotiated(asked.params?.protocolVersion);
+    // Of a server that speaks only what no client does, what it lacks is nothing that it is asked for.
+    const answer = legacyVersions.includes(protocolVersion)
+      ? reply.bytes
+      : new MessageEdit(reply).setResult('protocolVersion', version).bytes();
+    return { session, id, answer };
+  }
+
+  /** Whether this gateway may begin the upstream's side again: all that serve the session must hear of it. */
+  mayRenew({ begunBy }: Session): boolean {
+    return this.#options.notes.isShared || begunBy === this.#options.replicaId;
+  }
+
+  renewed(session: Session, { id, revision }: UpstreamSide): Promise<void> {
+    return this.#options.notes.note(session, { upstreamId: id, revision });
+  }
+
+  end(session: Session): Promise<void> {
+    return this.#options.notes.note(session, { ended: true });
+  }
+}
+
+export function unknownSession(): McpFault {
+  return new McpFault({
+    status: 404,
+    code: rpcCodes.sessionNotFound,
+    message: 'Session not found',
+  });
+}
+
+/** A server is asked for a revision that can be relayed: the client's, or the newest. */
+export function withKnownRevision(asked: McpRequest): Buffer {
+  const sent = asked.params?.protocolVersion;
+  const { version } = negotiated(sent);
+  return sent === version
+    ? asked.bytes
+    : new MessageEdit(asked).setParam('protocolVersion', version).bytes();
+}
+
+/** What the client said of itself, without what it says beside names and capabilities. */
+function briefClient({ params }: McpRequest): string {
+  const of = params?.capabilities as JsonObject | undefined;
+  const capabilities = Object.fromEntries(
+    ['roots', 'sampling', 'elicitation'].flatMap((name) =>
+      of?.[name] === undefined ? [] : [[name, {}]],
+    ),
+  );
+  return JSON.stringify({
+    protocolVersion: params?.protocolVersion,
+    capabilities,
+    clientInfo: { name: 'client', version: '1' },
+  });
+}
