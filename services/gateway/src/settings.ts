@@ -221,6 +221,20 @@ export const settings = defineSettings({
       1,
       timerMsMax,
     ),
+    MCP_POOL_MAX_LIFETIME_MS: integer(
+      'ms that a session with a server is used for callers who have none',
+      600_000,
+      1,
+      timerMsMax,
+    ),
+    MCP_POOL_MAX_IDLE_MS: integer('ms after which such a session is ended when unused', 300_000, 1),
+    MCP_POOL_CLEANUP_INTERVAL_MS: integer(
+      'ms between two looks at which of them are',
+      60_000,
+      1,
+      timerMsMax,
+    ),
+    MCP_POOL_MAX_CONNECTIONS: integer('how many there are at most; the oldest go', 1000, 1),
   },
   'Bodies that are kept': {
     ...logStoreSettings,

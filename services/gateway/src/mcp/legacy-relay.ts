@@ -19,10 +19,12 @@ import {
   errorIn,
   failureOf,
   faultBytes,
+  hasForgotten,
   invalidReply,
   pipeEvents,
   readAnswer,
   readReply,
+  sessionHeaders,
   smallBodyMax,
 } from './server-reply.ts';
 import type { Session } from './session.ts';
@@ -50,8 +52,15 @@ export class LegacyRelay {
     this.#deps = deps;
   }
 
-  /** `initialize`: begins the upstream's session, and ours with it. */
-  async begin(call: McpCall, asked: McpRequest): Promise<void> {
+  /**
+   * `initialize`: begins the upstream's session, and ours with it.
+   * @param otherwise asked where the server refuses: whether it is served in another way
+   */
+  async begin(
+    call: McpCall,
+    asked: McpRequest,
+    otherwise: () => boolean | Promise<boolean>,
+  ): Promise<'refused' | undefined> {
     const recorded = this.#deps.recorder.begin(call, asked);
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
@@ -60,15 +69,17 @@ export class LegacyRelay {
       await upstream.head;
       const reply = await readAnswer(upstream, asked);
       if (reply.kind === 'error') {
+        if (await otherwise()) return 'refused';
         recorded.failed(reply.error.code);
         call.reply.body(200, reply.bytes);
-        return;
+        return undefined;
       }
       const side = upstream.headers['mcp-session-id'];
       const upstreamId = typeof side === 'string' ? side : '';
       const { id, answer } = this.#deps.sessions.begin(call, asked, reply, upstreamId);
       recorded.succeeded(reply.result);
       call.reply.body(200, answer, { 'mcp-session-id': id });
+      return undefined;
     } catch (error) {
       throw recorded.thrown(failureOf(error, asked, deadline));
     } finally {
@@ -373,40 +384,6 @@ export const legacyListener: Listener = {
 };
 
 const staleStreamWaitsMs = [30, 70, 150];
-
-function sessionHeaders({
-  upstreamId,
-  revision,
-}: Pick<Session, 'upstreamId' | 'revision'>): Record<string, string> {
-  return {
-    ...(upstreamId === '' ? {} : { 'mcp-session-id': upstreamId }),
-    'mcp-protocol-version': revision,
-  };
-}
-
-/** Servers that keep sessions in memory say so of one they do not know: by 404, as they should, or by 400. */
-async function hasForgotten(upstream: UpstreamCall): Promise<boolean> {
-  if (upstream.status === 404) {
-    const said = errorIn(await peek(upstream));
-    // A method that it does not know is not a session that it does not know.
-    return said?.code !== rpcCodes.methodNotFound;
-  }
-  if (upstream.status !== 400) return false;
-  const said = errorIn(await peek(upstream));
-  return (
-    said !== undefined &&
-    said.code >= -32001 &&
-    said.code <= -32000 &&
-    /session/i.test(said.message)
-  );
-}
-
-/** The body of a refusal, which is left for whoever reads it next. */
-async function peek(upstream: UpstreamCall): Promise<Buffer> {
-  const body = await upstream.readAll(smallBodyMax);
-  upstream.readAll = async () => body;
-  return body;
-}
 
 function noStream(): McpFault {
   return new McpFault({

@@ -20,6 +20,7 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { type Access, type Admitted, listMsMax } from './access.ts';
+import type { Eras } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -41,10 +42,11 @@ export interface ModernRelayDeps extends UpstreamDeps {
   readonly access: Access;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
+  readonly eras: Eras;
 }
 
 /** People answer what they are asked within so long, or are asked again. */
-const stateMs = 15 * 60_000;
+export const stateMs = 15 * 60_000;
 
 /**
  * Clients and servers of 2026-07-28: each request stands alone, and may go to
@@ -137,6 +139,9 @@ export class ModernRelay {
     const body = await upstream.readAll(messageBounds.upstream.bytesMax);
     const reply = readReply(upstream, body, asked);
     const isRefusal = reply.kind === 'error' && refusalStatuses.has(upstream.status);
+    // As servers of the older era answer who has no session.
+    if (reply.kind === 'error' && reply.error.code === rpcCodes.refused)
+      this.#deps.eras.forget(call);
     call.reply.body(isRefusal ? upstream.status : 200, this.#shown(call, asked, reply, recorded));
   }
 

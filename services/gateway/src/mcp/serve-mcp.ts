@@ -9,6 +9,8 @@ import {
   isModernVersion,
   legacyVersions,
   McpFault,
+  type McpNotification,
+  type McpRequest,
   readMessage,
   rpcCodes,
 } from '@sluice/mcp';
@@ -23,11 +25,16 @@ import type { Access } from './access.ts';
 import type { McpAddress } from './address.ts';
 import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
+import type { Eras } from './eras.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
+import { isTranslated, type LegacyToModern } from './legacy-to-modern.ts';
 import { type McpCall, principalOf } from './mcp-call.ts';
 import { rightOf, scopeFor } from './method-right.ts';
 import type { ModernRelay } from './modern-relay.ts';
+import type { ModernToLegacy } from './modern-to-legacy.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
+import { failureOf } from './server-reply.ts';
+import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import type { SseRelay } from './sse-relay.ts';
 import { headerPlan } from './upstream-headers.ts';
@@ -40,6 +47,9 @@ export interface McpDeps extends ServeDeps {
   readonly legacy: LegacyRelay;
   readonly sse: SseRelay;
   readonly modern: ModernRelay;
+  readonly eras: Eras;
+  readonly toModern: LegacyToModern;
+  readonly toLegacy: ModernToLegacy;
 }
 
 export type ServeMcp = (req: IncomingMessage, res: ServerResponse, address: McpAddress) => void;
@@ -152,46 +162,95 @@ async function answer(
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
-  const { sessions } = deps;
-  const legacy = call.server.source.transport === 'sse' ? deps.sse : deps.legacy;
-  if (served.operation !== operations.mcpMessage) expectLegacy(headers['mcp-protocol-version']);
   switch (served.operation) {
-    case operations.mcpEnd:
-      return legacy.end(call, await sessions.of(call, named));
+    case operations.mcpEnd: {
+      expectLegacy(headers['mcp-protocol-version']);
+      const session = await deps.sessions.of(call, named);
+      return relayOf(call, session, deps).end(call, session);
+    }
     case operations.mcpStream: {
+      expectLegacy(headers['mcp-protocol-version']);
       checkStreamHeaders(headers);
       const last = headers['last-event-id'];
-      const session = await sessions.of(call, named);
-      return legacy.stream(call, session, typeof last === 'string' ? last : undefined);
+      const session = await deps.sessions.of(call, named);
+      const lastEventId = typeof last === 'string' ? last : undefined;
+      return relayOf(call, session, deps).stream(call, session, lastEventId);
     }
     default:
       return post(call, named, served, deps);
   }
 }
 
+/** Who serves a session of the older era: as its server speaks. */
+function relayOf(call: McpCall, session: Session, deps: McpDeps) {
+  if (call.server.source.transport === 'sse') return deps.sse;
+  return isTranslated(session) ? deps.toModern : deps.legacy;
+}
+
 async function post(
   call: McpCall,
   sessionId: string | undefined,
   { req, res }: Served,
-  { legacy: http, sse, modern, sessions }: McpDeps,
+  deps: McpDeps,
 ): Promise<void> {
   const { arrival } = call.exchange;
   const { headers } = arrival;
-  const legacy = call.server.source.transport === 'sse' ? sse : http;
   checkPostHeaders(headers);
   const message = readMessage(await arrival.readBody());
   expectRest(req, res);
   if (message.kind === 'request') expectRight(call, message.method);
   const { era, version } = checkEra(message, headers);
-  if (era === 'modern') {
-    if (message.kind === 'request') return modern.request(call, message, version);
-    if (message.kind === 'notification') return modern.tell(call, message, version);
-  }
+  if (era === 'modern' && (message.kind === 'request' || message.kind === 'notification'))
+    return postModern(call, message, version, deps);
   if (message.kind === 'request' && message.method === 'initialize')
-    return legacy.begin(call, message);
-  const session = await sessions.of(call, sessionId);
-  if (message.kind === 'request') return legacy.request(call, session, message);
-  return legacy.tell(call, session, message);
+    return initialize(call, message, deps);
+  const session = await deps.sessions.of(call, sessionId);
+  const relay = relayOf(call, session, deps);
+  if (message.kind === 'request') return relay.request(call, session, message);
+  return relay.tell(call, session, message);
+}
+
+async function postModern(
+  call: McpCall,
+  message: McpRequest | McpNotification,
+  version: string,
+  { eras, modern, toLegacy }: McpDeps,
+): Promise<void> {
+  if (call.server.source.transport === 'sse') throw onlyOlder(message);
+  const isProbe = message.method === 'server/discover';
+  const isModern = await Promise.resolve(eras.isModern(call)).catch((error: unknown) => {
+    const failure = failureOf(error, message.kind === 'request' ? message : undefined, undefined);
+    // Silence says nothing of an era: a client that probes must not take it for an answer.
+    throw failure instanceof McpFault && isProbe ? withStatus(failure, 502) : failure;
+  });
+  const relay = isModern ? modern : toLegacy;
+  if (message.kind === 'request') return relay.request(call, message, version);
+  return relay.tell(call, message, version);
+}
+
+/** As its server does where that speaks the older era, else as it is translated. */
+async function initialize(
+  call: McpCall,
+  asked: McpRequest,
+  { legacy, sse, eras, toModern }: McpDeps,
+): Promise<void> {
+  if (call.server.source.transport === 'sse') return sse.begin(call, asked);
+  const refused = await legacy.begin(call, asked, () => eras.isModern(call));
+  if (refused !== undefined) return toModern.begin(call, asked);
+}
+
+/** Not in words of the newer era: a client that may falls back. */
+function onlyOlder(message: McpRequest | McpNotification): McpFault {
+  return new McpFault({
+    status: 400,
+    code: rpcCodes.refused,
+    message: 'This MCP server is served in revisions with sessions: begin with initialize.',
+    ...(message.kind === 'request' && { idText: message.idText }),
+  });
+}
+
+function withStatus({ code, message, data, idText }: McpFault, status: number): McpFault {
+  return new McpFault({ status, code, message, data, ...(idText !== undefined && { idText }) });
 }
 
 /** The server that is asked for, where it may be. @throws GatewayError, AccessFault */

@@ -15,6 +15,7 @@ import {
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { messageOf } from './events.ts';
 import { claimsOf, type McpCall } from './mcp-call.ts';
+import type { Session } from './session.ts';
 import { type CallDeadline, callServer, type UpstreamDeps } from './upstream.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
@@ -161,7 +162,7 @@ export function invalidReply(asked: McpRequest, why: string): McpFault {
   });
 }
 
-function statusFault(status: number): McpFault {
+export function statusFault(status: number): McpFault {
   return new McpFault({
     status: 200,
     code: rpcCodes.internalError,
@@ -206,4 +207,38 @@ export function failureOf(
     data: { reason: error.failureCause ?? error.code },
     ...(asked === undefined ? {} : { idText: asked.idText }),
   });
+}
+
+export function sessionHeaders({
+  upstreamId,
+  revision,
+}: Pick<Session, 'upstreamId' | 'revision'>): Record<string, string> {
+  return {
+    ...(upstreamId === '' ? {} : { 'mcp-session-id': upstreamId }),
+    'mcp-protocol-version': revision,
+  };
+}
+
+/** Servers that keep sessions in memory say so of one they do not know: by 404, as they should, or by 400. */
+export async function hasForgotten(upstream: UpstreamCall): Promise<boolean> {
+  if (upstream.status === 404) {
+    const said = errorIn(await peek(upstream));
+    // A method that it does not know is not a session that it does not know.
+    return said?.code !== rpcCodes.methodNotFound;
+  }
+  if (upstream.status !== 400) return false;
+  const said = errorIn(await peek(upstream));
+  return (
+    said !== undefined &&
+    said.code >= -32001 &&
+    said.code <= -32000 &&
+    /session/i.test(said.message)
+  );
+}
+
+/** The body of a refusal, which is left for whoever reads it next. */
+async function peek(upstream: UpstreamCall): Promise<Buffer> {
+  const body = await upstream.readAll(smallBodyMax);
+  upstream.readAll = async () => body;
+  return body;
 }

@@ -11,6 +11,8 @@ export interface SessionNote {
   /** The upstream forgot its side of it, which was begun again under this id. */
   readonly upstreamId?: string;
   readonly revision?: string;
+  /** What its client wants to hear of, where the server has no sessions. */
+  readonly logLevel?: string;
 }
 
 const notesMax = 100_000;

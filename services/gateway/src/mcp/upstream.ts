@@ -48,8 +48,10 @@ export function callServer(
 
 /** Ends a call that takes too long. Progress begins the time anew, up to a cap. */
 export class CallDeadline {
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   readonly #cap: NodeJS.Timeout;
+  readonly #timeoutMs: number;
+  readonly #end: () => void;
   readonly #abort = new AbortController();
   readonly #onGone: () => void;
   readonly #gone: AbortSignal;
@@ -61,6 +63,8 @@ export class CallDeadline {
       this.isOver = true;
       this.#abort.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
     };
+    this.#timeoutMs = timeoutMs;
+    this.#end = end;
     this.#timer = setTimeout(end, timeoutMs);
     this.#cap = setTimeout(end, Math.max(callMsMax, timeoutMs));
     this.#gone = gone;
@@ -78,6 +82,17 @@ export class CallDeadline {
   lift(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#cap);
+  }
+
+  /** After it was lifted. */
+  restart(): void {
+    clearTimeout(this.#timer);
+    if (!this.#abort.signal.aborted) this.#timer = setTimeout(this.#end, this.#timeoutMs);
+  }
+
+  /** Nobody waits for it any more. */
+  end(): void {
+    this.#onGone();
   }
 
   progress(): void {

@@ -6,11 +6,15 @@ import type { ConfigStore } from '../held/config-store.ts';
 import { Access } from '../mcp/access.ts';
 import { AccessTokens } from '../mcp/access-tokens.ts';
 import { authenticateCaller } from '../mcp/authenticate-caller.ts';
+import { Eras } from '../mcp/eras.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
 import { LegacyRelay } from '../mcp/legacy-relay.ts';
+import { LegacyToModern } from '../mcp/legacy-to-modern.ts';
 import { Mailbox } from '../mcp/mailbox.ts';
 import { ModernRelay } from '../mcp/modern-relay.ts';
+import { ModernToLegacy } from '../mcp/modern-to-legacy.ts';
 import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
+import { OwnSessions } from '../mcp/own-sessions.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
 import { Sessions } from '../mcp/sessions.ts';
@@ -50,12 +54,21 @@ export function mcpPart(env: Env, parts: McpParts) {
     recorder: new EventRecorder(parts.meter),
     streams,
   };
+  const notes = new SessionNotes(parts.shared);
   const sessions = new Sessions({
     sealer,
-    notes: new SessionNotes(parts.shared),
+    notes,
     replicaId: parts.replicaId,
   });
-  const sse = new SseRelay({ ...shared, sessions, mailbox: new Mailbox(parts.shared) });
+  const mailbox = new Mailbox(parts.shared);
+  const sse = new SseRelay({ ...shared, sessions, mailbox });
+  const eras = new Eras(upstream);
+  const own = new OwnSessions(upstream, {
+    lifetimeMs: env.MCP_POOL_MAX_LIFETIME_MS,
+    idleMs: env.MCP_POOL_MAX_IDLE_MS,
+    sessionsMax: env.MCP_POOL_MAX_CONNECTIONS,
+  });
+  const { replicaId } = parts;
   const serve = serveMcp({
     ...serving,
     authenticate: authenticateCaller({
@@ -71,19 +84,31 @@ export function mcpPart(env: Env, parts: McpParts) {
     sessions,
     legacy: new LegacyRelay({ ...shared, sessions }),
     sse,
-    modern: new ModernRelay({ ...shared, sealer }),
+    modern: new ModernRelay({ ...shared, sealer, eras }),
+    eras,
+    toModern: new LegacyToModern({ ...shared, sessions, notes, mailbox }),
+    toLegacy: new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId }),
   });
   const part: Part = {
     name: 'mcp',
     start() {
       streams.start();
       sse.start();
+      own.start(env.MCP_POOL_CLEANUP_INTERVAL_MS);
     },
     stop() {
       streams.stop();
       sse.stop();
+      own.stop();
     },
-    gauges: () => streams.gauges(),
+    gauges: () => [
+      ...streams.gauges(),
+      {
+        name: 'sluice_mcp_pool_sessions',
+        help: 'Sessions with MCP servers that the gateway has for callers without any',
+        read: () => own.size,
+      },
+    ],
   };
   return { serve, access, part };
 }

@@ -1,0 +1,342 @@
+import { randomBytes } from 'node:crypto';
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { JsonEdit, jsonBounds, readJsonText } from '@sluice/json';
+import {
+  idKey,
+  isObject,
+  McpFault,
+  type McpMessage,
+  type McpRequest,
+  type McpResponse,
+  MessageEdit,
+  messageBounds,
+  metaKeys,
+  modernVersions,
+  negotiated,
+  readMessage,
+  requestHeaders,
+  resultReply,
+  serverCapabilities,
+  writeSseEvent,
+} from '@sluice/mcp';
+import type { Access } from './access.ts';
+import { discovery, ownName } from './eras.ts';
+import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
+import { messageOf } from './events.ts';
+import { legacyListener } from './legacy-relay.ts';
+import type { LetterBox, Mailbox } from './mailbox.ts';
+import type { McpCall } from './mcp-call.ts';
+import type { OpenMcpStreams } from './open-mcp-streams.ts';
+import { ServerMessages } from './server-messages.ts';
+import {
+  askServer,
+  failureOf,
+  faultBytes,
+  invalidReply,
+  pipeEvents,
+  readAnswer,
+  type ServerReply,
+} from './server-reply.ts';
+import type { Session } from './session.ts';
+import type { SessionNotes } from './session-notes.ts';
+import type { Sessions } from './sessions.ts';
+import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+
+export interface LegacyToModernDeps extends UpstreamDeps {
+  readonly sessions: Sessions;
+  readonly notes: SessionNotes;
+  readonly access: Access;
+  readonly recorder: EventRecorder;
+  readonly streams: OpenMcpStreams;
+  readonly mailbox: Mailbox;
+}
+
+/** Marks the sessions that are ours alone: their servers have none. */
+const [version = ''] = modernVersions;
+const roundsMax = 10;
+const askedMax = 20;
+
+/** Whether a session is one of these. */
+export function isTranslated({ revision }: Session): boolean {
+  return revision === version;
+}
+
+/**
+ * Clients of the older era at servers of 2026-07-28. The session is ours alone:
+ * what its client said of itself goes with each request, and what a server asks
+ * for in its answer is asked of the client on the request's own stream.
+ */
+export class LegacyToModern {
+  readonly #deps: LegacyToModernDeps;
+
+  constructor(deps: LegacyToModernDeps) {
+    this.#deps = deps;
+  }
+
+  async begin(call: McpCall, asked: McpRequest): Promise<void> {
+    const recorded = this.#deps.recorder.begin(call, asked);
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    try {
+      const { capabilities, clientInfo } = asked.params ?? {};
+      const probe = discovery(
+        isObject(capabilities) ? capabilities : {},
+        isObject(clientInfo) ? clientInfo : ownName,
+      );
+      const headers = requestHeaders(probe.method, probe.params, version);
+      const upstream = askServer(call, 'POST', headers, probe.bytes, deadline.signal, this.#deps);
+      await upstream.head;
+      const reply = await readAnswer(upstream, probe);
+      if (reply.kind === 'error') throw invalidReply(asked, reply.error.message);
+      const hello = helloOf(asked, reply);
+      const { id } = this.#deps.sessions.begin(
+        call,
+        asked,
+        { ...hello, result: { ...hello.result, protocolVersion: version } },
+        '',
+      );
+      recorded.succeeded(reply.result);
+      call.reply.body(200, hello.bytes, { 'mcp-session-id': id });
+    } catch (error) {
+      throw recorded.thrown(failureOf(error, asked, deadline));
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  async request(call: McpCall, session: Session, asked: McpRequest): Promise<void> {
+    if (asked.method === 'ping') {
+      call.reply.body(200, resultReply(asked.idText, {}));
+      return;
+    }
+    if (asked.method === 'logging/setLevel') return this.#setLevel(call, session, asked);
+    const recorded = this.#deps.recorder.begin(call, asked, session);
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const ended = this.#deps.streams.open(call, undefined);
+    const over = new AbortController();
+    try {
+      const { bytes } = this.#deps.access.admit(call, asked);
+      await recorded.start();
+      const cancelled = this.#deps.mailbox
+        .take(cancelBox(session, asked.id), over.signal)
+        .then(() => deadline.end());
+      cancelled.catch(() => undefined);
+      const reply = await this.#rounds(call, session, { ...asked, bytes }, deadline);
+      const shown = this.#answer(call, asked, reply, recorded);
+      if (!call.reply.isStreaming) call.reply.body(200, shown);
+      else {
+        call.reply.write(writeSseEvent(shown));
+        call.reply.endStream();
+      }
+    } catch (error) {
+      const failure = recorded.thrown(failureOf(error, asked, deadline));
+      if (!call.reply.isStreaming) throw failure;
+      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
+      call.reply.endStream();
+    } finally {
+      over.abort();
+      ended();
+      deadline.stop();
+    }
+  }
+
+  /** An answer to what was asked of the client, or what it tells. */
+  async tell(call: McpCall, session: Session, message: McpMessage): Promise<void> {
+    const { mailbox } = this.#deps;
+    if (message.kind === 'response' || message.kind === 'error') {
+      if (message.id !== undefined)
+        await mailbox.put(answerBox(session, message.id), message.bytes);
+    } else if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
+      const id = message.params?.requestId;
+      if (typeof id === 'string' || typeof id === 'number')
+        await mailbox.put(cancelBox(session, id), message.bytes);
+    }
+    call.reply.empty(202);
+  }
+
+  /** The session's own stream is a subscription to all changes. */
+  async stream(call: McpCall): Promise<void> {
+    const asked = readMessage(
+      Buffer.from(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: 'sluice-listen',
+          method: 'subscriptions/listen',
+          params: {
+            notifications: {
+              toolsListChanged: true,
+              promptsListChanged: true,
+              resourcesListChanged: true,
+            },
+            _meta: { ...discovery({}).meta },
+          },
+        }),
+      ),
+    ) as McpRequest;
+    const headers = requestHeaders(asked.method, asked.params, version);
+    const upstream = askServer(call, 'POST', headers, asked.bytes, call.signal, this.#deps);
+    call.reply.openStream();
+    const ended = this.#deps.streams.open(call, legacyListener);
+    await new Promise<void>((resolve) => {
+      call.reply.onClose(resolve);
+      upstream.head.then(
+        () =>
+          pipeEvents(call, upstream, {
+            event: (event) => {
+              const message = messageOf(event);
+              if (message?.kind !== 'notification' || !message.method.endsWith('/list_changed'))
+                return nothing;
+              return writeSseEvent(
+                Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: message.method })),
+              );
+            },
+            // What changes here is still told.
+            end: () => {},
+            fail: () => {},
+          }),
+        () => undefined,
+      );
+    });
+    ended();
+    call.reply.endStream();
+  }
+
+  async end(call: McpCall, session: Session): Promise<void> {
+    await this.#deps.sessions.end(session);
+    call.reply.empty(200);
+  }
+
+  async #setLevel(call: McpCall, session: Session, asked: McpRequest): Promise<void> {
+    const level = asked.params?.level;
+    if (typeof level === 'string') await this.#deps.notes.note(session, { logLevel: level });
+    call.reply.body(200, resultReply(asked.idText, {}));
+  }
+
+  /** Asks again with what the client answered, as often as the server wants to know more. */
+  async #rounds(
+    call: McpCall,
+    session: Session,
+    asked: McpRequest,
+    deadline: CallDeadline,
+  ): Promise<ServerReply> {
+    const note = await this.#deps.notes.of(session);
+    let more: JsonObject = {};
+    for (let round = 0; round < roundsMax; round++) {
+      const sent = readMessage(asNewer(asked, session, note?.logLevel, more)) as McpRequest;
+      const headers = requestHeaders(sent.method, sent.params, version);
+      const upstream = askServer(call, 'POST', headers, sent.bytes, deadline.signal, this.#deps);
+      await upstream.head;
+      const messages = await ServerMessages.of(upstream, sent);
+      const reply = await this.#answerIn(call, sent, messages, deadline);
+      if (reply.kind === 'error' || reply.result.resultType !== 'input_required') return reply;
+      const { inputRequests, requestState } = reply.result;
+      const inputResponses = await this.#askClient(call, session, inputRequests, deadline);
+      more = {
+        inputResponses,
+        ...(requestState === undefined ? {} : { requestState }),
+      };
+    }
+    throw invalidReply(asked, `it asked for more than ${roundsMax} times`);
+  }
+
+  async #answerIn(
+    call: McpCall,
+    sent: McpRequest,
+    messages: ServerMessages,
+    deadline: CallDeadline,
+  ): Promise<ServerReply> {
+    for (;;) {
+      const message = await messages.next();
+      if (message === undefined) throw invalidReply(sent, 'its stream ended without the answer');
+      if (message.kind === 'notification') {
+        if (message.method === 'notifications/progress') deadline.progress();
+        call.reply.openStream();
+        call.reply.write(writeSseEvent(message.bytes));
+      } else if (message.kind !== 'request' && message.id === sent.id) return message;
+    }
+  }
+
+  /** Each question as a request on this call's stream; the answers come by themselves, at any gateway. */
+  async #askClient(
+    call: McpCall,
+    session: Session,
+    inputRequests: JsonValue | undefined,
+    deadline: CallDeadline,
+  ): Promise<JsonObject> {
+    const questions = isObject(inputRequests) ? Object.entries(inputRequests) : [];
+    call.reply.openStream();
+    // People take their time.
+    deadline.lift();
+    const answers = await Promise.all(
+      questions.slice(0, askedMax).map(async ([name, question]) => {
+        const { method, params } = isObject(question) ? question : ({} as JsonObject);
+        const id = `sluice-${randomBytes(9).toString('base64url')}`;
+        const waiting = this.#deps.mailbox.take(answerBox(session, id), deadline.signal);
+        const request = { jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) };
+        call.reply.write(writeSseEvent(Buffer.from(JSON.stringify(request))));
+        const letter = readMessage(await waiting);
+        return [name, letter.kind === 'response' ? letter.result : { action: 'cancel' }] as const;
+      }),
+    );
+    deadline.restart();
+    return Object.fromEntries(answers);
+  }
+
+  #answer(call: McpCall, asked: McpRequest, reply: ServerReply, recorded: RecordedEvent): Buffer {
+    if (reply.kind === 'error') {
+      recorded.failed(reply.error.code, reply.bytes);
+      return new MessageEdit(reply).setId(asked.idText).bytes();
+    }
+    recorded.succeeded(reply.result, reply.bytes);
+    const edit = new JsonEdit(this.#deps.access.shown(call, asked, reply, false));
+    edit.set(['id'], asked.idText);
+    for (const member of newerMembers)
+      if (reply.result[member] !== undefined) edit.set(['result', member], undefined);
+    return edit.bytes();
+  }
+}
+
+const nothing = Buffer.alloc(0);
+const newerMembers = ['resultType', 'ttlMs', 'cacheScope'];
+
+/** What `initialize` is answered, of what a server says of itself. */
+function helloOf(asked: McpRequest, { result, meta }: McpResponse): McpResponse {
+  const { version: protocolVersion } = negotiated(asked.params?.protocolVersion);
+  const serverInfo = meta?.[metaKeys.serverInfo] ?? { name: 'unknown', version: '0' };
+  const { instructions } = result;
+  const bytes = resultReply(asked.idText, {
+    protocolVersion,
+    capabilities: serverCapabilities(result.capabilities, isCarried),
+    serverInfo,
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  return readMessage(bytes, messageBounds.upstream) as McpResponse;
+}
+
+/** Single resources are subscribed to by another way in the newer era; its tasks are another thing. */
+const isCarried = (path: string) => path !== 'resources.subscribe' && path !== 'tasks';
+
+/** The request with what the newer era has with each. */
+function asNewer(
+  asked: McpRequest,
+  { client }: Session,
+  logLevel: string | undefined,
+  more: JsonObject,
+): Buffer {
+  const { capabilities, clientInfo } = readJsonText(client, jsonBounds.small) as JsonObject;
+  const edit = new MessageEdit(asked)
+    .setId(JSON.stringify(`s-${randomBytes(9).toString('base64url')}`))
+    .setMeta(metaKeys.protocolVersion, version)
+    .setMeta(metaKeys.clientCapabilities, capabilities ?? {})
+    .setMeta(metaKeys.clientInfo, clientInfo ?? ownName);
+  if (logLevel !== undefined) edit.setMeta(metaKeys.logLevel, logLevel);
+  for (const [name, value] of Object.entries(more)) edit.setParam(name, value);
+  return edit.bytes();
+}
+
+function answerBox({ organisationId, name }: Session, id: string | number): LetterBox {
+  return { organisationId, name: `${name}:a:${idKey(id)}` };
+}
+
+function cancelBox({ organisationId, name }: Session, id: string | number): LetterBox {
+  return { organisationId, name: `${name}:c:${idKey(id)}` };
+}

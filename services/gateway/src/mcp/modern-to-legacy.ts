@@ -1,0 +1,491 @@
+import { randomBytes } from 'node:crypto';
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { JsonEdit, jsonBounds, readJson } from '@sluice/json';
+import {
+  isObject,
+  McpFault,
+  type McpNotification,
+  type McpRequest,
+  MessageEdit,
+  messageBounds,
+  metaKeys,
+  modernVersions,
+  openState,
+  privateResult,
+  readMessage,
+  resultReply,
+  rpcCodes,
+  type Sealer,
+  sealState,
+  serverCapabilities,
+  writeSseEvent,
+} from '@sluice/mcp';
+import type { UpstreamCall } from '../calls/upstream-call.ts';
+import { type Access, listMsMax } from './access.ts';
+import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
+import { messageOf } from './events.ts';
+import type { LetterBox, Mailbox } from './mailbox.ts';
+import type { McpCall } from './mcp-call.ts';
+import { listener, ownerOf, stateMs } from './modern-relay.ts';
+import type { OpenMcpStreams } from './open-mcp-streams.ts';
+import type { OwnSession, OwnSessions } from './own-sessions.ts';
+import { ServerMessages } from './server-messages.ts';
+import {
+  askServer,
+  failureOf,
+  faultBytes,
+  hasForgotten,
+  invalidReply,
+  pipeEvents,
+  type ServerReply,
+  sessionHeaders,
+} from './server-reply.ts';
+import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+
+export interface ModernToLegacyDeps extends UpstreamDeps {
+  readonly sealer: Sealer;
+  readonly access: Access;
+  readonly recorder: EventRecorder;
+  readonly streams: OpenMcpStreams;
+  readonly sessions: OwnSessions;
+  readonly mailbox: Mailbox;
+  /** This life of this gateway. */
+  readonly replicaId: string;
+}
+
+/** A call that waits for what its caller is asked. */
+const parkedMs = 300_000;
+const parkedMax = 1_000;
+
+/** What a call came to, as far as it has. */
+type Outcome =
+  | { readonly kind: 'answer'; readonly reply: ServerReply }
+  | { readonly kind: 'asks'; readonly request: McpRequest };
+
+/** One call at the server. */
+interface Running {
+  readonly session: OwnSession;
+  readonly messages: ServerMessages;
+  /** Of the request, as the server knows it. */
+  readonly id: string;
+  readonly token: string;
+}
+
+/** What the server asks is put into the answer under this name. */
+const asked1 = 'asked';
+
+const modernMeta = [
+  metaKeys.protocolVersion,
+  metaKeys.clientCapabilities,
+  metaKeys.clientInfo,
+  metaKeys.logLevel,
+];
+
+/**
+ * Clients of 2026-07-28 at servers of the older era: the gateway has the session,
+ * and what a server asks in the middle of a call becomes an answer that asks,
+ * while the call is parked. Whoever brings what was asked for may do so at any
+ * gateway: it is left for the one that has the call.
+ */
+export class ModernToLegacy {
+  readonly #deps: ModernToLegacyDeps;
+  #parked = 0;
+
+  constructor(deps: ModernToLegacyDeps) {
+    this.#deps = deps;
+  }
+
+  async request(call: McpCall, asked: McpRequest): Promise<void> {
+    if (asked.method === 'subscriptions/listen') return this.#listen(call, asked);
+    const recorded = this.#deps.recorder.begin(call, asked, { revision });
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const ended = this.#deps.streams.open(call, undefined);
+    try {
+      const bytes =
+        asked.method === 'server/discover'
+          ? await this.#discovered(call, asked, recorded)
+          : asked.params?.requestState !== undefined
+            ? await this.#goOn(call, asked, deadline, recorded)
+            : await this.#run(call, asked, deadline, recorded);
+      if (!call.reply.isStreaming) call.reply.body(200, bytes);
+      else {
+        call.reply.write(writeSseEvent(bytes));
+        call.reply.endStream();
+      }
+    } catch (error) {
+      const failure = recorded.thrown(failureOf(error, asked, deadline));
+      if (!call.reply.isStreaming) throw failure;
+      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
+      call.reply.endStream();
+    } finally {
+      ended();
+      deadline.stop();
+    }
+  }
+
+  /** What such a client tells by itself means nothing to a session that is not its own. */
+  tell(call: McpCall, _told: McpNotification): Promise<void> {
+    call.reply.empty(202);
+    return Promise.resolve();
+  }
+
+  async #discovered(call: McpCall, asked: McpRequest, recorded: RecordedEvent): Promise<Buffer> {
+    return this.#deps.sessions.use(call, asked, async ({ hello }) => {
+      const { instructions, serverInfo } = hello;
+      recorded.succeeded(hello);
+      return resultReply(asked.idText, {
+        resultType: 'complete',
+        supportedVersions: modernVersions,
+        capabilities: serverCapabilities(hello.capabilities, isCarried),
+        ...(instructions === undefined ? {} : { instructions }),
+        ttlMs: 0,
+        cacheScope: 'private',
+        _meta: { [metaKeys.serverInfo]: serverInfo ?? {} },
+      });
+    });
+  }
+
+  async #run(
+    call: McpCall,
+    asked: McpRequest,
+    deadline: CallDeadline,
+    recorded: RecordedEvent,
+  ): Promise<Buffer> {
+    const { bytes } = this.#deps.access.admit(call, asked);
+    await recorded.start();
+    const work = new AbortController();
+    const leave = () => work.abort(deadline.signal.reason);
+    deadline.signal.addEventListener('abort', leave, { once: true });
+    return this.#deps.sessions.use(call, asked, async (first, renew) => {
+      let session = first;
+      const id = `s-${randomBytes(9).toString('base64url')}`;
+      const sent = asOlder({ ...asked, bytes }, id);
+      const send = () => this.#post(call, session, sent, work.signal);
+      let upstream = await send();
+      if (session.side.id !== '' && (await hasForgotten(upstream))) {
+        session = await renew();
+        upstream = await send();
+      }
+      const mine = readMessage(sent) as McpRequest;
+      const messages = await ServerMessages.of(upstream, mine);
+      const running: Running = { session, messages, id, token: id };
+      const onAbort = () => this.#cancel(call, running);
+      deadline.signal.addEventListener('abort', onAbort, { once: true });
+      try {
+        const outcome = await this.#drive(call, asked, running, deadline);
+        if (outcome.kind === 'answer') return this.#answer(call, asked, outcome.reply, recorded);
+        deadline.signal.removeEventListener('abort', leave);
+        recorded.succeeded(askedFirst);
+        return this.#park(call, asked, running, outcome.request);
+      } finally {
+        deadline.signal.removeEventListener('abort', onAbort);
+      }
+    });
+  }
+
+  /** Reads on until it is answered, or the server asks something that only the caller knows. */
+  async #drive(
+    call: McpCall,
+    asked: McpRequest,
+    running: Running,
+    deadline: CallDeadline | undefined,
+  ): Promise<Outcome> {
+    const { messages, session, id } = running;
+    for (;;) {
+      const message = await messages.next();
+      if (message === undefined) throw invalidReply(asked, 'its stream ended without the answer');
+      if (message.kind === 'notification') {
+        if (message.method === 'notifications/progress') deadline?.progress();
+        if (deadline !== undefined) tellOn(call, asked, message);
+        continue;
+      }
+      if (message.kind === 'request') {
+        if (message.method !== 'ping') return { kind: 'asks', request: message };
+        await this.#deps.sessions.tell(
+          call,
+          session.side,
+          { id: message.id, result: {} },
+          AbortSignal.timeout(this.#deps.timeoutMs),
+        );
+        continue;
+      }
+      if (message.id === id || message.id === asked.id) return { kind: 'answer', reply: message };
+    }
+  }
+
+  #answer(
+    call: McpCall,
+    asked: McpRequest,
+    reply: ServerReply,
+    recorded: RecordedEvent | undefined,
+  ): Buffer {
+    if (reply.kind === 'error') {
+      recorded?.failed(reply.error.code, reply.bytes);
+      const edit = new MessageEdit(reply).setId(asked.idText);
+      // What is not there has another code now.
+      if (reply.error.code === noResource)
+        edit.setAt(['error', 'code'], `${rpcCodes.invalidParams}`);
+      return edit.bytes();
+    }
+    recorded?.succeeded(reply.result, reply.bytes);
+    const shown = this.#deps.access.shown(call, asked, reply, true);
+    const edit = new JsonEdit(shown);
+    edit.set(['id'], asked.idText);
+    edit.set(['result', 'resultType'], '"complete"');
+    if (asked.method === 'resources/read') privateResult(edit, reply.result, listMsMax);
+    return edit.bytes();
+  }
+
+  /** The server's question as an answer, and its call left waiting for what is answered to it. */
+  #park(call: McpCall, asked: McpRequest, running: Running, request: McpRequest): Buffer {
+    if (this.#parked >= parkedMax) {
+      this.#cancel(call, running);
+      throw new GatewayError('overloaded');
+    }
+    const handle = randomBytes(15).toString('base64url');
+    this.#parked += 1;
+    const release = this.#deps.sessions.keep(running.session);
+    this.#waitFor(call, asked, running, request, handle)
+      .catch(() => this.#cancel(call, running))
+      .finally(() => {
+        release();
+        this.#parked -= 1;
+      });
+    return this.#question(call, asked, request, handle);
+  }
+
+  #question(call: McpCall, asked: McpRequest, request: McpRequest, handle: string): Buffer {
+    const { sealer, replicaId } = this.#deps;
+    const until = Date.now() + Math.min(stateMs, parkedMs);
+    const state = { handle, at: replicaId };
+    return resultReply(asked.idText, {
+      resultType: 'input_required',
+      inputRequests: { [asked1]: { method: request.method, params: request.params ?? {} } },
+      requestState: sealState(sealer, ownerOf(call, asked), state, until),
+    });
+  }
+
+  async #waitFor(
+    call: McpCall,
+    asked: McpRequest,
+    running: Running,
+    first: McpRequest,
+    handle: string,
+  ): Promise<void> {
+    const { mailbox, sessions } = this.#deps;
+    let request = first;
+    for (;;) {
+      const letter = await mailbox.take(boxOf(call, handle, 'in'), AbortSignal.timeout(parkedMs));
+      const said = readJson(letter, jsonBounds.request) as JsonValue;
+      const answer = isObject(said) ? said[asked1] : undefined;
+      const told = isObject(answer)
+        ? { id: request.id, result: answer }
+        : { id: request.id, error: { code: rpcCodes.invalidParams, message: 'No answer.' } };
+      await sessions.tell(
+        call,
+        running.session.side,
+        told,
+        AbortSignal.timeout(this.#deps.timeoutMs),
+      );
+      const outcome = await this.#drive(call, asked, running, undefined);
+      const out = boxOf(call, handle, 'out');
+      if (outcome.kind === 'answer') {
+        await mailbox.put(out, outcome.reply.bytes);
+        return;
+      }
+      request = outcome.request;
+      await mailbox.put(out, request.bytes);
+    }
+  }
+
+  /** Brings what was asked for to the call that waits for it. @throws McpFault where the state is none of this caller's */
+  async #goOn(
+    call: McpCall,
+    asked: McpRequest,
+    deadline: CallDeadline,
+    recorded: RecordedEvent,
+  ): Promise<Buffer> {
+    const { sealer, mailbox, replicaId } = this.#deps;
+    // Rights may have changed since it began.
+    this.#deps.access.admit(call, asked);
+    const sent = asked.params?.requestState;
+    const state =
+      typeof sent === 'string'
+        ? openState(sealer, ownerOf(call, asked), sent, Date.now())
+        : undefined;
+    if (!isObject(state) || typeof state.handle !== 'string')
+      throw new McpFault({
+        status: 400,
+        code: rpcCodes.invalidParams,
+        message: 'params.requestState is not one that was given to you for this request.',
+        idText: asked.idText,
+      });
+    const { handle, at } = state;
+    if (at !== replicaId && !mailbox.isShared)
+      throw new McpFault({
+        status: 200,
+        code: rpcCodes.internalError,
+        message: 'The call waits at another gateway, which this one cannot tell: ask again.',
+        idText: asked.idText,
+      });
+    await recorded.start();
+    const responses = Buffer.from(JSON.stringify(asked.params?.inputResponses ?? {}));
+    await mailbox.put(boxOf(call, handle, 'in'), responses);
+    const letter = await mailbox.take(boxOf(call, handle, 'out'), deadline.signal);
+    const message = readMessage(letter, messageBounds.upstream);
+    if (message.kind !== 'request')
+      return this.#answer(call, asked, message as ServerReply, recorded);
+    recorded.succeeded(askedFirst);
+    return this.#question(call, asked, message, handle);
+  }
+
+  /** A subscription has a session of its own, whose stream and resources it hears of. */
+  async #listen(call: McpCall, asked: McpRequest): Promise<void> {
+    const { sessions, streams, access } = this.#deps;
+    const recorded = this.#deps.recorder.begin(call, asked, { revision });
+    const session = await sessions.begin(call, asked).catch((error: unknown) => {
+      throw recorded.thrown(failureOf(error, asked, undefined));
+    });
+    const _meta = { [metaKeys.subscriptionId]: asked.id };
+    const filter = isObject(asked.params?.notifications) ? asked.params.notifications : {};
+    const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions : [];
+    const honoured: string[] = [];
+    for (const uri of uris.slice(0, subscriptionsMax)) {
+      if (typeof uri !== 'string') continue;
+      const subscribe = {
+        id: `sub-${honoured.length}`,
+        method: 'resources/subscribe',
+        params: { uri },
+      };
+      try {
+        access.admit(
+          call,
+          readMessage(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...subscribe }))) as McpRequest,
+        );
+        await sessions.tell(call, session.side, subscribe, call.signal);
+        honoured.push(uri);
+      } catch {
+        // What may not be read, or is not there, is not honoured, and the acknowledgement says so.
+      }
+    }
+    call.reply.openStream();
+    const told = { ...filter, ...(uris.length > 0 && { resourceSubscriptions: honoured }) };
+    const tell = (method: string, params: JsonObject) =>
+      call.reply.write(
+        writeSseEvent(
+          Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } })),
+        ),
+      );
+    tell('notifications/subscriptions/acknowledged', { notifications: told as JsonObject });
+    recorded.succeeded({});
+    const ended = streams.open(call, listener(asked));
+    await new Promise<void>((resolve) => {
+      call.reply.onClose(resolve);
+      this.#hear(call, session, filter, tell).catch(() => undefined);
+    });
+    ended();
+    sessions.end(call, session.side);
+  }
+
+  /** Passes on what its server tells by itself; one that tells nothing is no fault. */
+  async #hear(
+    call: McpCall,
+    { side }: OwnSession,
+    filter: JsonObject,
+    tell: (method: string, params: JsonObject) => void,
+  ): Promise<void> {
+    const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
+    const upstream = askServer(call, 'GET', headers, undefined, call.signal, this.#deps);
+    await upstream.head;
+    if (upstream.status !== 200 || !upstream.isEventStream)
+      return upstream.abort(new GatewayError('request.aborted'));
+    pipeEvents(call, upstream, {
+      event: (event) => {
+        const message = messageOf(event);
+        if (message?.kind === 'notification' && isWanted(message, filter))
+          tell(message.method, message.params ?? {});
+        return nothing;
+      },
+      end: () => {},
+      fail: () => {},
+    });
+  }
+
+  async #post(
+    call: McpCall,
+    { side }: OwnSession,
+    bytes: Buffer,
+    signal: AbortSignal,
+  ): Promise<UpstreamCall> {
+    const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
+    const upstream = askServer(call, 'POST', headers, bytes, signal, this.#deps);
+    await upstream.head;
+    return upstream;
+  }
+
+  /** Its caller left, or waited for too long. */
+  #cancel(call: McpCall, { session, id, messages }: Running): void {
+    messages.leave();
+    const params = { requestId: id, reason: 'The caller does not wait for it.' };
+    this.#deps.sessions
+      .tell(
+        call,
+        session.side,
+        { method: 'notifications/cancelled', params },
+        AbortSignal.timeout(endMs),
+      )
+      .catch(() => undefined);
+  }
+}
+
+const [revision = ''] = modernVersions;
+const askedFirst = { resultType: 'input_required' };
+const noResource = -32002;
+const endMs = 5000;
+const subscriptionsMax = 100;
+const nothing = Buffer.alloc(0);
+
+/** Tasks of the older era are another thing than those of the newer one. */
+const isCarried = (path: string) => path !== 'tasks';
+
+const listFilters: Readonly<Record<string, string>> = {
+  'notifications/tools/list_changed': 'toolsListChanged',
+  'notifications/prompts/list_changed': 'promptsListChanged',
+  'notifications/resources/list_changed': 'resourcesListChanged',
+};
+
+function isWanted({ method }: McpNotification, filter: JsonObject): boolean {
+  if (method === 'notifications/resources/updated') return true;
+  return filter[listFilters[method] ?? ''] === true;
+}
+
+/** The request under an id of ours, without what only the newer era has. */
+function asOlder(asked: McpRequest, id: string): Buffer {
+  const edit = new MessageEdit(asked).setId(JSON.stringify(id));
+  for (const name of modernMeta)
+    if (asked.meta?.[name] !== undefined) edit.setMeta(name, undefined);
+  // Callers of one session may have chosen the same.
+  if (asked.progressToken !== undefined) edit.setMeta('progressToken', id);
+  return edit.bytes();
+}
+
+/** What is told in a call, under the token that its caller chose. */
+function tellOn(call: McpCall, asked: McpRequest, message: McpNotification): void {
+  const { method } = message;
+  if (method === 'notifications/progress') {
+    if (asked.progressToken === undefined) return;
+    const bytes = new MessageEdit(message).setParam('progressToken', asked.progressToken).bytes();
+    call.reply.openStream();
+    call.reply.write(writeSseEvent(bytes));
+  } else if (method === 'notifications/message') {
+    // A request that names no level wants to hear nothing.
+    if (asked.meta?.[metaKeys.logLevel] === undefined) return;
+    call.reply.openStream();
+    call.reply.write(writeSseEvent(message.bytes));
+  }
+}
+
+function boxOf({ key }: McpCall, handle: string, way: 'in' | 'out'): LetterBox {
+  return { organisationId: key.source.organisationId, name: `${handle}:${way}` };
+}

@@ -1,0 +1,225 @@
+import {
+  Client as NewClient,
+  StreamableHTTPClientTransport as NewTransport,
+} from '@modelcontextprotocol/client';
+import {
+  ElicitRequestSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { eventually } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FixtureLog, fixtureServer } from './fixture-server.ts';
+import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
+import { inTurn, type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
+import { type ModernUpstream, startModernUpstream } from './modern-upstream.ts';
+
+/** Clients of one era at servers of the other, through two gateways in turn that share a Redis. */
+let lab: McpLab;
+let older: LegacyUpstream;
+let newer: ModernUpstream;
+let olderServer: SavedServer;
+let newerServer: SavedServer;
+const log: FixtureLog = { writes: 0, cancelled: 0 };
+
+beforeAll(async () => {
+  [lab, older, newer] = await Promise.all([
+    startMcpLab({ gateways: 2, redis: true }),
+    startLegacyUpstream({ makeServer: () => fixtureServer(log) }),
+    startModernUpstream(),
+  ]);
+  olderServer = await lab.save({ url: older.url });
+  newerServer = await lab.save({ url: newer.url });
+});
+afterAll(async () => {
+  await lab?.stop();
+  await older?.close();
+  await newer?.close();
+});
+
+const textOf = (result: unknown) =>
+  (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+type Mode = 'auto' | 'legacy' | { pin: string };
+
+async function connectNew(slug: string, mode: Mode): Promise<NewClient> {
+  const client = new NewClient(
+    { name: 'stranger', version: '2' },
+    {
+      capabilities: { elicitation: {}, sampling: {}, roots: {} },
+      versionNegotiation: { mode },
+    },
+  );
+  client.setRequestHandler('elicitation/create', async () => ({
+    action: 'accept',
+    content: { name: 'Ada' },
+  }));
+  client.setRequestHandler('sampling/createMessage', async () => ({
+    model: 'm',
+    role: 'assistant',
+    content: { type: 'text', text: 'sampled' },
+  }));
+  client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///here' }] }));
+  const urls = lab.urls(slug);
+  await client.connect(
+    new NewTransport(new URL(urls[0] as string), {
+      fetch: inTurn(urls),
+      requestInit: {
+        headers: { 'x-service-api-key': lab.scenario.stack.credentials.workspace_key },
+      },
+    }),
+  );
+  return client;
+}
+
+const modes: Mode[] = ['legacy', 'auto', { pin: '2026-07-28' }];
+
+describe.each(modes)('a client of both eras (%j)', (mode) => {
+  it('M8: works with a server of the older era', async () => {
+    const client = await connectNew(olderServer.slug, mode);
+    expect(client.getInstructions()).toBe('Be careful with write.');
+    expect(client.getServerVersion()?.name).toBe('fixture');
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['echo', 'write', 'ask']));
+    const said = await client.callTool({ name: 'echo', arguments: { a: 'ü' } });
+    expect(textOf(said)).toBe('{"a":"ü"}');
+    expect((await client.callTool({ name: 'fails' })).isError).toBe(true);
+    const steps: number[] = [];
+    await client.callTool(
+      { name: 'progress', arguments: { steps: 3, ms: 2 } },
+      { onprogress: ({ progress }) => steps.push(progress) },
+    );
+    expect(steps).toEqual([1, 2, 3]);
+    expect(textOf(await client.callTool({ name: 'ask' }))).toContain('"Ada"');
+    expect(textOf(await client.callTool({ name: 'sample', arguments: { say: 'x' } }))).toContain(
+      'sampled',
+    );
+    expect(textOf(await client.callTool({ name: 'roots' }))).toContain('file:///here');
+    expect((await client.readResource({ uri: 'test://one' })).contents[0]).toMatchObject({
+      text: 'content of test://one',
+    });
+    await client.close();
+  });
+
+  it('M8: works with a server of the newer era', async () => {
+    const client = await connectNew(newerServer.slug, mode);
+    expect(client.getInstructions()).toBe('Ask first.');
+    expect(client.getServerVersion()?.name).toBe('modern-fixture');
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['echo', 'confirm']));
+    expect(textOf(await client.callTool({ name: 'echo', arguments: { say: 'hü' } }))).toBe('hü');
+    const steps: number[] = [];
+    await client.callTool(
+      { name: 'progress' },
+      { onprogress: ({ progress }) => steps.push(progress) },
+    );
+    expect(steps).toEqual([1, 2, 3]);
+    const confirmed = await client.callTool({ name: 'confirm', arguments: { say: 'go' } });
+    expect(textOf(confirmed)).toBe('go by Ada');
+    await client.close();
+  });
+});
+
+describe('a client of the older era alone, at a server of the newer one', () => {
+  it('answers what the server asks, and hears what changes', async () => {
+    const changes: string[] = [];
+    const { client, transport } = await lab.connect(newerServer.slug, {
+      capabilities: { elicitation: {} },
+      prepare(client) {
+        client.setRequestHandler(ElicitRequestSchema, () => ({
+          action: 'accept' as const,
+          content: { name: 'Grace' },
+        }));
+        client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+          changes.push('tools');
+        });
+      },
+    });
+    const confirmed = await client.callTool({ name: 'confirm', arguments: { say: 'stop' } });
+    expect(textOf(confirmed)).toBe('stop by Grace');
+    await eventually(() => {
+      if (changes.length === 0) newer.notify.toolsChanged();
+      expect(changes.length).toBeGreaterThan(0);
+    });
+    const abort = new AbortController();
+    const broken = newer.broken.length;
+    const seen = newer.headers.length;
+    const call = client.callTool({ name: 'slow' }, undefined, { signal: abort.signal });
+    await eventually(() =>
+      expect(newer.headers.slice(seen).map((sent) => sent['mcp-name'])).toContain('slow'),
+    );
+    abort.abort();
+    await expect(call).rejects.toThrow();
+    await eventually(() => expect(newer.broken.length).toBe(broken + 1));
+    await transport.terminateSession();
+    await client.close();
+  });
+});
+
+describe('a client of the newer era, at a server of the older one', () => {
+  it('hears what changes there, and ends a call by leaving', async () => {
+    const client = await connectNew(olderServer.slug, { pin: '2026-07-28' });
+    const told: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', async ({ params }) => {
+      told.push(params.uri);
+    });
+    const subscription = await client.listen({
+      toolsListChanged: true,
+      resourceSubscriptions: ['test://one'],
+    });
+    expect(older.requests.map(({ body }) => body?.method)).toContain('resources/subscribe');
+    await subscription.close();
+    const cancelled = log.cancelled;
+    const abort = new AbortController();
+    const seen = older.requests.length;
+    const call = client.callTool({ name: 'slow' }, { signal: abort.signal });
+    await eventually(() =>
+      expect(older.requests.slice(seen).map(({ body }) => body?.params?.name)).toContain('slow'),
+    );
+    abort.abort();
+    await expect(call).rejects.toThrow();
+    await eventually(() => expect(log.cancelled).toBe(cancelled + 1));
+    await client.close();
+  });
+
+  it('shares a session with nobody else', async () => {
+    const before = older.requests.length;
+    const url = lab.urls(olderServer.slug)[0] as string;
+    const ask = async (key: string) => {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'x-service-api-key': key,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'echo',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: {
+            name: 'echo',
+            arguments: {},
+            _meta: {
+              'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+              'io.modelcontextprotocol/clientCapabilities': {},
+            },
+          },
+        }),
+      });
+      expect(response.status).toBe(200);
+      await response.text();
+    };
+    const keys = [await lab.newKey(), await lab.newKey()] as const;
+    for (const key of [keys[0], keys[1], keys[0], keys[1]]) await ask(key);
+    const calls = older.requests
+      .slice(before)
+      .filter(({ body }) => body?.method === 'tools/call')
+      .map(({ headers }) => headers['mcp-session-id']);
+    expect(calls).toHaveLength(4);
+    expect(new Set(calls).size).toBe(2);
+    expect([calls[0], calls[1]]).toEqual([calls[2], calls[3]]);
+  });
+});
