@@ -1,0 +1,270 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FixtureLog, fixtureServer } from './fixture-server.ts';
+import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
+import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
+
+/** Servers that answer as none should, and calls that take too long. */
+let lab: McpLab;
+let upstream: LegacyUpstream;
+let server: SavedServer;
+let odd: Awaited<ReturnType<typeof startOdd>>;
+let oddServer: SavedServer;
+const timeoutMs = 1000;
+
+beforeAll(async () => {
+  const log: FixtureLog = { writes: 0, cancelled: 0 };
+  [lab, upstream, odd] = await Promise.all([
+    startMcpLab({ environment: { gateway: { MCP_REQUEST_TIMEOUT_MS: String(timeoutMs) } } }),
+    startLegacyUpstream({ makeServer: () => fixtureServer(log) }),
+    startOdd(),
+  ]);
+  server = await lab.save({ url: upstream.url });
+  oddServer = await lab.save({ url: odd.url });
+});
+afterAll(async () => {
+  await lab?.stop();
+  await upstream?.close();
+  await odd?.close();
+});
+
+type Answer = (res: ServerResponse, id: unknown) => void;
+
+/** Begins sessions as it should, and answers all else as a case says. */
+async function startOdd() {
+  let answer: Answer = (res) => res.end();
+  const told: string[] = [];
+  const http = createServer(async (req, res) => {
+    const message = JSON.parse((await bodyOf(req)) || '{}') as { id?: unknown; method?: string };
+    told.push(message.method ?? req.method ?? '');
+    if (message.method === 'initialize') {
+      res.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'odd' });
+      const result = {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'odd', version: '1' },
+      };
+      res.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
+    } else if (req.method !== 'POST') res.writeHead(405).end();
+    else if (message.id === undefined) res.writeHead(202).end();
+    else answer(res, message.id);
+  });
+  http.listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    told,
+    answers(next: Answer) {
+      answer = next;
+    },
+    async close() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+async function bodyOf(req: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of req) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+const json =
+  (body: (id: unknown) => unknown, status = 200): Answer =>
+  (res, id) => {
+    const sent = body(id);
+    res.writeHead(status, { 'content-type': 'application/json' });
+    res.end(typeof sent === 'string' ? sent : JSON.stringify(sent));
+  };
+const stream =
+  (body: (id: unknown) => string, isCut = false): Answer =>
+  (res, id) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(body(id));
+    if (isCut) setTimeout(() => res.socket?.resetAndDestroy(), 20);
+    else res.end();
+  };
+
+const good = (id: unknown) => ({ jsonrpc: '2.0', id, result: { tools: [] } });
+
+describe('a server that answers', () => {
+  it.each<[string, Answer, number]>([
+    [
+      'with a page',
+      (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
+      -32603,
+    ],
+    ['with another id', json(() => good(77)), -32603],
+    ['with no result', json((id) => ({ jsonrpc: '2.0', id })), -32603],
+    ['with a batch', json((id) => [good(id)]), -32603],
+    ['with no list', json((id) => ({ jsonrpc: '2.0', id, result: { tools: 7 } })), -32603],
+    ['with 500', json(() => 'no', 500), -32603],
+    [
+      'with a way to elsewhere',
+      (res) => res.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
+      -32603,
+    ],
+    [
+      'with an error of its own',
+      json((id) => ({ jsonrpc: '2.0', id, error: { code: -32042, message: 'log in' } })),
+      -32042,
+    ],
+    [
+      'with half an event',
+      stream((id) => `data: ${JSON.stringify(good(id)).slice(0, 20)}`),
+      -32603,
+    ],
+    ['with an event that is none', stream(() => 'data: {"half\n\n'), -32603],
+    ['with a stream without the answer', stream(() => ': nothing\n\n'), -32603],
+    ['with a stream that is cut', stream(() => ': soon\n\n', true), -32603],
+    ['by a reset', (res) => res.socket?.resetAndDestroy(), -32603],
+    [
+      'with 100,000 tools',
+      json((id) => ({
+        jsonrpc: '2.0',
+        id,
+        result: {
+          tools: Array.from({ length: 100_000 }, (_, at) => ({ name: `t${at}`, inputSchema: {} })),
+        },
+      })),
+      -32603,
+    ],
+    ['not at all', () => {}, -32001],
+  ])('%s is one clear error, and the session lives', async (_, answer, code) => {
+    const { client } = await lab.connect(oddServer.slug);
+    odd.answers(answer);
+    await expect(client.listTools(undefined, { timeout: 8000 })).rejects.toMatchObject({ code });
+    odd.answers(json(good));
+    expect(await client.listTools()).toEqual({ tools: [] });
+    await client.close();
+  });
+
+  it('with a message cut anywhere is understood', async () => {
+    const { client } = await lab.connect(oddServer.slug);
+    odd.answers((res, id) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const bytes = Buffer.from(
+        `id: 1\r\ndata: ${JSON.stringify({ ...good(id), result: { tools: [], _meta: { ü: '€' } } })}\r\n\r\n`,
+      );
+      let at = 0;
+      const next = () => {
+        if (at >= bytes.length) return res.end();
+        res.write(bytes.subarray(at, at + 3));
+        at += 3;
+        setImmediate(next);
+      };
+      next();
+    });
+    expect(await client.listTools()).toEqual({ tools: [], _meta: { ü: '€' } });
+    await client.close();
+  });
+});
+
+describe('a call', () => {
+  it('M25: that takes too long is ended here and there; one that tells of progress goes on', async () => {
+    const { client } = await lab.connect(server.slug);
+    const seen = upstream.requests.length;
+    const startedAt = performance.now();
+    await expect(client.callTool({ name: 'slow', arguments: { ms: 5000 } })).rejects.toMatchObject({
+      code: -32001,
+    });
+    expect(performance.now() - startedAt).toBeLessThan(timeoutMs * 3);
+    await eventually(() =>
+      expect(upstream.requests.slice(seen).map(({ body }) => body?.method)).toContain(
+        'notifications/cancelled',
+      ),
+    );
+    const steps: number[] = [];
+    const slow = await client.callTool(
+      { name: 'progress', arguments: { steps: 5, ms: timeoutMs * 0.5 } },
+      undefined,
+      { onprogress: ({ progress }) => steps.push(progress) },
+    );
+    expect(slow.isError).not.toBe(true);
+    expect(steps).toEqual([1, 2, 3, 4, 5]);
+    await client.close();
+  });
+
+  it('M5: that is broken off in its stream is told to its end, once', async () => {
+    const { client, transport } = await lab.connect(server.slug);
+    const session = transport.sessionId ?? '';
+    const headers = {
+      'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+      'mcp-session-id': session,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const url = lab.urls(server.slug)[0] as string;
+    const abort = new AbortController();
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      signal: abort.signal,
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 'broken',
+        method: 'tools/call',
+        params: {
+          name: 'progress',
+          arguments: { steps: 6, ms: 60 },
+          _meta: { progressToken: 'p' },
+        },
+      }),
+    });
+    let text = '';
+    const reader = response.body?.getReader();
+    while (!text.includes('"progress":2')) {
+      const piece = await reader?.read();
+      text += Buffer.from(piece?.value ?? []).toString();
+    }
+    const lastEventId = [...text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? '';
+    abort.abort();
+    await client.close();
+    let rest = '';
+    await eventually(
+      async () => {
+        const again = await fetch(url, {
+          headers: { ...headers, 'last-event-id': lastEventId },
+          signal: AbortSignal.timeout(3000),
+        });
+        expect(again.status).toBe(200);
+        rest = '';
+        try {
+          for await (const piece of again.body ?? []) {
+            rest += Buffer.from(piece).toString();
+            if (rest.includes('"id":"broken"')) break;
+          }
+        } catch {
+          // It stays open: what was told so far counts.
+        }
+        expect(rest).toContain('"id":"broken"');
+      },
+      { timeoutMs: 15_000 },
+    );
+    const steps = [...`${text}${rest}`.matchAll(/"progress":(\d)/g)].map(([, step]) =>
+      Number(step),
+    );
+    expect([...new Set(steps)]).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(rest.match(/"progress":2/g)).toBe(null);
+  });
+
+  it('of whom a server is closed to is refused from then on', async () => {
+    const key = await lab.newKey();
+    const { client } = await lab.connect(server.slug, { key });
+    await client.listTools();
+    await lab.scenario.admin('PUT', `/mcp-servers/${server.id}/user-access`, {
+      default_user_access: 'deny',
+      user_access: [],
+    });
+    await expect(client.listTools()).rejects.toThrow(/403|access/);
+    await lab.scenario.admin('PUT', `/mcp-servers/${server.id}/user-access`, {
+      default_user_access: 'allow',
+      user_access: [],
+    });
+    await client.listTools();
+    await client.close();
+  });
+});
