@@ -13,7 +13,6 @@ import type { ExplainedLimit } from '../pipeline/explain/explanation.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import type { Access } from './access.ts';
-import { principalOf } from './mcp-call.ts';
 import { headerPlan } from './upstream-headers.ts';
 
 export interface ExplainMcpDeps {
