@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import {
   Client as ClientOfTwo,
   type OAuthClientProvider as ProviderOfTwo,
@@ -13,7 +16,7 @@ import {
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { awayFrom, Browser, pageOf, testCertificatePath } from '@sluice/testkit';
+import { awayFrom, Browser, freePort, pageOf, testCertificatePath } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
@@ -239,6 +242,40 @@ const ask = (token: string | undefined, method = 'tools/list', saved = server) =
 const statusOf = async (token: string, saved = server) =>
   (await ask(token, 'initialize', saved)).status;
 const tokenOf = (host: Host) => (host.kept.tokens as { access_token: string }).access_token;
+
+it('passes the conformance suite of authorisation servers (M15)', async () => {
+  const port = await freePort();
+  const registered = await fetch(`${base}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      redirect_uris: [`http://127.0.0.1:${port}/callback`],
+      token_endpoint_auth_method: 'none',
+    }),
+  });
+  const { client_id } = (await registered.json()) as { client_id: string };
+  const file = join(import.meta.dirname, '../../node_modules/mcp-conformance-2/dist/index.js');
+  const asked = ['authorization', '--url', base, '--client-id', client_id];
+  asked.push('--resource', urlOf(server).href, '--port', String(port));
+  const suite = spawn(process.execPath, [file, ...asked]);
+  let said = '';
+  let isAnswered = false;
+  const hear = (chunk: Buffer) => {
+    said += String(chunk);
+    const [, url] = /(http:\/\/\S+\/oauth\/authorize\?\S+)\s/.exec(said) ?? [];
+    if (url === undefined || isAnswered) return;
+    isAnswered = true;
+    const host = new Host();
+    // The suite listens where its browser is sent.
+    void host.redirectToAuthorization(new URL(url)).then(() => fetch(host.away ?? url));
+  };
+  suite.stdout.on('data', hear);
+  suite.stderr.on('data', hear);
+  const deadline = setTimeout(() => suite.kill(), 15_000);
+  await once(suite, 'close');
+  clearTimeout(deadline);
+  expect(said).toContain('Total: 3 passed, 0 failed');
+});
 
 /** One with less than what was let in, asked for in JSON. */
 async function readingToken(): Promise<string> {
