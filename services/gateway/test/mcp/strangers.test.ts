@@ -8,10 +8,10 @@ import { startEverything } from './conformance/start-everything.ts';
 import { type RunningServer, startFixtures } from './conformance/start-fixtures.ts';
 import { type ClientName, eraClients, type Target } from './eras/era-clients.ts';
 import { type EraCase, eraSection } from './eras/era-page.ts';
-import { startNewerServer } from './eras/newer-server.ts';
+import { type NewerServer, startNewerServer } from './eras/newer-server.ts';
+import { startOlderServer } from './eras/older-server.ts';
 import { scenarios } from './eras/transcripts.ts';
-import { type FixtureLog, fixtureServer } from './fixture-server.ts';
-import { startLegacyUpstream } from './legacy-upstream.ts';
+import type { FixtureLog } from './fixture-server.ts';
 import { inTurn, type McpLab, startMcpLab } from './mcp-lab.ts';
 
 /**
@@ -96,8 +96,8 @@ function unnamed({ direct, through }: Run): string[] {
 }
 
 const log: FixtureLog = { writes: 0, cancelled: 0 };
-const eraServers: Record<string, () => Promise<RunningServer>> = {
-  older: () => startLegacyUpstream({ makeServer: () => fixtureServer(log) }),
+const eraServers: Record<string, () => Promise<NewerServer>> = {
+  older: () => startOlderServer(log),
   newer: () => startNewerServer(log),
 };
 
@@ -117,12 +117,12 @@ const cases: readonly EraCase[] = Object.keys(eraServers).flatMap((server) =>
 );
 
 describe('a client of either era at a server of either', () => {
-  const running = new Map<string, RunningServer & { slug: string }>();
+  const running = new Map<string, NewerServer & { slug: string }>();
   beforeAll(async () => {
     for (const [name, start] of Object.entries(eraServers)) {
-      const { url, close } = await start();
-      const { slug } = await lab.save({ url });
-      running.set(name, { url, slug, close });
+      const server = await start();
+      const { slug } = await lab.save({ url: server.url });
+      running.set(name, { ...server, slug });
     }
   });
   afterAll(async () => {
@@ -135,10 +135,15 @@ describe('a client of either era at a server of either', () => {
     return { url: urls[0] as string, headers, fetch: inTurn(urls) };
   }
 
-  async function play(client: ClientName, target: Target, scenario: string): Promise<unknown> {
+  async function play(
+    client: ClientName,
+    target: Target,
+    { server, scenario }: EraCase,
+  ): Promise<unknown> {
+    const { announce } = running.get(server) as NewerServer;
     const connected = await eraClients[client](target);
     try {
-      return await scenarios[scenario]?.(connected, log);
+      return await scenarios[scenario]?.(connected, { log, announce });
     } finally {
       await connected.close();
     }
@@ -146,18 +151,17 @@ describe('a client of either era at a server of either', () => {
 
   /** A client of both eras hears directly all that there is to hear. */
   const heardDirectly = new Map<string, Promise<unknown>>();
-  function directly(server: string, url: string, scenario: string): Promise<unknown> {
-    const key = `${server} ${scenario}`;
-    const known =
-      heardDirectly.get(key) ?? play('client 2.4, auto', { url, headers: {} }, scenario);
+  function directly(one: EraCase, url: string): Promise<unknown> {
+    const key = `${one.server} ${one.scenario}`;
+    const known = heardDirectly.get(key) ?? play('client 2.4, auto', { url, headers: {} }, one);
     heardDirectly.set(key, known);
     return known;
   }
 
   it.each(cases)('$client, $server: $scenario', async (one) => {
-    const { url, slug } = running.get(one.server) as RunningServer & { slug: string };
-    const expected = await directly(one.server, url, one.scenario);
-    expect(await play(one.client, through(slug), one.scenario)).toEqual(expected);
+    const { url, slug } = running.get(one.server) as NewerServer & { slug: string };
+    const expected = await directly(one, url);
+    expect(await play(one.client, through(slug), one)).toEqual(expected);
     held.add(one);
   });
 });

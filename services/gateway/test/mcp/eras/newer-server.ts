@@ -5,7 +5,6 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
   inputRequired,
-  type McpHttpHandler,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -13,6 +12,7 @@ import type { FixtureLog } from '../fixture-server.ts';
 
 export interface NewerServer {
   readonly url: string;
+  announce(): void;
   close(): Promise<void>;
 }
 
@@ -32,15 +32,17 @@ const pages = [
 
 /** What `fixtureServer` offers, in the newer era and in it alone. */
 export async function startNewerServer(log: FixtureLog): Promise<NewerServer> {
-  const handler: McpHttpHandler = createMcpHandler(() => serverOf(log, () => handler.notify), {
-    legacy: 'reject',
-  });
+  const handler = createMcpHandler(() => serverOf(log), { legacy: 'reject' });
   const handle = toNodeHandler(handler);
   const server = createServer((req, res) => void handle(req, res));
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    announce() {
+      handler.notify.toolsChanged();
+      handler.notify.resourceUpdated('test://one');
+    },
     async close() {
       await handler.close();
       server.closeAllConnections();
@@ -49,7 +51,7 @@ export async function startNewerServer(log: FixtureLog): Promise<NewerServer> {
   };
 }
 
-function serverOf(log: FixtureLog, notify: () => McpHttpHandler['notify']): Server {
+function serverOf(log: FixtureLog): Server {
   const server = new Server(
     { name: 'fixture', title: 'A fixture', version: '7.1', websiteUrl: 'https://example.org' },
     {
@@ -70,7 +72,7 @@ function serverOf(log: FixtureLog, notify: () => McpHttpHandler['notify']): Serv
     return page + 1 < pages.length ? { tools, nextCursor: String(page + 1) } : { tools };
   });
   server.setRequestHandler('tools/call', (({ params }: { params: Json }, context: ServerContext) =>
-    call(params, context, log, notify)) as never);
+    call(params, context, log)) as never);
   server.setRequestHandler('resources/list', () => ({
     resources: [
       { uri: 'test://one', name: 'one' },
@@ -95,12 +97,7 @@ function serverOf(log: FixtureLog, notify: () => McpHttpHandler['notify']): Serv
   return server;
 }
 
-async function call(
-  params: Json,
-  context: ServerContext,
-  log: FixtureLog,
-  notify: () => McpHttpHandler['notify'],
-) {
+async function call(params: Json, context: ServerContext, log: FixtureLog) {
   const { mcpReq } = context;
   const args = (params.arguments ?? {}) as Json;
   const answer = mcpReq.inputResponses?.answer as Json | undefined;
@@ -131,10 +128,6 @@ async function call(
       }
       return text('done');
     }
-    case 'announce':
-      notify().toolsChanged();
-      notify().resourceUpdated('test://one');
-      return text('announced');
     case 'sample':
       if (answer !== undefined) return text(JSON.stringify(answer.content));
       return asked(

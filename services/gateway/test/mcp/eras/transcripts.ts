@@ -4,11 +4,18 @@ import { expect } from 'vitest';
 import type { FixtureLog } from '../fixture-server.ts';
 import type { EraClient, Json } from './era-clients.ts';
 
+/** The server's side: what it counted, and what happens to it. */
+export interface EraServer {
+  readonly log: FixtureLog;
+  /** Tells everybody that its tools and the resource `test://one` have changed. */
+  announce(): void;
+}
+
 /** What a host and a server say to one another, in words that are the same in both eras. */
 export type Transcript = unknown;
 
 export const scenarios: Readonly<
-  Record<string, (client: EraClient, log: FixtureLog) => Promise<Transcript>>
+  Record<string, (client: EraClient, server: EraServer) => Promise<Transcript>>
 > = {
   async identity(client) {
     const { server, instructions } = client.identity();
@@ -75,19 +82,19 @@ export const scenarios: Readonly<
     return [contentOf(await call(client, 'roots')), client.heard];
   },
 
-  async subscribe(client) {
+  async subscribe(client, { announce }) {
     await client.subscribe('test://one');
     const wanted = ['tools changed', 'updated test://one'];
     // A stream of the older era may be open only after the server has spoken.
     await eventually(async () => {
-      await call(client, 'announce');
+      announce();
       await delay(20);
       expect([...new Set(client.heard)].sort()).toEqual(wanted);
     });
     return wanted;
   },
 
-  async cancel(client, log) {
+  async cancel(client, { log }) {
     const before = log.cancelled;
     const abort = new AbortController();
     const slow = client

@@ -1,0 +1,27 @@
+import { type FixtureLog, fixtureServer } from '../fixture-server.ts';
+import { startLegacyUpstream } from '../legacy-upstream.ts';
+import type { NewerServer } from './newer-server.ts';
+
+/** The fixture of the older era, which tells all of its sessions of changes. */
+export async function startOlderServer(log: FixtureLog): Promise<NewerServer> {
+  const sessions = new Set<ReturnType<typeof fixtureServer>>();
+  const { url, close } = await startLegacyUpstream({
+    makeServer() {
+      const server = fixtureServer(log);
+      sessions.add(server);
+      server.onclose = () => sessions.delete(server);
+      return server;
+    },
+  });
+  return {
+    url,
+    close,
+    announce() {
+      // A session that has ended in between need not hear it.
+      for (const session of sessions) {
+        session.sendToolListChanged().catch(() => {});
+        session.sendResourceUpdated({ uri: 'test://one' }).catch(() => {});
+      }
+    },
+  };
+}
