@@ -35,7 +35,7 @@ async function forward(req: IncomingMessage, res: ServerResponse): Promise<void>
     body,
   });
   const contentType = String(reply.headers['content-type']);
-  if (request.stream === true) {
+  if (request.stream === true || contentType.startsWith('text/event-stream')) {
     res.writeHead(reply.statusCode, { 'content-type': contentType });
     reply.body.pipe(res);
     return;

@@ -17,6 +17,8 @@ export const measurementNames = [
   'guardrails',
   'held',
   'routing',
+  'mcp',
+  'a2a',
   'semantic',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];

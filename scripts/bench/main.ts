@@ -16,6 +16,7 @@ import { measureOpenStreams } from './measure/open-streams.ts';
 import { measureRouting } from './measure/routing.ts';
 import { measureSaturation } from './measure/saturation.ts';
 import { measureSemanticCache } from './measure/semantic-cache.ts';
+import { measureAgents, measureMcp } from './measure/tools.ts';
 import { startPart } from './parts.ts';
 import { type Subject, startBareProxy, startCommand } from './subject.ts';
 import { type Workbench, warmUp } from './workbench.ts';
@@ -84,6 +85,8 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('bodies', () => measureBodies(bench));
   await measure('guardrails', () => measureGuardrails(bench));
   await measure('held', () => measureHeldStreams(bench));
+  await measure('mcp', () => measureMcp(bench));
+  await measure('a2a', () => measureAgents(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   await measure('semantic', measureSemanticCache);

@@ -11,6 +11,7 @@ import { openKeepingWorkspaces } from './keeping-workspaces.ts';
 import { openLimitedWorkspaces } from './limited-workspaces.ts';
 import { openRoutingWorkspace } from './routing-workspace.ts';
 import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
+import { openTools } from './tool-places.ts';
 
 /**
  * All of Sluice as users run it, at its default settings but that bodies are
@@ -95,6 +96,7 @@ export async function startWholeSluice(
       openLimitedWorkspaces: () => openLimitedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
       openKeepingWorkspaces: () => openKeepingWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
       openGuardedWorkspaces: () => openGuardedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
+      openTools: () => openTools({ baseUrl, adminKey, workspaceId, upstreamOrigin }),
       openCrowdedWorkspace: () =>
         openCrowdedWorkspace({ baseUrl, adminKey, databaseUrl: sluice.databaseUrl }),
       async restart() {

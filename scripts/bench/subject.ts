@@ -9,6 +9,7 @@ import type { KeepingPlaces } from './keeping-workspaces.ts';
 import type { LimitedPlaces } from './limited-workspaces.ts';
 import { startPart } from './parts.ts';
 import type { RoutingPlaces } from './routing-workspace.ts';
+import type { ToolPlaces } from './tool-places.ts';
 import type { Place } from './workbench.ts';
 
 /** Something whose cost is measured: a proxy or gateway in front of the bench's upstream. */
@@ -38,6 +39,8 @@ export interface Subject {
   openGuardedWorkspaces?(): Promise<GuardedPlaces>;
   /** Fills a workspace with keys, for what a list of them costs. */
   openCrowdedWorkspace?(): Promise<CrowdedWorkspace>;
+  /** Opens an MCP server and an agent of the bench's upstream. */
+  openTools?(): Promise<ToolPlaces>;
   /** Where its metrics are read. */
   metricsUrl?(): string;
   /** Lines of its log in which Node warns of listeners that grow. */
@@ -67,6 +70,10 @@ export async function startBareProxy(
     name,
     url,
     headers: {},
+    openTools: async () => {
+      const at = (path: string) => ({ url: `http://127.0.0.1:${port}${path}`, headers: {} });
+      return { mcp: at('/mcp'), agent: at('/agent') };
+    },
     // It translates nothing: what it is sent and what it sends are the same as a gateway's.
     translated: {
       url: `http://127.0.0.1:${port}/v1/messages`,

@@ -30,6 +30,14 @@ export const targets = {
   /** Of the same stream that nobody looks at. */
   heldStreamCpuRatio: 1.25,
   heldStreamMemoryRatio: 1.3,
+  toolCallCpuRatio: 2,
+  toolStreamCpuRatio: 1.3,
+  toolListCpuRatio: 2.5,
+  /** At 500 calls a second. */
+  addedToolP50Ms: 0.5,
+  addedToolP99Ms: 3,
+  agentCpuRatio: 2,
+  agentStreamCpuRatio: 1.3,
   adminPageMs: 200,
   semanticLookUpMs: 5,
 } as const;

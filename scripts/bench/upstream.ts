@@ -1,6 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageEvents, messageReply, paceMark, streamEvents, unaryReply } from './canned.ts';
+import {
+  agentEvents,
+  agentReply,
+  streamingTool,
+  toolReplies,
+  toolStreamEvents,
+} from './tool-canned.ts';
 
 /**
  * The bench's model provider, a process of its own: answers every POST with the
@@ -64,7 +71,48 @@ function startStream(res: ServerResponse, events: readonly Buffer[], everyMs: nu
   ticking ??= setInterval(tick, 1);
 }
 
+/** An MCP server at `/mcp`, an agent at `/agent`. */
+function answerTools(url: string, body: string, res: ServerResponse): void {
+  const { method = '', params } = JSON.parse(body === '' ? '{}' : body) as {
+    method?: string;
+    params?: { name?: string };
+  };
+  const isAgent = url.startsWith('/agent');
+  if (isAgent ? method === 'message/stream' : params?.name === streamingTool) {
+    startBurst(res, isAgent ? agentEvents : toolStreamEvents);
+    return;
+  }
+  const reply = isAgent ? agentReply : toolReplies[method];
+  if (reply === undefined) return void res.writeHead(202).end();
+  res.writeHead(200, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(reply),
+    ...(method === 'initialize' ? { 'mcp-session-id': 'bench-0123456789abcdef' } : {}),
+  });
+  res.end(reply);
+}
+
+/** One event each turn of the event loop. */
+function startBurst(res: ServerResponse, events: readonly Buffer[]): void {
+  res.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
+  let sent = 0;
+  const next = (): void => {
+    res.write(events[sent]);
+    sent += 1;
+    if (sent < events.length && !res.destroyed) setImmediate(next);
+    else res.end();
+  };
+  next();
+}
+
 const server = createServer((req, res) => {
+  if (req.url?.startsWith('/mcp') === true || req.url?.startsWith('/agent') === true) {
+    const { url } = req;
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => answerTools(url, Buffer.concat(chunks).toString(), res));
+    return;
+  }
   let everyMs: number | undefined;
   req.on('data', (chunk: Buffer) => {
     const at = chunk.indexOf(paceMark);

@@ -33,6 +33,8 @@ export interface Place {
   pid?(): number;
   /** What its replies are when they are not the upstream's chat replies. */
   replies?: { unary: ExpectedReply; stream: ExpectedReply };
+  /** What it is asked, where that is no chat. */
+  body?: string;
 }
 
 /** A gateway may rewrite a reply; it may not lose most of it. */
@@ -69,7 +71,7 @@ export async function runRound(bench: Workbench, place: Place, shape: Shape): Pr
     url: place.url,
     headers: place.headers,
     varied: place.varied,
-    body: stream ? streamRequest(eventEveryMs) : unaryRequest,
+    body: place.body ?? (stream ? streamRequest(eventEveryMs) : unaryRequest),
     rampMs: (shape.cutAfterMs ?? (eventEveryMs ?? 0) * streamEvents.length * 2) / 2,
     replyBytesMin: expected.bytesMin,
     replyEndsWith: expected.endsWith,

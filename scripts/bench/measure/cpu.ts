@@ -75,7 +75,7 @@ export async function measureTranslatedCpu(bench: Workbench): Promise<Figure[]> 
   ];
 }
 
-async function measureCpu(
+export async function measureCpu(
   bench: Workbench,
   places: readonly Place[],
   figure: string,

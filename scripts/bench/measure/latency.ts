@@ -43,6 +43,8 @@ export async function measureFirstByte(bench: Workbench): Promise<Figure[]> {
 }
 
 interface AddedOptions {
+  /** Where requests go that are no chats; as the bench's subjects, in their order. */
+  places?: { readonly upstream: Place; readonly subjects: readonly Place[] };
   figure: string;
   /** Targets, in ms. */
   p50: number;
@@ -55,15 +57,19 @@ interface AddedOptions {
  * here, so what they do shows as latency of the gateway: each percentile is
  * measured with them halted, which is the gateway's own, and with all running.
  */
-async function measureAdded(
+export async function measureAdded(
   bench: Workbench,
   rounds: number,
   shape: Shape,
   pick: (round: Round) => Distribution,
-  { figure, ...wanted }: AddedOptions,
+  { figure, places: asked, ...wanted }: AddedOptions,
 ): Promise<Figure[]> {
-  const upstream: Place = { name: 'upstream', url: bench.upstreamUrl, headers: {} };
-  const places = [upstream, ...bench.subjects];
+  const upstream: Place = asked?.upstream ?? {
+    name: 'upstream',
+    url: bench.upstreamUrl,
+    headers: {},
+  };
+  const places = [upstream, ...(asked?.subjects ?? bench.subjects)];
   const goOn = bench.subjects.map((subject) => subject.haltRest?.());
   const alone = await interleave(bench, places, rounds, shape).finally(() => {
     for (const release of goOn) release?.();
