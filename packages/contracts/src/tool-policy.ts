@@ -37,6 +37,9 @@ export type ToolAccess = z.output<typeof toolAccess>;
 /** Ms. */
 const timeout = z.int().min(1).max(3_600_000);
 
+/** Saved guardrails of the workspace or its organisation: slug, id, or one version of it, `pg-name@3`. */
+const guardrailNames = z.array(z.string().min(1).max(200)).max(20);
+
 export const toolPolicy = z.strictObject({
   access: toolAccess.optional(),
   denied_as: z.enum(['disabled', 'unknown']).optional(),
@@ -47,6 +50,9 @@ export const toolPolicy = z.strictObject({
     .min(1024)
     .max(64 * 1024 * 1024)
     .optional(),
+  input_guardrails: guardrailNames.optional(),
+  output_guardrails: guardrailNames.optional(),
+  guardrail_denied_as: z.enum(['result', 'error']).optional(),
 });
 export type ToolPolicy = z.output<typeof toolPolicy>;
 
@@ -66,7 +72,7 @@ export const toolPrices = price.extend({
 });
 export type ToolPrices = z.output<typeof toolPrices>;
 
-/** As in `McpServer.policy_json`: both levels of access hold; of all else the server's word counts. */
+/** As in `McpServer.policy_json`: both levels of access and of guardrails hold; of all else the server's word counts. */
 export interface SentToolPolicy extends Omit<ToolPolicy, 'access'> {
   /** Of the integration, then of the server; each must allow. */
   readonly access?: readonly ToolAccess[];

@@ -236,17 +236,18 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     logger,
     onEmbedded: cacheMetrics.asked,
   });
+  const guardrails = new Guardrails({
+    logger,
+    fetch: checksFetch,
+    onFeedback: env.GUARDRAIL_FEEDBACK ? ledger.feedback : undefined,
+    onCheckError: guardrailMetrics.errored,
+    onAsyncResult: guardrailMetrics.ranAside,
+  });
   const ladder = createLadder({
     ...calling,
     newer,
     strictParams: env.STRICT_PARAMS,
-    guardrails: new Guardrails({
-      logger,
-      fetch: checksFetch,
-      onFeedback: env.GUARDRAIL_FEEDBACK ? ledger.feedback : undefined,
-      onCheckError: guardrailMetrics.errored,
-      onAsyncResult: guardrailMetrics.ranAside,
-    }),
+    guardrails,
     onLateHook: ledger.lateHook,
     logger,
     requestLog: log.requestLog,
@@ -352,6 +353,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     hostRules,
     shared: redis.shared,
     meter,
+    guardrails,
     replicaId,
   });
   const app = createApp({

@@ -40,7 +40,7 @@ export function textsWithin(
       for (const name of Object.keys(value).toReversed()) {
         const inner = value[name];
         if (typeof inner === 'string' && isBinary(name, inner, isMedia)) continue;
-        const isCalled = isOfTool || name === 'arguments' || name === 'args';
+        const isCalled = isOfTool || ownNames.has(name);
         waiting.push({ value: inner, path: { parent: path, step: name }, isOfTool: isCalled });
         if (!/^[\w$.:@/-]{0,64}$/.test(name))
           found.push({ path: { parent: path, step: name, isName: true }, text: name });
@@ -49,6 +49,9 @@ export function textsWithin(
   }
   return found;
 }
+
+/** What a tool is called with, and what it answers in a shape of its own. */
+const ownNames: ReadonlySet<string> = new Set(['arguments', 'args', 'structuredContent']);
 
 interface Waiting {
   readonly value: JsonValue | undefined;

@@ -88,7 +88,9 @@ function accessOf({ userAccess }: McpServerRow | AgentServerRow): Record<string,
 
 const bounds = ['request_timeout', 'request_timeout_max', 'max_result_bytes'] as const;
 
-/** Both levels of access hold, and the lower of two bounds; of all else what the server says counts. */
+const checked = ['input_guardrails', 'output_guardrails'] as const;
+
+/** Both levels of access and of guardrails hold, and the lower of two bounds; of all else what the server says counts. */
 function policyOf({ policy, integration }: McpServerRow): string {
   const { access: wide, ...ofIntegration } = (integration?.policy ?? {}) as IntegrationPolicy;
   const { access: narrow, ...ofServer } = policy as ToolPolicy;
@@ -100,6 +102,12 @@ function policyOf({ policy, integration }: McpServerRow): string {
       bounds.flatMap((name) => {
         const set = [ofIntegration[name], ofServer[name]].filter((each) => each !== undefined);
         return set.length === 0 ? [] : [[name, Math.min(...set)]];
+      }),
+    ),
+    ...Object.fromEntries(
+      checked.flatMap((name) => {
+        const all = new Set([...(ofIntegration[name] ?? []), ...(ofServer[name] ?? [])]);
+        return all.size === 0 ? [] : [[name, [...all]]];
       }),
     ),
     ...(access.length === 0 ? {} : { access }),

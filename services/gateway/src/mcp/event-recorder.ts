@@ -4,6 +4,7 @@ import { McpFault, type McpRequest, rpcCodes } from '@sluice/mcp';
 import { mcpEvent } from '../exchange/event.ts';
 import { limitHeaders } from '../limits/refusal.ts';
 import type { CallEnd, CallMeter, MeteredCall } from '../metering/call-meter.ts';
+import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
 
 /** What comes of one event, told once. */
@@ -19,6 +20,8 @@ export interface RecordedEvent {
   failed(code: number, reply?: Buffer): void;
   /** Its stream ended before the answer, which may be asked for again. */
   interrupted(): void;
+  /** @param verdicts of its checks, each a `HookVerdict` as JSON: they stand in its record */
+  checked(verdicts: readonly string[]): void;
   /** @returns what was thrown */
   thrown(error: unknown): unknown;
 }
@@ -60,6 +63,7 @@ export class EventRecorder {
     };
     let started: Promise<MeteredCall> | undefined;
     let isTold = false;
+    let hookVerdicts: readonly string[] = [];
     const start = () => {
       started ??= this.#meter.begin(exchange, {
         ...way,
@@ -75,7 +79,7 @@ export class EventRecorder {
       isTold = true;
       // What could not be begun is recorded as that.
       start().then(
-        (metered) => metered.end({ ...known, ...end }),
+        (metered) => metered.end({ ...known, ...end, hookVerdicts }),
         () => {},
       );
     };
@@ -113,6 +117,9 @@ export class EventRecorder {
           response: reply,
         }),
       interrupted: () => tell({ outcome: 'partial', status: 200, upstreamStatus: 200 }),
+      checked: (verdicts) => {
+        hookVerdicts = [...hookVerdicts, ...verdicts];
+      },
       thrown: (error) => {
         const end = endOf(error);
         if (started !== undefined || isTold) tell(end);
@@ -128,6 +135,17 @@ export class EventRecorder {
 }
 
 function endOf(error: unknown): CallEnd {
+  if (error instanceof ToolDenial) {
+    const { result } = error;
+    const isSent = result !== undefined;
+    return {
+      outcome: 'denied',
+      status: 446,
+      errorCode: 'guardrail.denied',
+      isSent,
+      ...(isSent && { result, upstreamStatus: 200 }),
+    };
+  }
   if (!(error instanceof McpFault)) {
     const { code, status, failureCause } = fromUnknown(error);
     const outcome =

@@ -12,6 +12,10 @@ import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Access } from './access.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
+import { enter } from './guards/enter.ts';
+import { tellJudged } from './guards/tell-judged.ts';
+import type { ToolGuard } from './guards/tool-guard.ts';
+import type { ToolGuards } from './guards/tool-guards.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Listener, OpenMcpStreams } from './open-mcp-streams.ts';
 import {
@@ -24,6 +28,7 @@ import {
   pipeEvents,
   readAnswer,
   readReply,
+  type ServerReply,
   sessionHeaders,
   smallBodyMax,
 } from './server-reply.ts';
@@ -34,6 +39,7 @@ import { CallDeadline, type UpstreamDeps } from './upstream.ts';
 export interface LegacyRelayDeps extends UpstreamDeps {
   readonly sessions: Sessions;
   readonly access: Access;
+  readonly guards: ToolGuards;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
 }
@@ -96,12 +102,11 @@ export class LegacyRelay {
     const recorded = this.#deps.recorder.begin(call, asked, session);
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
-      const { bytes } = this.#deps.access.admit(call, asked);
-      await recorded.start();
+      const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
       const upstream = await this.#ask(call, session, bytes, deadline.signal);
       if (upstream.isEventStream && upstream.status === 200)
-        await this.#passStream(call, upstream, asked, deadline, recorded);
-      else await this.#passBody(call, upstream, asked, recorded);
+        await this.#passStream(call, upstream, asked, deadline, recorded, guard);
+      else await this.#passBody(call, upstream, asked, recorded, guard);
     } catch (error) {
       if (deadline.isOver) this.#cancelUpstream(call, session, asked);
       const failure = recorded.thrown(failureOf(error, asked, deadline));
@@ -228,7 +233,16 @@ export class LegacyRelay {
       pipeEvents(call, upstream, {
         event: (event) => {
           const message = messageOf(event);
-          if (message?.kind !== 'response') return event.bytes;
+          if (message?.kind !== 'response' && message?.kind !== 'error') return event.bytes;
+          const { idText = 'null' } = message;
+          const guard = this.#deps.guards.ofReplayed(call, idText);
+          if (guard !== undefined) {
+            const show = (reply: ServerReply) =>
+              reply.kind === 'error' ? reply.bytes : this.#deps.access.shownAgain(call, reply);
+            void tellJudged(call, { idText }, event, message, { guard, show });
+            return nothing;
+          }
+          if (message.kind === 'error') return event.bytes;
           // A page of a list that is told again: it is filtered as it was.
           const shown = this.#deps.access.shownAgain(call, message);
           return shown === message.bytes ? event.bytes : withMessage(event, shown);
@@ -308,16 +322,22 @@ export class LegacyRelay {
     upstream: UpstreamCall,
     asked: McpRequest,
     recorded: RecordedEvent,
+    guard: ToolGuard | undefined,
   ): Promise<void> {
     const body = await upstream.readAll(messageBounds.upstream.bytesMax);
-    const reply = readReply(upstream, body, asked);
+    const came = readReply(upstream, body, asked);
+    const reply = guard === undefined ? came : await guard.after(came, recorded);
+    call.reply.body(200, this.#shown(call, asked, reply, recorded));
+  }
+
+  /** An answer as its caller may see it. */
+  #shown(call: McpCall, asked: McpRequest, reply: ServerReply, recorded: RecordedEvent): Buffer {
     if (reply.kind === 'error') {
       recorded.failed(reply.error.code, reply.bytes);
-      call.reply.body(200, reply.bytes);
-      return;
+      return reply.bytes;
     }
     recorded.succeeded(reply.result, reply.bytes);
-    call.reply.body(200, this.#deps.access.shown(call, asked, reply, false));
+    return this.#deps.access.shown(call, asked, reply, false);
   }
 
   async #passStream(
@@ -326,10 +346,12 @@ export class LegacyRelay {
     asked: McpRequest,
     deadline: CallDeadline,
     recorded: RecordedEvent,
+    guard: ToolGuard | undefined,
   ): Promise<void> {
     call.reply.openStream();
     const ended = this.#deps.streams.open(call, undefined);
     let isAnswered = false;
+    let judging: Promise<void> | undefined;
     let isResumable = false;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -345,12 +367,15 @@ export class LegacyRelay {
             }
             if (message.kind === 'request' || message.id !== asked.id) return bytes;
             isAnswered = true;
-            if (message.kind === 'error') {
-              recorded.failed(message.error.code, message.bytes);
-              return bytes;
+            if (guard !== undefined) {
+              judging = tellJudged(call, asked, event, message, {
+                guard,
+                recorded,
+                show: (reply) => this.#shown(call, asked, reply, recorded),
+              });
+              return nothing;
             }
-            recorded.succeeded(message.result, message.bytes);
-            const shown = this.#deps.access.shown(call, asked, message, false);
+            const shown = this.#shown(call, asked, message, recorded);
             return shown === message.bytes ? bytes : withMessage(event, shown);
           },
           end: resolve,
@@ -366,10 +391,12 @@ export class LegacyRelay {
     if (!isAnswered && !isResumable)
       throw invalidReply(asked, 'its stream ended without the answer');
     if (!isAnswered) recorded.interrupted();
+    await judging;
     call.reply.endStream();
   }
 }
 
+const nothing = Buffer.alloc(0);
 const endTimeoutMs = 5000;
 
 const listChanged = Buffer.concat(

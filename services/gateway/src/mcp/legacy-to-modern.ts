@@ -23,6 +23,8 @@ import type { Access } from './access.ts';
 import { discovery, ownName } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf } from './events.ts';
+import { enter } from './guards/enter.ts';
+import type { ToolGuards } from './guards/tool-guards.ts';
 import { legacyListener } from './legacy-relay.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -46,6 +48,7 @@ export interface LegacyToModernDeps extends UpstreamDeps {
   readonly sessions: Sessions;
   readonly notes: SessionNotes;
   readonly access: Access;
+  readonly guards: ToolGuards;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly mailbox: Mailbox;
@@ -114,13 +117,13 @@ export class LegacyToModern {
     const ended = this.#deps.streams.open(call, undefined);
     const over = new AbortController();
     try {
-      const { bytes } = this.#deps.access.admit(call, asked);
-      await recorded.start();
+      const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
       const cancelled = this.#deps.mailbox
         .take(cancelBox(session, asked.id), over.signal)
         .then(() => deadline.end());
       cancelled.catch(() => undefined);
-      const reply = await this.#rounds(call, session, { ...asked, bytes }, deadline);
+      const came = await this.#rounds(call, session, { ...asked, bytes }, deadline);
+      const reply = guard === undefined ? came : await guard.after(came, recorded);
       const shown = this.#answer(call, asked, reply, recorded);
       if (!call.reply.isStreaming) call.reply.body(200, shown);
       else {

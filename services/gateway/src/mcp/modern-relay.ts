@@ -19,10 +19,14 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
-import { type Access, type Admitted, listMsMax } from './access.ts';
+import { type Access, listMsMax } from './access.ts';
 import type { Eras } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
+import { type Entered, enter } from './guards/enter.ts';
+import { tellJudged } from './guards/tell-judged.ts';
+import type { ToolGuard } from './guards/tool-guard.ts';
+import type { ToolGuards } from './guards/tool-guards.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Listener, OpenMcpStreams } from './open-mcp-streams.ts';
 import {
@@ -40,6 +44,7 @@ import { CallDeadline, type UpstreamDeps } from './upstream.ts';
 export interface ModernRelayDeps extends UpstreamDeps {
   readonly sealer: Sealer;
   readonly access: Access;
+  readonly guards: ToolGuards;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly eras: Eras;
@@ -65,14 +70,15 @@ export class ModernRelay {
     const isListening = asked.method === 'subscriptions/listen';
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
-      const admitted = this.#deps.access.admit(call, this.#withOwnState(call, asked));
-      await recorded.start();
-      const upstream = this.#send(call, asked.method, admitted, version, deadline.signal);
+      const own = this.#withOwnState(call, asked);
+      const entered = await enter(call, own, recorded, true, this.#deps);
+      const { guard } = entered;
+      const upstream = this.#send(call, asked.method, entered, version, deadline.signal);
       await upstream.head;
       if (isListening) deadline.lift();
       if (upstream.isEventStream && upstream.status === 200)
-        await this.#passStream(call, upstream, asked, deadline, recorded);
-      else await this.#passBody(call, upstream, asked, recorded);
+        await this.#passStream(call, upstream, asked, deadline, recorded, guard);
+      else await this.#passBody(call, upstream, asked, recorded, guard);
     } catch (error) {
       const failure = recorded.thrown(failureOf(error, asked, deadline));
       if (!call.reply.isStreaming) throw failure;
@@ -102,13 +108,16 @@ export class ModernRelay {
   #send(
     call: McpCall,
     method: string,
-    { bytes, params }: Admitted,
+    { bytes, params, guard }: Entered,
     version: string,
     signal: AbortSignal,
   ): UpstreamCall {
     const headers: Record<string, string> = requestHeaders(method, params, version);
     for (const [name, value] of Object.entries(call.exchange.arrival.headers))
-      if (name.startsWith('mcp-param-') && value !== undefined) headers[name] = String(value);
+      if (name.startsWith('mcp-param-') && value !== undefined) {
+        const sent = String(value);
+        headers[name] = guard === undefined ? sent : guard.header(sent);
+      }
     return askServer(call, 'POST', headers, bytes, signal, this.#deps);
   }
 
@@ -135,9 +144,11 @@ export class ModernRelay {
     upstream: UpstreamCall,
     asked: McpRequest,
     recorded: RecordedEvent,
+    guard: ToolGuard | undefined,
   ): Promise<void> {
     const body = await upstream.readAll(messageBounds.upstream.bytesMax);
-    const reply = readReply(upstream, body, asked);
+    const came = readReply(upstream, body, asked);
+    const reply = guard === undefined ? came : await guard.after(came, recorded);
     const isRefusal = reply.kind === 'error' && refusalStatuses.has(upstream.status);
     // As servers of the older era answer who has no session.
     if (reply.kind === 'error' && reply.error.code === rpcCodes.refused)
@@ -151,11 +162,13 @@ export class ModernRelay {
     asked: McpRequest,
     deadline: CallDeadline,
     recorded: RecordedEvent,
+    guard: ToolGuard | undefined,
   ): Promise<void> {
     call.reply.openStream();
     const isListening = asked.method === 'subscriptions/listen';
     const ended = this.#deps.streams.open(call, isListening ? listener(asked) : undefined);
     let isAnswered = false;
+    let judging: Promise<void> | undefined;
     try {
       await new Promise<void>((resolve, reject) => {
         call.reply.onClose(resolve);
@@ -169,6 +182,14 @@ export class ModernRelay {
             }
             if (message.kind === 'request' || message.id !== asked.id) return event.bytes;
             isAnswered = true;
+            if (guard !== undefined) {
+              judging = tellJudged(call, asked, event, message, {
+                guard,
+                recorded,
+                show: (reply) => this.#shown(call, asked, reply, recorded),
+              });
+              return nothing;
+            }
             const shown = this.#shown(call, asked, message, recorded);
             return shown === message.bytes ? event.bytes : withMessage(event, shown);
           },
@@ -184,6 +205,7 @@ export class ModernRelay {
     if (!isAnswered && !call.reply.isOver)
       throw invalidReply(asked, 'its stream ended without the answer');
     if (!isAnswered) recorded.interrupted();
+    await judging;
     call.reply.endStream();
   }
 
@@ -208,6 +230,8 @@ export class ModernRelay {
     return new MessageEdit(reply).setResult('requestState', sealed).bytes();
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 /** What a modern server answers with a status of its own. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 404]);

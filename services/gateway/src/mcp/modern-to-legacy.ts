@@ -25,6 +25,8 @@ import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { type Access, listMsMax } from './access.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf } from './events.ts';
+import { enter } from './guards/enter.ts';
+import type { ToolGuards } from './guards/tool-guards.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
 import { listener, ownerOf, stateMs } from './modern-relay.ts';
@@ -46,6 +48,7 @@ import { CallDeadline, type UpstreamDeps } from './upstream.ts';
 export interface ModernToLegacyDeps extends UpstreamDeps {
   readonly sealer: Sealer;
   readonly access: Access;
+  readonly guards: ToolGuards;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly sessions: OwnSessions;
@@ -152,8 +155,7 @@ export class ModernToLegacy {
     deadline: CallDeadline,
     recorded: RecordedEvent,
   ): Promise<Buffer> {
-    const { bytes } = this.#deps.access.admit(call, asked);
-    await recorded.start();
+    const { bytes, guard } = await enter(call, asked, recorded, true, this.#deps);
     const work = new AbortController();
     const leave = () => work.abort(deadline.signal.reason);
     deadline.signal.addEventListener('abort', leave, { once: true });
@@ -174,7 +176,11 @@ export class ModernToLegacy {
       deadline.signal.addEventListener('abort', onAbort, { once: true });
       try {
         const outcome = await this.#drive(call, asked, running, deadline);
-        if (outcome.kind === 'answer') return this.#answer(call, asked, outcome.reply, recorded);
+        if (outcome.kind === 'answer') {
+          const { reply } = outcome;
+          const judged = guard === undefined ? reply : await guard.after(reply, recorded);
+          return this.#answer(call, asked, judged, recorded);
+        }
         deadline.signal.removeEventListener('abort', leave);
         recorded.succeeded(askedFirst);
         return this.#park(call, asked, running, outcome.request);
@@ -334,8 +340,12 @@ export class ModernToLegacy {
     await mailbox.put(boxOf(call, handle, 'in'), responses);
     const letter = await mailbox.take(boxOf(call, handle, 'out'), deadline.signal);
     const message = readMessage(letter, messageBounds.upstream);
-    if (message.kind !== 'request')
-      return this.#answer(call, asked, message as ServerReply, recorded);
+    if (message.kind !== 'request') {
+      const reply = message as ServerReply;
+      const guard = this.#deps.guards.of(call, asked, true);
+      const judged = guard === undefined ? reply : await guard.after(reply, recorded);
+      return this.#answer(call, asked, judged, recorded);
+    }
     recorded.succeeded(askedFirst);
     return this.#question(call, asked, message, handle);
   }

@@ -26,6 +26,7 @@ import type { McpAddress } from './address.ts';
 import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
 import type { Eras } from './eras.ts';
+import { ToolDenial } from './guards/tool-denial.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
 import { isTranslated, type LegacyToModern } from './legacy-to-modern.ts';
 import { type McpCall, principalOf } from './mcp-call.ts';
@@ -142,7 +143,7 @@ function run(served: Served, deps: McpDeps): void {
   answer(served, exchange, deps, abort.signal)
     .catch((caught: unknown) => {
       abort.abort();
-      errorCode = caught instanceof McpFault ? `mcp.${caught.code}` : fromUnknown(caught).code;
+      errorCode = codeOf(caught);
       tellFault(caught, served, exchange, deps);
     })
     .catch((fault: unknown) => {
@@ -318,6 +319,11 @@ function expectLegacy(sent: string | string[] | undefined): void {
   });
 }
 
+function codeOf(caught: unknown): string {
+  if (caught instanceof ToolDenial) return 'guardrail.denied';
+  return caught instanceof McpFault ? `mcp.${caught.code}` : fromUnknown(caught).code;
+}
+
 function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger }: McpDeps): void {
   const { req, res, reply } = served;
   if (reply.isOver || reply.isStreaming) {
@@ -325,6 +331,10 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
     return;
   }
   expectRest(req, res);
+  if (caught instanceof ToolDenial) {
+    reply.body(200, caught.answer);
+    return;
+  }
   if (caught instanceof McpFault) {
     const { status, code, message, data, idText = 'null' } = caught;
     const headers: ReplyHeaders = status === 405 ? { allow: 'POST' } : {};

@@ -14,6 +14,7 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { messageOf } from './events.ts';
+import { ToolDenial } from './guards/tool-denial.ts';
 import { claimsOf, type McpCall } from './mcp-call.ts';
 import type { Session } from './session.ts';
 import { type CallDeadline, callServer, type UpstreamDeps } from './upstream.ts';
@@ -171,7 +172,9 @@ export function statusFault(status: number): McpFault {
   });
 }
 
-export function faultBytes({ code, message, data }: McpFault, { idText }: McpRequest): Buffer {
+export function faultBytes(fault: McpFault, { idText }: Pick<McpRequest, 'idText'>): Buffer {
+  if (fault instanceof ToolDenial) return fault.answer;
+  const { code, message, data } = fault;
   return errorReply(idText, { code, message, ...(data === undefined ? {} : { data }) });
 }
 

@@ -14,6 +14,8 @@ import { checkUpstreamUrl } from '@sluice/outbound';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Access } from './access.ts';
 import type { EventRecorder } from './event-recorder.ts';
+import { enter } from './guards/enter.ts';
+import type { ToolGuards } from './guards/tool-guards.ts';
 import { legacyListener } from './legacy-relay.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -34,6 +36,7 @@ import { CallDeadline, type UpstreamDeps } from './upstream.ts';
 export interface SseRelayDeps extends UpstreamDeps {
   readonly sessions: Sessions;
   readonly access: Access;
+  readonly guards: ToolGuards;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly mailbox: Mailbox;
@@ -108,15 +111,15 @@ export class SseRelay {
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     const ended = this.#deps.streams.open(call, undefined);
     try {
-      const { bytes } = this.#deps.access.admit(call, asked);
-      await recorded.start();
+      const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
       const told = (message: McpMessage) => {
         if (message.kind === 'notification' && message.method === 'notifications/progress')
           deadline.progress();
         call.reply.openStream();
         call.reply.write(writeSseEvent(message.bytes));
       };
-      const reply = await this.#exchange(call, session, asked, bytes, told, deadline.signal);
+      const came = await this.#exchange(call, session, asked, bytes, told, deadline.signal);
+      const reply = guard === undefined ? came : await guard.after(came, recorded);
       if (reply.kind === 'error') recorded.failed(reply.error.code, reply.bytes);
       else recorded.succeeded(reply.result, reply.bytes);
       const shown =

@@ -2,12 +2,14 @@ import { hkdfSync } from 'node:crypto';
 import { createSealer } from '@sluice/mcp';
 import type { HostRules, UpstreamPools } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
+import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { ConfigStore } from '../held/config-store.ts';
 import { Access } from '../mcp/access.ts';
 import { AccessTokens } from '../mcp/access-tokens.ts';
 import { authenticateCaller } from '../mcp/authenticate-caller.ts';
 import { Eras } from '../mcp/eras.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
+import { ToolGuards } from '../mcp/guards/tool-guards.ts';
 import { LegacyRelay } from '../mcp/legacy-relay.ts';
 import { LegacyToModern } from '../mcp/legacy-to-modern.ts';
 import { Mailbox } from '../mcp/mailbox.ts';
@@ -33,6 +35,7 @@ export interface McpParts {
   hostRules: HostRules;
   shared: SharedStore | undefined;
   meter: CallMeter;
+  guardrails: Guardrails;
   /** This life of this gateway. */
   replicaId: string;
 }
@@ -51,6 +54,7 @@ export function mcpPart(env: Env, parts: McpParts) {
   const shared = {
     ...upstream,
     access,
+    guards: new ToolGuards(parts.guardrails),
     recorder: new EventRecorder(parts.meter),
     streams,
   };

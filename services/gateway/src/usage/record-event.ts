@@ -6,7 +6,7 @@ import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
 import type { Reservation, Used } from '../exchange/reservation.ts';
 import { addCounts } from './add-counts.ts';
-import type { GuessedPrompt, UsageRecorder } from './usage-recorder.ts';
+import { type GuessedPrompt, type UsageRecorder, withVerdicts } from './usage-recorder.ts';
 
 const { Outcome } = usage;
 
@@ -55,6 +55,8 @@ export interface EventFacts {
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
   readonly taskState?: string | undefined;
+  /** What its checks came to: each a `HookVerdict` as JSON. */
+  readonly hookVerdicts?: readonly string[] | undefined;
   /** After the call began. */
   readonly firstByteMs?: number | undefined;
 }
@@ -213,6 +215,7 @@ function addFacts(record: BegunRecord, facts: EventFacts): void {
   record.taskId = short(facts.taskId);
   record.contextId = short(facts.contextId);
   record.taskState = short(facts.taskState, wordMax);
+  record.decisionJson = withVerdicts(record.decisionJson, facts.hookVerdicts ?? []);
 }
 
 function addUse(record: BegunRecord, use: EventUse): void {

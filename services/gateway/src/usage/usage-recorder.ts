@@ -282,10 +282,7 @@ export function decisionOf(
   notes: VisitNotes | undefined,
 ): string {
   const { stoppedBy, tries } = progress;
-  const hookVerdicts = notes?.hookVerdicts ?? [];
-  let json = decisionJson;
-  if (hookVerdicts.length > 0)
-    json = withMember(json, `"hooks":[${hookVerdicts.slice(0, hooksMax).join()}]`);
+  let json = withVerdicts(decisionJson, notes?.hookVerdicts ?? []);
   if (notes?.cacheSimilarity !== undefined)
     json = withMember(json, `"cache":${JSON.stringify(similarAnswer(notes))}`);
   if (stoppedBy !== undefined)
@@ -296,6 +293,13 @@ export function decisionOf(
 /** Of a question in other words: how near it is, and whether its answer was given or is only told of. */
 function similarAnswer({ cacheSimilarity, cacheStatus }: VisitNotes) {
   return { similarity: cacheSimilarity, given: isCacheHit(cacheStatus) };
+}
+
+/** @param verdicts each a `HookVerdict` as JSON */
+export function withVerdicts(json: string, verdicts: readonly string[]): string {
+  return verdicts.length === 0
+    ? json
+    : withMember(json, `"hooks":[${verdicts.slice(0, hooksMax).join()}]`);
 }
 
 export function withMember(json: string, member: string): string {

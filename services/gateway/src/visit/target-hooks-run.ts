@@ -16,13 +16,9 @@ import {
 } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookSubject } from '../guardrails/hook-context.ts';
-import {
-  type HookRanResult,
-  type HookResult,
-  type HookRun,
-  hasRun,
-} from '../guardrails/hook-results.ts';
+import { type HookResult, type HookRun, hasRun } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
+import { hookVerdict } from '../guardrails/hook-verdict.ts';
 import { restoredBody, restoredStream } from '../guardrails/restored-reply.ts';
 import type { StreamChecks } from '../guardrails/stream/stream-checks.ts';
 import { type GateParts, StreamGate } from '../guardrails/stream/stream-gate.ts';
@@ -326,7 +322,7 @@ export class TargetHooksRun {
   #note(event: 'before' | 'after', { results }: Pick<HookRun, 'results'>): void {
     const ran = results.filter(hasRun);
     if (ran.length === 0) return;
-    const verdicts = ran.map((result) => JSON.stringify(verdictOf(event, result)));
+    const verdicts = ran.map((result) => JSON.stringify(hookVerdict(event, result)));
     this.#keep(verdicts);
     const { requestIdText } = this.#visit.exchange.arrival;
     this.#requestLog?.addMembers(
@@ -347,7 +343,7 @@ export class TargetHooksRun {
     const verdict: HookVerdict =
       result === undefined
         ? { id: hookId, event: side, verdict: null, deny: false }
-        : verdictOf(side, result);
+        : hookVerdict(side, result);
     const told = { ...verdict, async: true, ...(lostTo === undefined ? {} : { lost: lostTo }) };
     this.#keep([JSON.stringify(told)]);
   };
@@ -389,16 +385,6 @@ export interface TargetHooksParts {
 
 /** Hears of verdicts that no record has room for any more: a `HookVerdict` as JSON. */
 export type LateHookListener = (visit: Visit, verdictJson: string) => void;
-
-function verdictOf(
-  event: HookVerdict['event'],
-  { id, verdict, deny, checks, execution_time: ms }: HookRanResult,
-): HookVerdict {
-  const errors = checks.flatMap(({ id: check, error }) =>
-    error === undefined ? [] : [{ check, error: error.name }],
-  );
-  return { id, event, verdict, deny, ms, ...(errors.length > 0 ? { errors } : {}) };
-}
 
 function hasSync(hooks: readonly Hook[] | undefined): boolean {
   return hooks?.some(({ async }) => !async) === true;

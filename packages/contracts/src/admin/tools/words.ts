@@ -22,7 +22,14 @@ export const toolWords = {
   denied_as: 'Whether who is denied something learns that it is there.',
   'policy.request_timeout': 'How long a call may be silent, in milliseconds.',
   request_timeout_max: 'How long a call may take however much it says, in milliseconds.',
-  max_result_bytes: 'How large a result may be, in bytes.',
+  max_result_bytes:
+    'How large a result may be, in bytes; of a larger one the end is cut, which a marker tells.',
+  'policy.input_guardrails':
+    'Saved guardrails that look at the arguments of each call, beside those that are enforced.',
+  'policy.output_guardrails':
+    'Saved guardrails that look at each result, beside those that are enforced.',
+  guardrail_denied_as:
+    'Whether a denial is a result that the model reads, or an error of the protocol.',
   'prices.call': 'US cents for each call.',
   'prices.token': 'US cents for each token.',
   'prices.tools': 'What calls of single tools cost, by their names.',
