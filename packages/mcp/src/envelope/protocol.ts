@@ -52,3 +52,11 @@ export const namedMethods: ReadonlySet<string> = new Set([
   'tasks/update',
   'tasks/cancel',
 ]);
+
+/** What 2026-07-28 has taken out: nobody answers them there, whoever may ask what. `initialize` is answered, as a probe. */
+export const removedMethods: ReadonlySet<string> = new Set([
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);

@@ -6,6 +6,7 @@ import {
   metaKeys,
   modernVersions,
   namedMethods,
+  removedMethods,
   subjectFields,
   supportedVersions,
 } from '../envelope/protocol.ts';
@@ -42,7 +43,7 @@ export function eraOf(message: McpMessage): Era['era'] {
  * `initialize` and `server/discover` are let pass however the headers look: a client that asks what it is speaking to
  * must not be sent into the wrong era.
  * @throws McpFault 400: −32020 where headers and body differ, −32022 for a version that nobody speaks, −32602 for a
- *   modern request without what its `_meta` must have
+ *   modern request without what its `_meta` must have; 404 −32601 for a method that its revision has taken out
  */
 export function checkEra(message: McpMessage, headers: HeaderMap): Era {
   const inHeader = headerValue(headers, 'mcp-protocol-version');
@@ -66,6 +67,13 @@ export function checkEra(message: McpMessage, headers: HeaderMap): Era {
     throw unsupportedVersion(claimed, idText);
   }
   if (!isProbe && message.kind === 'request') checkPresence(message, headers);
+  if (removedMethods.has(message.method))
+    throw new McpFault({
+      status: 404,
+      code: rpcCodes.methodNotFound,
+      message: `Method not found: ${message.method} is not of ${claimed}.`,
+      idText,
+    });
   return { era: 'modern', version: claimed };
 }
 

@@ -132,6 +132,12 @@ describe('checkEra', () => {
       {},
       [400, -32022],
     ],
+    [
+      'a method of before',
+      message('resources/subscribe', { uri: 'test://one', _meta: envelope() }),
+      right('resources/subscribe'),
+      [404, -32601],
+    ],
     ['a probe without _meta', message('server/discover'), {}, [400, -32602]],
     [
       'initialize',
