@@ -160,3 +160,9 @@ export {
   usageStream,
   usageStreamConfig,
 } from './usage-stream.ts';
+export {
+  type JwtValidation,
+  jwtValidation,
+  type UserIdentityForwarding,
+  userIdentityForwarding,
+} from './user-identity.ts';

@@ -19,6 +19,7 @@ export {
   isRequestFault,
 } from './check.ts';
 export { checkKinds, knownChecks } from './check-kinds.ts';
+export { type ClaimRule, claimFaults, claimRules } from './claim-rules.ts';
 export {
   type InjectionVerdict,
   judgeInjection,

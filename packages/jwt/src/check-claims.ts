@@ -11,7 +11,7 @@ const unitSeconds: Readonly<Record<string, number>> = {
 };
 
 /** What the settings of an organisation, or of a check, say of claims. */
-type ClaimSettings = Pick<JwtSettings, 'clock_tolerance_s'> &
+export type ClaimSettings = Pick<JwtSettings, 'clock_tolerance_s'> &
   Partial<Pick<JwtSettings, 'token_max_age' | 'required_claims' | 'claim_values'>>;
 
 /**

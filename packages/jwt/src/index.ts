@@ -9,7 +9,7 @@ export {
   type TokenAuthorityOptions,
   type VerifiedToken,
 } from './authority.ts';
-export { checkClaims } from './check-claims.ts';
+export { checkClaims, checkDates } from './check-claims.ts';
 export {
   organisationOf,
   type TokenClaims,
@@ -18,6 +18,7 @@ export {
   userOf,
 } from './claims.ts';
 export { invalidToken, tokenNotAccepted } from './faults.ts';
+export { createIntrospection } from './introspection.ts';
 export { type KeyFault, readKeySet } from './key-set.ts';
 export { fixedKeys, type KeySource, RemoteKeys } from './key-source.ts';
 export { type McpToken, mcpTokenKeys, peekMcpToken, verifyMcpToken } from './mcp-token.ts';

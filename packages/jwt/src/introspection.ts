@@ -1,6 +1,6 @@
 import type { JwtSettings } from '@sluice/contracts/admin';
 import { FairPlaces, type GuardedFetch, withPlace } from '@sluice/outbound';
-import { checkDates, checkValue } from './check-claims.ts';
+import { type ClaimSettings, checkDates, checkValue } from './check-claims.ts';
 import { invalidToken, issuerUnavailable } from './faults.ts';
 import { type JsonRecord, jsonObject, nameToken, type ReadToken } from './token.ts';
 
@@ -8,7 +8,7 @@ export type IntrospectionSettings = NonNullable<JwtSettings['introspection']>;
 
 export interface IntrospectionOptions {
   /** What the token itself is held to before anybody is asked. */
-  settings: JwtSettings;
+  settings: ClaimSettings;
   introspection: IntrospectionSettings;
   fetch: GuardedFetch;
   now: () => number;

@@ -354,6 +354,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     shared: redis.shared,
     meter,
     guardrails,
+    fetch: checksFetch,
     replicaId,
   });
   const app = createApp({

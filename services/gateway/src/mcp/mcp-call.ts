@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
@@ -5,6 +6,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import type { McpIdentity } from './access-tokens.ts';
 import type { CallerReply } from './caller-reply.ts';
+import type { UserToken } from './user-tokens.ts';
 
 export { principalOf } from '../exchange/principal.ts';
 
@@ -16,6 +18,8 @@ export interface McpCall {
   readonly server: CompiledMcpServer;
   /** What a token lets its client do; undefined = a key or a JWT called. */
   readonly identity?: McpIdentity | undefined;
+  /** The end user's own token, where the server asks for one. */
+  readonly user?: UserToken | undefined;
   /** Whom sessions, tasks and states belong to. */
   readonly principal: string;
   readonly reply: CallerReply;
@@ -36,4 +40,10 @@ export function claimsOf({ key, bundle, identity }: McpCall): Record<string, str
     scope: identity?.scope ?? source.scopes.join(' '),
     client_id: identity?.clientId ?? '',
   };
+}
+
+/** Users who share a key are told apart by what their issuer says of them. */
+export function principalOfUser(principal: string, issuer: unknown, subject: unknown): string {
+  const user = hash('sha256', JSON.stringify([issuer ?? null, subject ?? null]), 'base64url');
+  return `${principal}:${user}`;
 }

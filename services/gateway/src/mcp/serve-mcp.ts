@@ -29,7 +29,7 @@ import type { Eras } from './eras.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
 import { isTranslated, type LegacyToModern } from './legacy-to-modern.ts';
-import { type McpCall, principalOf } from './mcp-call.ts';
+import { type McpCall, principalOf, principalOfUser } from './mcp-call.ts';
 import { rightOf, scopeFor } from './method-right.ts';
 import type { ModernRelay } from './modern-relay.ts';
 import type { ModernToLegacy } from './modern-to-legacy.ts';
@@ -39,11 +39,13 @@ import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import type { SseRelay } from './sse-relay.ts';
 import { headerPlan } from './upstream-headers.ts';
+import { UserTokenFault, type UserTokens } from './user-tokens.ts';
 
 export interface McpDeps extends ServeDeps {
   readonly authenticate: AuthenticateCaller;
   readonly origins: Omit<OriginSettings, 'readArrival'>;
   readonly access: Access;
+  readonly userTokens: UserTokens;
   readonly sessions: Sessions;
   readonly legacy: LegacyRelay;
   readonly sse: SseRelay;
@@ -159,7 +161,8 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const identity = await deps.authenticate(exchange, served);
-  const call = { ...enterServer(served, exchange, deps.access, signal), identity };
+  const entered = { ...enterServer(served, exchange, deps.access, signal), identity };
+  const call = await withUser(entered, deps.userTokens);
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
@@ -280,6 +283,19 @@ function enterServer(
   return { exchange, key, bundle, server, principal: principalOf(key), reply, signal };
 }
 
+/** With the end user's own token, where the server asks for one: what they begin is theirs, not of all who share a key. @throws UserTokenFault */
+async function withUser(call: McpCall, userTokens: UserTokens): Promise<McpCall> {
+  const { arrival } = call.exchange;
+  const user = await userTokens.check(call.server, {
+    headers: arrival.headers,
+    credential: arrival.caller.serviceKey,
+    from: arrival.callerAddress(),
+  });
+  if (user === undefined) return call;
+  const { iss, sub = user.text } = user.claims;
+  return { ...call, user, principal: principalOfUser(call.principal, iss, sub) };
+}
+
 /** Whether the token lets its client ask this; keys may ask everything. @throws AccessFault 403 that names the scope to log in for */
 function expectRight({ identity }: McpCall, method: string): void {
   const right = rightOf(method);
@@ -340,6 +356,16 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
     const headers: ReplyHeaders = status === 405 ? { allow: 'POST' } : {};
     const error = { code, message, ...(data === undefined ? {} : { data }) };
     reply.body(status, errorReply(idText, error), headers);
+    return;
+  }
+  if (caught instanceof UserTokenFault) {
+    const description = caught.message;
+    // Not where to log in for the gateway: that has been done.
+    const challenged = mcpChallenge(undefined, served.address, {
+      error: 'invalid_token',
+      description,
+    });
+    reply.body(401, oauthError('unauthorized', description), { 'www-authenticate': challenged });
     return;
   }
   if (caught instanceof AccessFault) {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import { hopByHop } from '../http/connection-headers.ts';
+import { validationFault } from './user-tokens.ts';
 
 /** Whoever calls, as a server may be told. */
 export interface ToldIdentity {
@@ -180,7 +181,8 @@ function claimsHeader(identity: unknown): HeaderPlan['claims'] {
 function unkept(identity: unknown, validation: unknown, authType: string): string | undefined {
   if (isRecord(identity) && identity.method !== 'claims_header')
     return `user_identity_forwarding by ${String(identity.method)} is not served yet`;
-  if (isRecord(validation)) return 'jwt_validation is not served yet';
+  const fault = validationFault(validation);
+  if (fault !== undefined) return fault;
   if (authType !== 'none' && authType !== 'headers')
     return `auth_type ${authType} is not served yet`;
   return undefined;

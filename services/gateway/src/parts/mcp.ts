@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { createSealer } from '@sluice/mcp';
-import type { HostRules, UpstreamPools } from '@sluice/outbound';
+import type { GuardedFetch, HostRules, UpstreamPools } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { ConfigStore } from '../held/config-store.ts';
@@ -21,6 +21,7 @@ import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
 import { Sessions } from '../mcp/sessions.ts';
 import { SseRelay } from '../mcp/sse-relay.ts';
+import { UserTokens } from '../mcp/user-tokens.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
@@ -36,6 +37,8 @@ export interface McpParts {
   shared: SharedStore | undefined;
   meter: CallMeter;
   guardrails: Guardrails;
+  /** To the issuers of users' tokens. */
+  fetch: GuardedFetch;
   /** This life of this gateway. */
   replicaId: string;
 }
@@ -73,6 +76,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     sessionsMax: env.MCP_POOL_MAX_CONNECTIONS,
   });
   const { replicaId } = parts;
+  const userTokens = new UserTokens({ fetch: parts.fetch });
   const serve = serveMcp({
     ...serving,
     authenticate: authenticateCaller({
@@ -85,6 +89,7 @@ export function mcpPart(env: Env, parts: McpParts) {
       allowed: new Set(env.MCP_ALLOWED_ORIGINS),
     },
     access,
+    userTokens,
     sessions,
     legacy: new LegacyRelay({ ...shared, sessions }),
     sse,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jwtValidation, userIdentityForwarding } from '../../user-identity.ts';
 import { headerNameField, headersField, hostField } from '../kernel/fields.ts';
 
 const headerChoice = z.union([
@@ -51,48 +52,6 @@ const oauthMetadata = z
       .nullish(),
   })
   .refine(without(settledByGateway), `may not hold ${settledByGateway.join(', ')}`);
-
-/** How the server learns who is calling. */
-const userIdentityForwarding = z.looseObject({
-  method: z.enum(['claims_header', 'bearer', 'jwt_header']),
-  include_claims: z.array(z.string().max(128)).max(100).nullish(),
-  header_name: headerNameField.nullish(),
-});
-
-/** `none` and shared secrets are no proof of who signed: only key pairs are taken. */
-const signatures = z.enum([
-  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
-  ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
-]);
-
-/** A token of the end user that is asked for beside the gateway's own credential. */
-const jwtValidation = z
-  .looseObject({
-    jwksUri: hostField.nullish(),
-    jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) }).nullish(),
-    introspectEndpoint: hostField.nullish(),
-    headerKey: headerNameField.nullish(),
-    algorithms: z.array(signatures).min(1).max(10).nullish(),
-    requiredClaims: z.array(z.string().max(128)).max(100).nullish(),
-    claimValues: z
-      .record(
-        z.string().max(128),
-        z.object({
-          values: z.union([z.string().max(1024), z.array(z.string().max(1024)).max(100)]),
-          matchType: z.enum(['exact', 'contains', 'containsAll', 'regex']).default('exact'),
-        }),
-      )
-      .nullish(),
-  })
-  .refine(
-    ({ jwksUri, jwks, introspectEndpoint }) =>
-      [jwksUri, jwks, introspectEndpoint].filter((source) => source != null).length === 1,
-    'needs exactly one of jwksUri, jwks and introspectEndpoint',
-  )
-  .refine(
-    ({ jwks }) => (jwks?.keys ?? []).every((key) => !('d' in key) && !('k' in key)),
-    'may hold public keys only',
-  );
 
 /** How an MCP server is called. Names that nobody knows are kept as they are. */
 export const mcpConfigurations = z
