@@ -57,11 +57,11 @@ export function sealSession(sealer: Sealer, session: Session): string | undefine
   }
 }
 
-/** Undefined = it is none of ours, or over. */
-export function openSession(sealer: Sealer, id: string, nowMs: number): Session | undefined {
+/** Undefined = it is none of ours. Whether it is over is another question. */
+export function openSession(sealer: Sealer, id: string): Session | undefined {
   const sealed = sealer.open(kind, id) as Sealed | undefined;
   if (sealed === undefined) return undefined;
-  const session: Session = {
+  return {
     name: sealed[0],
     organisationId: sealed[1],
     workspaceId: sealed[2],
@@ -73,5 +73,8 @@ export function openSession(sealer: Sealer, id: string, nowMs: number): Session 
     expiresAt: sealed[8],
     begunBy: sealed[9],
   };
-  return session.expiresAt * 1000 > nowMs ? session : undefined;
+}
+
+export function isCurrent({ expiresAt }: Session, nowMs: number): boolean {
+  return expiresAt * 1000 > nowMs;
 }

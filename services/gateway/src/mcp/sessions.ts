@@ -8,9 +8,11 @@ import {
   rpcCodes,
   type Sealer,
 } from '@sluice/mcp';
+import { RecentMap } from '../chain/recent-map.ts';
 import type { McpCall } from './mcp-call.ts';
 import { invalidReply, type ServerReply } from './server-reply.ts';
 import {
+  isCurrent,
   newSessionName,
   openSession,
   type Session,
@@ -39,9 +41,14 @@ export interface BegunSession {
   readonly answer: Buffer;
 }
 
+/** Ids of 2 kB and what is in them are 16 MB at most; nearly all are of 500 bytes. */
+const openedMax = 4_000;
+
 /** Sessions of clients of the older era: given out, known again, ended. */
 export class Sessions {
   readonly #options: SessionsOptions;
+  /** Those that worked last, by their ids: opening one costs as much as the rest of a call's reading. */
+  readonly #opened = new RecentMap<Session>(openedMax);
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -55,8 +62,8 @@ export class Sessions {
         code: rpcCodes.refused,
         message: 'Bad Request: Mcp-Session-Id is missing; begin with initialize.',
       });
-    const { sealer, notes } = this.#options;
-    const session = openSession(sealer, id, call.exchange.arrival.startedAtMs);
+    const { notes } = this.#options;
+    const session = this.#open(id, call.exchange.arrival.startedAtMs);
     if (
       session === undefined ||
       session.serverId !== call.server.source.id ||
@@ -69,6 +76,16 @@ export class Sessions {
     return note?.upstreamId === undefined
       ? session
       : { ...session, upstreamId: note.upstreamId, revision: note.revision ?? session.revision };
+  }
+
+  #open(id: string, nowMs: number): Session | undefined {
+    let session = this.#opened.use(id);
+    if (session === undefined) {
+      session = openSession(this.#options.sealer, id);
+      if (session === undefined) return undefined;
+      this.#opened.set(id, session);
+    }
+    return isCurrent(session, nowMs) ? session : undefined;
   }
 
   /** @param upstreamId of the upstream's side; empty = it has none @throws McpFault when the answer is none, or holds too much */

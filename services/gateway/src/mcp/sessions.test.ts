@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { createSealer, McpFault } from '@sluice/mcp';
+import { describe, expect, it } from 'vitest';
+import type { McpCall } from './mcp-call.ts';
+import { newSessionName, type Session, sealSession } from './session.ts';
+import { SessionNotes } from './session-notes.ts';
+import { Sessions } from './sessions.ts';
+
+const nowMs = Date.now();
+const sealer = createSealer([randomBytes(32)]);
+
+function sessionOf(given: Partial<Session> = {}): Session {
+  return {
+    name: newSessionName(),
+    organisationId: 'organisation',
+    workspaceId: 'workspace',
+    serverId: 'server',
+    principal: 'user:ann',
+    revision: '2025-11-25',
+    upstreamId: 'upstream',
+    client: '{}',
+    expiresAt: Math.floor(nowMs / 1000) + 60,
+    begunBy: 'replica',
+    ...given,
+  };
+}
+
+/** Of a call what a session is compared with. */
+function callOf(principal = 'user:ann', serverId = 'server', atMs = nowMs): McpCall {
+  return {
+    principal,
+    server: { source: { id: serverId } },
+    bundle: { source: { workspaceId: 'workspace' } },
+    exchange: { arrival: { startedAtMs: atMs } },
+  } as unknown as McpCall;
+}
+
+function open() {
+  let opened = 0;
+  const counting = {
+    ...sealer,
+    open: (kind: string, text: string) => {
+      opened++;
+      return sealer.open(kind, text);
+    },
+  };
+  const sessions = new Sessions({
+    sealer: counting,
+    notes: new SessionNotes(undefined),
+    replicaId: 'replica',
+  });
+  return { sessions, opened: () => opened };
+}
+
+describe('Sessions', () => {
+  it('opens an id once, and knows it again', async () => {
+    const { sessions, opened } = open();
+    const session = sessionOf();
+    const id = sealSession(sealer, session);
+    for (let at = 0; at < 3; at++) expect(await sessions.of(callOf(), id)).toEqual(session);
+    expect(opened()).toBe(1);
+  });
+
+  it.each([
+    ['is over', callOf('user:ann', 'server', nowMs + 61_000)],
+    ['is of somebody else', callOf('user:bob')],
+    ['is of another server', callOf('user:ann', 'other')],
+  ])('lets nobody go on with a session that it remembers and that %s', async (_, call) => {
+    const { sessions } = open();
+    const id = sealSession(sealer, sessionOf());
+    await sessions.of(callOf(), id);
+    await expect(sessions.of(call, id)).rejects.toThrow(McpFault);
+  });
+
+  it('does not remember past its end', async () => {
+    const { sessions } = open();
+    const session = sessionOf();
+    const id = sealSession(sealer, session);
+    await sessions.of(callOf(), id);
+    await sessions.end(session);
+    await expect(sessions.of(callOf(), id)).rejects.toThrow('Session not found');
+  });
+
+  it('keeps nothing of ids that are none', async () => {
+    const { sessions, opened } = open();
+    const id = sealSession(createSealer([randomBytes(32)]), sessionOf());
+    for (let at = 0; at < 2; at++)
+      await expect(sessions.of(callOf(), id)).rejects.toThrow('Session not found');
+    expect(opened()).toBe(2);
+  });
+});
