@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type AgentUsage, highestUsage, increaseOf } from '@sluice/a2a';
 import { GatewayError } from '@sluice/errors';
 import { RecentMap } from '../chain/recent-map.ts';
@@ -158,6 +158,6 @@ export class TaskNotes {
 
 /** Ids are of any length, and of anybody's making. */
 function keyOf({ organisationId, serverId }: TaskPlace, named: Named, id: string): string {
-  const hash = createHash('sha256').update(`${named} ${id}`).digest('base64url');
-  return sharedKeys.agentTask(organisationId, `${serverId}:${hash}`);
+  const digest = hash('sha256', `${named} ${id}`, 'base64url');
+  return sharedKeys.agentTask(organisationId, `${serverId}:${digest}`);
 }
