@@ -40,7 +40,7 @@ export {
 export { type WithoutParameter, withoutRefusedParameter } from './errors/refused-parameter.ts';
 export { finalFaultOf } from './final-faults.ts';
 export { type CutEvent, EventCutter } from './framing/cut-events.ts';
-export { fieldOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';
+export { fieldsOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';
 export { arrayOf, objectOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
 export { factsOfModel, modelFamilies } from './models/facts-of-model.ts';

@@ -217,7 +217,7 @@ function checkName(
 ): void {
   if (isDoubled) throw ambiguous(`${at}${key.slice(0, 64)} stands there twice.`);
   if (key.length > longestKnown) return;
-  const name = known.get(folded(key));
+  const name = known.get(foldedName(key));
   if (name !== undefined && name !== key)
     throw ambiguous(`${at}${key} must be spelled ${at}${name}.`);
 }
@@ -227,6 +227,17 @@ function knownNames(names: readonly string[]): ReadonlyMap<string, string> {
 }
 
 const longestKnown = 24;
+/** Messages have the same few names. */
+const foldedNames = new Map<string, string>();
+const foldedNamesMax = 500;
+
+function foldedName(name: string): string {
+  const known = foldedNames.get(name);
+  if (known !== undefined) return known;
+  const text = folded(name);
+  if (foldedNames.size < foldedNamesMax) foldedNames.set(name, text);
+  return text;
+}
 
 /** As readers that match names in any case do it: the long s and the Kelvin sign too. */
 function folded(text: string): string {

@@ -1,4 +1,4 @@
-import { EventCutter, fieldOfEvent } from '@sluice/providers';
+import { EventCutter, fieldsOfEvent } from '@sluice/providers';
 import { messageBounds } from '../envelope/read-message.ts';
 import { McpFault, rpcCodes } from '../fault.ts';
 
@@ -58,24 +58,19 @@ function toBlock({
   name: string;
   data: string | undefined;
 }): SseBlock {
-  const retry = fieldOfEvent(bytes, 'retry');
+  const { id, retry } = fieldsOfEvent(bytes);
   return {
     bytes,
     name,
     data,
-    id: idOf(bytes),
+    // An id with NUL is none, by the standard.
+    id: id?.includes('\0') ? undefined : id,
     retryMs: retry !== undefined && /^\d{1,9}$/.test(retry) ? Number(retry) : undefined,
   };
 }
 
 function isLineEnd(byte: number): boolean {
   return byte === 0x0a || byte === 0x0d;
-}
-
-/** An id with NUL is none, by the standard. */
-function idOf(bytes: Buffer): string | undefined {
-  const id = fieldOfEvent(bytes, 'id');
-  return id?.includes('\0') ? undefined : id;
 }
 
 /** An event as we write it. @param data a message in one line, as `JSON.stringify` and most servers write it; several lines become several of data */

@@ -124,12 +124,13 @@ export function endOfFirstEvent(bytes: Buffer, from = 0): number {
   return bytes.length;
 }
 
-/**
- * The last value of a field that `parseSseEvents` does not read (`id`, `retry`) in the bytes of one event;
- * undefined where it has none.
- */
-export function fieldOfEvent(event: Buffer, field: 'id' | 'retry'): string | undefined {
-  let found: string | undefined;
+/** The last values of the fields that `parseSseEvents` does not read, in the bytes of one event; undefined where it has none. */
+export function fieldsOfEvent(event: Buffer): {
+  id: string | undefined;
+  retry: string | undefined;
+} {
+  let id: string | undefined;
+  let retry: string | undefined;
   let start = 0;
   // Each is looked for again only once it is passed.
   let lf = endOfLine(event, 0, lineFeed);
@@ -139,14 +140,23 @@ export function fieldOfEvent(event: Buffer, field: 'id' | 'retry'): string | und
     if (cr < start) cr = endOfLine(event, start, carriageReturn);
     const end = Math.min(lf, cr);
     // Data is long, and nothing of it is made text.
-    if (startsWith(event, field, start)) {
-      const next = event[start + field.length];
-      if (next === colon) found = fieldValue(event.toString('utf8', start, end), field.length + 1);
-      else if (start + field.length === end) found = '';
-    }
+    if (startsWith(event, 'id', start)) id = lineValue(event, start, 2, end) ?? id;
+    else if (startsWith(event, 'retry', start)) retry = lineValue(event, start, 5, end) ?? retry;
     start = end + 1;
   }
-  return found;
+  return { id, retry };
+}
+
+/** Of a line that begins with a name of this length; undefined = its name is a longer one. */
+function lineValue(
+  event: Buffer,
+  start: number,
+  nameLength: number,
+  end: number,
+): string | undefined {
+  const next = start + nameLength;
+  if (event[next] === colon) return fieldValue(event.toString('utf8', start, end), nameLength + 1);
+  return next === end ? '' : undefined;
 }
 
 function endOfLine(bytes: Buffer, start: number, byte: number): number {

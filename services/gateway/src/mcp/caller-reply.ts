@@ -69,8 +69,13 @@ export class CallerReply {
       ...headers,
       'cache-control': 'no-cache, no-store, no-transform',
     });
-    this.#options.res.flushHeaders();
-    this.#body = new ChunkedBody(this.#options.res);
+    const { res } = this.#options;
+    const { socket } = res;
+    // What has come with the upstream's head leaves with ours.
+    socket?.cork();
+    res.flushHeaders();
+    process.nextTick(() => socket?.uncork());
+    this.#body = new ChunkedBody(res);
   }
 
   /** Whole events. False when the caller reads too slowly. */

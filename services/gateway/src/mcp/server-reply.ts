@@ -124,11 +124,14 @@ export function pipeEvents(
   reply.onDrain(() => upstream.resume());
   upstream.consume({
     data(chunk) {
+      const passed: Buffer[] = [];
+      const pass = () => reply.write(passed.length === 1 ? passed[0]! : Buffer.concat(passed));
       try {
-        let takesMore = true;
-        for (const each of events.push(chunk)) takesMore = reply.write(event(each));
-        return takesMore;
+        for (const each of events.push(chunk)) passed.push(event(each));
+        return passed.length === 0 || pass();
       } catch (error) {
+        // Those before it are events as any.
+        if (passed.length > 0) pass();
         upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
         fail(error);
         return false;
