@@ -6,7 +6,7 @@ import { type HeaderMap, headerValue } from './header-value.ts';
  * @throws McpFault 406 or 415
  */
 export function checkPostHeaders(headers: HeaderMap): void {
-  if (!accepts(headers, 'application/json') || !accepts(headers, 'text/event-stream'))
+  if (!acceptsBoth(headers))
     throw new McpFault({
       status: 406,
       code: rpcCodes.refused,
@@ -28,6 +28,17 @@ export function checkStreamHeaders(headers: HeaderMap): void {
     code: rpcCodes.refused,
     message: 'Accept must list text/event-stream.',
   });
+}
+
+/** As the last client wrote it that accepts both: nearly all write the same. */
+let lastAccepting: string | undefined;
+
+function acceptsBoth(headers: HeaderMap): boolean {
+  const accept = headerValue(headers, 'accept');
+  if (accept !== undefined && accept === lastAccepting) return true;
+  if (!accepts(headers, 'application/json') || !accepts(headers, 'text/event-stream')) return false;
+  lastAccepting = accept;
+  return true;
 }
 
 const acceptLengthMax = 4096;

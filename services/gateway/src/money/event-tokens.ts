@@ -19,7 +19,12 @@ const writtenMax = 16 * 1024;
 export function tokensOfAsked(message: Buffer | undefined, asked: unknown): number {
   if (asked === undefined || message === undefined || message.length > writtenMax)
     return tokensOfBytes(message);
-  return tokensOfBytes(Buffer.from(JSON.stringify(asked)));
+  const text = JSON.stringify(asked);
+  // A UTF-16 unit is three bytes at most: this is read whole.
+  if (3 * text.length > readMax) return tokensOfBytes(Buffer.from(text));
+  const count: TextCount = { tokens: 0, bytes: 0 };
+  countText(text, count);
+  return Math.min(Buffer.byteLength(text), Math.ceil(count.tokens));
 }
 
 /** What a picture, a sound or a document counts that nobody measures, by its size: base64 has four characters for three bytes. */
