@@ -349,6 +349,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     serving,
     authenticate: stages.authenticate,
     store,
+    source,
     pools,
     hostRules,
     shared: redis.shared,

@@ -153,9 +153,11 @@ function capabilitiesOf(row: McpServerRow): CapabilityMessage[] {
   // Of what nobody has seen there yet.
   for (const { type, name, enabled, shown } of switches.values())
     add(type, name, enabled && byDefault, shown as ShownAs);
-  for (const { type, name, pinnedHash } of integration?.pins ?? []) {
+  for (const { type, name, pinnedHash, seenHash } of integration?.pins ?? []) {
     const known = named.get(keyOf(type, name)) ?? { type, name, enabled: byDefault };
-    named.set(keyOf(type, name), { ...known, pin: pinnedHash ?? '' });
+    // One gateway saw it change: with block it waits for approval at all of them, whatever they saw before.
+    const isHeld = integration?.onDrift === 'block' && seenHash !== null && seenHash !== pinnedHash;
+    named.set(keyOf(type, name), { ...known, pin: isHeld ? '' : (pinnedHash ?? '') });
   }
   return [...named.values()].sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name));
 }

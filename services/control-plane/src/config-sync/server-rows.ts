@@ -34,7 +34,7 @@ export async function readMcpServers(db: Database, workspaceId: string, ids: rea
       integration: {
         include: {
           grants: { where: { workspaceId }, select: { enabled: true } },
-          pins: { select: { type: true, name: true, pinnedHash: true } },
+          pins: { select: { type: true, name: true, pinnedHash: true, seenHash: true } },
         },
       },
       capabilities: { select: { type: true, name: true, enabled: true, shown: true } },

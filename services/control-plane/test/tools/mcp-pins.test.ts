@@ -123,8 +123,9 @@ describe('a report of definitions', () => {
         ],
         pinned_by: null,
       });
-      // Gateways keep to what was approved until somebody says otherwise.
-      expect((await held(server)).add?.pin).toBe(hashOf(tool('add')));
+      // Gateways keep to what was approved until somebody says otherwise; with block they let none of both pass.
+      const pinned = hashOf(tool('add'));
+      expect((await held(server)).add?.pin).toBe(on_drift === 'block' ? '' : pinned);
       const [told] = await entries(id, 'drift');
       expect(JSON.parse(told?.detail ?? '')).toMatchObject({
         type: 'tool',
@@ -158,6 +159,8 @@ describe('a report of definitions', () => {
     // Gone for a while, it is still held against what was approved.
     await report(id, [tool('add'), tool('drop', 'Something else.')]);
     expect((await states(path)).drop).toBe('drifted');
+    expect((await held(server)).drop?.pin).toBe('');
+    await report(id, [tool('add'), tool('drop')]);
     expect((await held(server)).drop?.pin).toBe(hashOf(tool('drop')));
     const { data } = await pins(path, 'state=new');
     expect(data).toMatchObject([{ name: 'drop_all', pinned_hash: null, pinned_at: null }]);

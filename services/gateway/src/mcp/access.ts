@@ -7,6 +7,7 @@ import {
   denyServer,
   type FilteredList,
   filterList,
+  type ListedItem,
   type ListKind,
   listKindOf,
   listKinds,
@@ -15,6 +16,8 @@ import {
   MessageEdit,
   PinMemory,
   prepareCall,
+  type ReadList,
+  readList,
   refusalOf,
   type ServerView,
   type Who,
@@ -23,6 +26,7 @@ import { RecentMap } from '../chain/recent-map.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { McpCall } from './mcp-call.ts';
+import type { SeenDefinitions } from './seen-definitions.ts';
 
 /** A request as the server is sent it. */
 export interface Admitted {
@@ -47,6 +51,12 @@ export class Access {
   readonly #pins = new PinMemory();
   /** Of definitions as they were listed last, by integration, type and name. */
   readonly #hashes = new RecentMap<string>(hashesMax);
+  readonly #seen: Pick<SeenDefinitions, 'see'>;
+
+  /** @param seen is told what servers list, whatever callers are shown of it */
+  constructor(seen: Pick<SeenDefinitions, 'see'>) {
+    this.#seen = seen;
+  }
 
   /** Why this caller may not use a server at all; undefined = they may. */
   denyServer(server: CompiledMcpServer, key: ResolvedKey): string | undefined {
@@ -77,10 +87,45 @@ export class Access {
     return { bytes, params: { ...asked.params, [field]: decision.name, arguments: args } };
   }
 
+  /** Which list must be seen before this can be decided; undefined = none. @throws McpFault */
+  unseen(call: Asking, asked: McpRequest): ListKind | undefined {
+    const { onDrift } = call.server.source;
+    if (onDrift === 'alert' || onDrift === 'hide') return undefined;
+    const view = this.#viewOf(call.server);
+    const about = askedBy(view, asked, (type, name) => this.#hashes.use(hashKey(call, type, name)));
+    if (about === undefined) return undefined;
+    const decision = decide(view, whoOf(call.key, call.exchange.metadata), about);
+    if (decision.allowed || decision.reason !== 'definition_not_seen') return undefined;
+    return listKinds.find(({ type }) => type === about.type);
+  }
+
+  /** Reads a page for what it says of definitions. @throws McpFault when it is no list */
+  look(call: Asking, kind: ListKind, reply: McpResponse): ReadList {
+    const list = readList(reply, kind, this.#pins);
+    this.#remember(call, kind, list.items);
+    return list;
+  }
+
+  /** Tells the control plane what a server lists. @param isComplete it is all there is of the type */
+  report(
+    call: Asking,
+    { type }: ListKind,
+    items: readonly ListedItem[],
+    isComplete: boolean,
+  ): void {
+    const { integrationId } = call.server.source;
+    const { organisationId } = call.key.source;
+    this.#seen.see({ organisationId, integrationId, type, items, isComplete });
+  }
+
   /** What the caller may see of an answer; its own bytes where that is all. @throws McpFault when a list is none */
-  shown(call: McpCall, { method }: McpRequest, reply: McpResponse, isModern: boolean): Buffer {
-    const kind = listKindOf(method);
-    return kind === undefined ? reply.bytes : this.#filter(call, kind, reply, isModern).bytes;
+  shown(call: McpCall, asked: McpRequest, reply: McpResponse, isModern: boolean): Buffer {
+    const kind = listKindOf(asked.method);
+    if (kind === undefined) return reply.bytes;
+    const { items, nextCursor, bytes } = this.#filter(call, kind, reply, isModern);
+    const isFirst = asked.params?.cursor === undefined;
+    this.report(call, kind, items, isFirst && nextCursor === undefined);
+    return bytes;
   }
 
   /** The same, of an answer to who knows what: it is told again on another stream. */
@@ -101,8 +146,12 @@ export class Access {
         ttlMsMax: listMsMax,
       },
     );
-    for (const { name, hash } of list.items) this.#hashes.set(hashKey(call, kind.type, name), hash);
+    this.#remember(call, kind, list.items);
     return list;
+  }
+
+  #remember(call: Asking, { type }: ListKind, items: readonly ListedItem[]): void {
+    for (const { name, hash } of items) this.#hashes.set(hashKey(call, type, name), hash);
   }
 
   #viewOf(server: CompiledMcpServer): ServerView {

@@ -13,7 +13,7 @@ import type { ExplainedLimit } from '../pipeline/explain/explanation.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import type { Access } from './access.ts';
-import { headerPlan } from './upstream-headers.ts';
+import { unserved } from './unserved.ts';
 
 export interface ExplainMcpDeps {
   readonly authenticate: Stage;
@@ -173,12 +173,11 @@ function serverFault(
       'not_found',
       `This workspace has no MCP server "${reference.slice(0, 80)}".`,
     );
-  const refused = access.denyServer(server, key);
+  // Of one whose policy cannot be read everything is denied, and that is said.
+  const refused = server.policyIsUnread ? undefined : access.denyServer(server, key);
   if (refused !== undefined) return refusal(403, 'forbidden', refused);
-  const { unkept } = headerPlan(server);
-  return unkept === undefined
-    ? undefined
-    : refusal(503, 'temporarily_unavailable', `This MCP server cannot be called: ${unkept}.`);
+  const why = unserved(server);
+  return why === undefined ? undefined : refusal(503, 'temporarily_unavailable', why);
 }
 
 interface Whose {

@@ -10,6 +10,7 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Access } from './access.ts';
+import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
 import { enter } from './guards/enter.ts';
@@ -34,12 +35,13 @@ import {
 } from './server-reply.ts';
 import type { Session } from './session.ts';
 import { type Sessions, type UpstreamSide, unknownSession, withKnownRevision } from './sessions.ts';
-import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface LegacyRelayDeps extends UpstreamDeps {
   readonly sessions: Sessions;
   readonly access: Access;
   readonly guards: ToolGuards;
+  readonly lister: DefinitionLister;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
 }
@@ -68,7 +70,7 @@ export class LegacyRelay {
     otherwise: () => boolean | Promise<boolean>,
   ): Promise<'refused' | undefined> {
     const recorded = this.#deps.recorder.begin(call, asked);
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       await recorded.start();
       const upstream = this.#post(call, withKnownRevision(asked), {}, deadline.signal);
@@ -100,8 +102,9 @@ export class LegacyRelay {
       return;
     }
     const recorded = this.#deps.recorder.begin(call, asked, session);
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
+      await this.#seen(call, session, asked);
       const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
       const upstream = await this.#ask(call, session, bytes, deadline.signal);
       if (upstream.isEventStream && upstream.status === 200)
@@ -117,6 +120,14 @@ export class LegacyRelay {
     } finally {
       deadline.stop();
     }
+  }
+
+  /** What is decided by definitions is decided by the server's own of now. */
+  #seen(call: McpCall, session: Session, asked: McpRequest): Promise<void> | undefined {
+    const { lister, timeoutMs } = this.#deps;
+    return lister.require(call, asked, session.name, timeoutMs, async (page, signal) =>
+      readAnswer(await this.#ask(call, session, page.bytes, signal), page),
+    );
   }
 
   /** Sends it; to a session that is begun again where the upstream has forgotten it: then nobody accepted it. */
@@ -183,7 +194,7 @@ export class LegacyRelay {
 
   /** A notification, or an answer to what the server asked. */
   async tell(call: McpCall, session: Session, told: McpMessage): Promise<void> {
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       const upstream = await this.#ask(call, session, told.bytes, deadline.signal);
       const body = await upstream.readAll(smallBodyMax);

@@ -20,6 +20,7 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { Access } from './access.ts';
+import type { DefinitionLister } from './definition-lister.ts';
 import { discovery, ownName } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf } from './events.ts';
@@ -42,13 +43,14 @@ import {
 import type { Session } from './session.ts';
 import type { SessionNotes } from './session-notes.ts';
 import type { Sessions } from './sessions.ts';
-import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface LegacyToModernDeps extends UpstreamDeps {
   readonly sessions: Sessions;
   readonly notes: SessionNotes;
   readonly access: Access;
   readonly guards: ToolGuards;
+  readonly lister: DefinitionLister;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly mailbox: Mailbox;
@@ -78,7 +80,7 @@ export class LegacyToModern {
 
   async begin(call: McpCall, asked: McpRequest): Promise<void> {
     const recorded = this.#deps.recorder.begin(call, asked);
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       const { capabilities, clientInfo } = asked.params ?? {};
       const probe = discovery(
@@ -113,10 +115,11 @@ export class LegacyToModern {
     }
     if (asked.method === 'logging/setLevel') return this.#setLevel(call, session, asked);
     const recorded = this.#deps.recorder.begin(call, asked, session);
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     const ended = this.#deps.streams.open(call, undefined);
     const over = new AbortController();
     try {
+      await this.#seen(call, session, asked);
       const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
       const cancelled = this.#deps.mailbox
         .take(cancelBox(session, asked.id), over.signal)
@@ -140,6 +143,18 @@ export class LegacyToModern {
       ended();
       deadline.stop();
     }
+  }
+
+  /** What is decided by definitions is decided by the server's own of now. */
+  #seen(call: McpCall, session: Session, asked: McpRequest): Promise<void> | undefined {
+    const { lister, timeoutMs } = this.#deps;
+    return lister.require(call, asked, session.name, timeoutMs, async (page, signal) => {
+      const sent = readMessage(asNewer(page, session, undefined, {})) as McpRequest;
+      const headers = requestHeaders(sent.method, sent.params, version);
+      const upstream = askServer(call, 'POST', headers, sent.bytes, signal, this.#deps);
+      await upstream.head;
+      return readAnswer(upstream, sent);
+    });
   }
 
   /** An answer to what was asked of the client, or what it tells. */

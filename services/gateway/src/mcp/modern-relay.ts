@@ -20,6 +20,7 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { type Access, listMsMax } from './access.ts';
+import type { DefinitionLister } from './definition-lister.ts';
 import type { Eras } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
@@ -35,16 +36,18 @@ import {
   faultBytes,
   invalidReply,
   pipeEvents,
+  readAnswer,
   readReply,
   type ServerReply,
   smallBodyMax,
 } from './server-reply.ts';
-import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface ModernRelayDeps extends UpstreamDeps {
   readonly sealer: Sealer;
   readonly access: Access;
   readonly guards: ToolGuards;
+  readonly lister: DefinitionLister;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly eras: Eras;
@@ -68,8 +71,9 @@ export class ModernRelay {
   async request(call: McpCall, asked: McpRequest, version: string): Promise<void> {
     const recorded = this.#deps.recorder.begin(call, asked, { revision: version });
     const isListening = asked.method === 'subscriptions/listen';
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
+      await this.#seen(call, asked, version);
       const own = this.#withOwnState(call, asked);
       const entered = await enter(call, own, recorded, true, this.#deps);
       const { guard } = entered;
@@ -89,9 +93,25 @@ export class ModernRelay {
     }
   }
 
+  /** What is decided by definitions is decided by the server's own of now. */
+  #seen(call: McpCall, asked: McpRequest, version: string): Promise<void> | undefined {
+    const { lister, timeoutMs } = this.#deps;
+    return lister.require(call, asked, identityOf(call), timeoutMs, async (page, signal) => {
+      const edit = new MessageEdit(page);
+      for (const name of ofWhoAsks) {
+        const value = asked.meta?.[name];
+        if (value !== undefined) edit.setMeta(name, value);
+      }
+      const headers = requestHeaders(page.method, page.params, version);
+      const upstream = askServer(call, 'POST', headers, edit.bytes(), signal, this.#deps);
+      await upstream.head;
+      return readAnswer(upstream, page);
+    });
+  }
+
   /** What a client tells by itself. */
   async tell(call: McpCall, told: McpNotification, version: string): Promise<void> {
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       const headers = requestHeaders(told.method, told.params, version);
       const upstream = askServer(call, 'POST', headers, told.bytes, deadline.signal, this.#deps);
@@ -235,6 +255,14 @@ const nothing = Buffer.alloc(0);
 
 /** What a modern server answers with a status of its own. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 404]);
+
+/** Of a request, who asks, and how. */
+const ofWhoAsks = [metaKeys.protocolVersion, metaKeys.clientCapabilities, metaKeys.clientInfo];
+
+/** Whose list a server shows, of callers without sessions. */
+export function identityOf({ principal, key }: McpCall): string {
+  return `${principal} ${key.source.id}`;
+}
 
 export function ownerOf(call: McpCall, { method, params }: McpRequest): StateOwner {
   return { principal: call.principal, server: call.server.source.id, method, params };

@@ -23,13 +23,14 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { type Access, listMsMax } from './access.ts';
+import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf } from './events.ts';
 import { enter } from './guards/enter.ts';
 import type { ToolGuards } from './guards/tool-guards.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
-import { listener, ownerOf, stateMs } from './modern-relay.ts';
+import { identityOf, listener, ownerOf, stateMs } from './modern-relay.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
 import type { OwnSession, OwnSessions } from './own-sessions.ts';
 import { ServerMessages } from './server-messages.ts';
@@ -40,15 +41,17 @@ import {
   hasForgotten,
   invalidReply,
   pipeEvents,
+  readAnswer,
   type ServerReply,
   sessionHeaders,
 } from './server-reply.ts';
-import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface ModernToLegacyDeps extends UpstreamDeps {
   readonly sealer: Sealer;
   readonly access: Access;
   readonly guards: ToolGuards;
+  readonly lister: DefinitionLister;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly sessions: OwnSessions;
@@ -102,7 +105,7 @@ export class ModernToLegacy {
   async request(call: McpCall, asked: McpRequest): Promise<void> {
     if (asked.method === 'subscriptions/listen') return this.#listen(call, asked);
     const recorded = this.#deps.recorder.begin(call, asked, { revision });
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     const ended = this.#deps.streams.open(call, undefined);
     try {
       const bytes =
@@ -155,6 +158,7 @@ export class ModernToLegacy {
     deadline: CallDeadline,
     recorded: RecordedEvent,
   ): Promise<Buffer> {
+    await this.#seen(call, asked);
     const { bytes, guard } = await enter(call, asked, recorded, true, this.#deps);
     const work = new AbortController();
     const leave = () => work.abort(deadline.signal.reason);
@@ -188,6 +192,19 @@ export class ModernToLegacy {
         deadline.signal.removeEventListener('abort', onAbort);
       }
     });
+  }
+
+  /** What is decided by definitions is decided by the server's own of now. */
+  #seen(call: McpCall, asked: McpRequest): Promise<void> | undefined {
+    const { lister, sessions, timeoutMs } = this.#deps;
+    return lister.require(call, asked, identityOf(call), timeoutMs, (page, signal) =>
+      sessions.use(call, asked, async (first, renew) => {
+        let upstream = await this.#post(call, first, page.bytes, signal);
+        if (first.side.id !== '' && (await hasForgotten(upstream)))
+          upstream = await this.#post(call, await renew(), page.bytes, signal);
+        return readAnswer(upstream, page);
+      }),
+    );
   }
 
   /** Reads on until it is answered, or the server asks something that only the caller knows. */
@@ -314,6 +331,7 @@ export class ModernToLegacy {
   ): Promise<Buffer> {
     const { sealer, mailbox, replicaId } = this.#deps;
     // Rights may have changed since it began.
+    await this.#seen(call, asked);
     this.#deps.access.admit(call, asked);
     const sent = asked.params?.requestState;
     const state =

@@ -24,10 +24,14 @@ export interface SeenDefinitionsOptions {
 /** In one report. */
 const seenMax = 500;
 /** Definitions beyond are told by their hashes alone. */
-const definitionCharsMax = 64 * 1024;
+const definitionBytesMax = 64 * 1024;
 /** What was told is not told again while it is among so many. */
 const toldMax = 50_000;
+/** Another gateway may have told something else meanwhile. */
+const toldForMs = 600_000;
 const waitingMax = 200;
+/** Bytes of definitions that wait. */
+const waitingBytesMax = 32 * 1024 * 1024;
 
 /**
  * Tells the control plane what servers list, for pins and drift: each definition
@@ -39,30 +43,63 @@ export class SeenDefinitions {
   /** Hashes by integration, type and name; of whole lists their names. */
   readonly #told = new Map<string, string>();
   readonly #waiting: SeenList[] = [];
+  /** Of those that wait, so that none waits twice. */
+  readonly #marks = new Set<string>();
+  #waitingBytes = 0;
+  #toldSince = performance.now();
   #isSending = false;
+  #isStopped = false;
 
   constructor(options: SeenDefinitionsOptions) {
     this.#options = options;
   }
 
   see(list: SeenList): void {
+    const now = performance.now();
+    if (now - this.#toldSince > toldForMs) {
+      this.#told.clear();
+      this.#toldSince = now;
+    }
     const fresh = list.items.filter(({ name, hash }) => this.#told.get(keyOf(list, name)) !== hash);
     const isKnown = fresh.length === 0 && (!list.isComplete || this.#wasWhole(list));
-    if (isKnown || this.#waiting.length >= waitingMax) return;
+    if (isKnown || this.#isStopped || this.#waiting.length >= waitingMax) return;
     // A whole list is told whole, or what is gone of it would not be known.
-    this.#waiting.push(list.isComplete ? list : { ...list, items: fresh });
+    const told = { ...list, items: (list.isComplete ? list.items : fresh).map(kept) };
+    const mark = markOf(told);
+    const size = sizeOf(told);
+    if (this.#marks.has(mark) || this.#waitingBytes + size > waitingBytesMax) return;
+    this.#marks.add(mark);
+    this.#waitingBytes += size;
+    this.#waiting.push(told);
     if (!this.#isSending) void this.#send();
+  }
+
+  /** Nothing is told from now on, but what is on its way. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#clear();
   }
 
   async #send(): Promise<void> {
     this.#isSending = true;
-    for (let list = this.#waiting.shift(); list !== undefined; list = this.#waiting.shift())
+    for (let list = this.#waiting.shift(); list !== undefined; list = this.#waiting.shift()) {
+      this.#marks.delete(markOf(list));
+      this.#waitingBytes -= sizeOf(list);
       try {
         await this.#tell(list);
       } catch (error) {
+        // What waits would meet the same; it is told when it is listed again.
+        this.#clear();
         this.#options.onFault(error);
       }
+    }
     this.#isSending = false;
+  }
+
+  #clear(): void {
+    this.#waiting.length = 0;
+    this.#marks.clear();
+    this.#waitingBytes = 0;
   }
 
   async #tell(list: SeenList): Promise<void> {
@@ -80,7 +117,7 @@ export class SeenDefinitions {
           type,
           name,
           hash,
-          definitionJson: bytes.length > definitionCharsMax ? '' : bytes.toString('utf8'),
+          definitionJson: bytes.toString('utf8'),
         })),
       });
       for (const { name, hash } of part) this.#remember(keyOf(list, name), hash);
@@ -105,6 +142,22 @@ export class SeenDefinitions {
 
 function keyOf({ integrationId, type }: SeenList, name: string): string {
   return `${integrationId} ${type} ${name}`;
+}
+
+/** Without the page that it came in, and without what is not told. */
+function kept({ name, hash, bytes }: SeenList['items'][number]): SeenList['items'][number] {
+  return { name, hash, bytes: bytes.length > definitionBytesMax ? nothing : Buffer.from(bytes) };
+}
+
+const nothing = Buffer.alloc(0);
+
+function sizeOf({ items }: SeenList): number {
+  return items.reduce((size, { bytes }) => size + bytes.length, 0);
+}
+
+function markOf({ integrationId, type, items, isComplete }: SeenList): string {
+  const hashes = items.map(({ name, hash }) => `${name} ${hash}`).join('\n');
+  return hash('sha256', `${integrationId} ${type} ${isComplete}\n${hashes}`, 'base64');
 }
 
 function namesOf({ items }: SeenList): string {

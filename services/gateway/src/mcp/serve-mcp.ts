@@ -38,7 +38,7 @@ import { failureOf } from './server-reply.ts';
 import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import type { SseRelay } from './sse-relay.ts';
-import { headerPlan } from './upstream-headers.ts';
+import { unserved } from './unserved.ts';
 import { UserTokenFault, type UserTokens } from './user-tokens.ts';
 
 export interface McpDeps extends ServeDeps {
@@ -271,15 +271,11 @@ function enterServer(
     throw new AccessFault(403, 'forbidden', 'This credential is of another workspace.');
   const server = bundle.mcpServer(address.server);
   if (server === undefined) throw new AccessFault(404, 'not_found', 'server not found');
-  const refused = access.denyServer(server, key);
+  // Of one whose policy cannot be read everything is denied, and that is said.
+  const refused = server.policyIsUnread ? undefined : access.denyServer(server, key);
   if (refused !== undefined) throw new AccessFault(403, 'forbidden', refused);
-  const { unkept } = headerPlan(server);
-  if (unkept !== undefined)
-    throw new AccessFault(
-      503,
-      'temporarily_unavailable',
-      `This MCP server cannot be called: ${unkept}.`,
-    );
+  const why = unserved(server);
+  if (why !== undefined) throw new AccessFault(503, 'temporarily_unavailable', why);
   return { exchange, key, bundle, server, principal: principalOf(key), reply, signal };
 }
 

@@ -13,6 +13,7 @@ import {
 import { checkUpstreamUrl } from '@sluice/outbound';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Access } from './access.ts';
+import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { enter } from './guards/enter.ts';
 import type { ToolGuards } from './guards/tool-guards.ts';
@@ -31,12 +32,13 @@ import {
 import type { Session } from './session.ts';
 import { type Sessions, unknownSession, withKnownRevision } from './sessions.ts';
 import { readLink, SseLink } from './sse-link.ts';
-import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface SseRelayDeps extends UpstreamDeps {
   readonly sessions: Sessions;
   readonly access: Access;
   readonly guards: ToolGuards;
+  readonly lister: DefinitionLister;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly mailbox: Mailbox;
@@ -77,7 +79,7 @@ export class SseRelay {
 
   async begin(call: McpCall, asked: McpRequest): Promise<void> {
     const recorded = this.#deps.recorder.begin(call, asked);
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     let link: SseLink | undefined;
     try {
       await recorded.start();
@@ -108,9 +110,10 @@ export class SseRelay {
       return;
     }
     const recorded = this.#deps.recorder.begin(call, asked, session);
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     const ended = this.#deps.streams.open(call, undefined);
     try {
+      await this.#seen(call, session, asked);
       const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
       const told = (message: McpMessage) => {
         if (message.kind === 'notification' && message.method === 'notifications/progress')
@@ -143,8 +146,16 @@ export class SseRelay {
     }
   }
 
+  /** What is decided by definitions is decided by the server's own of now. */
+  #seen(call: McpCall, session: Session, asked: McpRequest): Promise<void> | undefined {
+    const { lister, timeoutMs } = this.#deps;
+    return lister.require(call, asked, session.name, timeoutMs, (page, signal) =>
+      this.#exchange(call, session, page, page.bytes, () => {}, signal),
+    );
+  }
+
   async tell(call: McpCall, session: Session, message: McpMessage): Promise<void> {
-    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       const sent = await this.#post(call, session.upstreamId, message.bytes, deadline.signal);
       if (sent.status > 299) {

@@ -22,7 +22,7 @@ export interface UpstreamRequest {
 }
 
 /** However much progress is told, a call ends. */
-export const callMsMax = 600_000;
+const callMsMax = 600_000;
 /** Streams that the server speaks on when it has something to say. */
 const never = 2 ** 31 - 1;
 
@@ -46,11 +46,25 @@ export function callServer(
   });
 }
 
+/** How long one call may take. */
+export interface CallTimes {
+  /** Until its answer; begun anew by progress. */
+  readonly timeoutMs: number;
+  /** However much progress is told. */
+  readonly wholeMs: number;
+}
+
+/** As the server's policy says, else as the gateway is set. */
+export function timesOf({ policy }: CompiledMcpServer, deps: UpstreamDeps): CallTimes {
+  const timeoutMs = policy.request_timeout ?? deps.timeoutMs;
+  return { timeoutMs, wholeMs: policy.request_timeout_max ?? Math.max(callMsMax, timeoutMs) };
+}
+
 /** Ends a call that takes too long. Progress begins the time anew, up to a cap. */
 export class CallDeadline {
   #timer: NodeJS.Timeout;
-  readonly #cap: NodeJS.Timeout;
-  readonly #timeoutMs: number;
+  #cap: NodeJS.Timeout;
+  readonly #times: CallTimes;
   readonly #end: () => void;
   readonly #abort = new AbortController();
   readonly #onGone: () => void;
@@ -58,15 +72,15 @@ export class CallDeadline {
   isOver = false;
 
   /** @param gone aborted when the caller leaves */
-  constructor(timeoutMs: number, gone: AbortSignal) {
+  constructor(times: CallTimes, gone: AbortSignal) {
     const end = () => {
       this.isOver = true;
       this.#abort.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
     };
-    this.#timeoutMs = timeoutMs;
+    this.#times = times;
     this.#end = end;
-    this.#timer = setTimeout(end, timeoutMs);
-    this.#cap = setTimeout(end, Math.max(callMsMax, timeoutMs));
+    this.#timer = setTimeout(end, times.timeoutMs);
+    this.#cap = setTimeout(end, times.wholeMs);
     this.#gone = gone;
     this.#onGone = () => this.#abort.abort(new GatewayError('request.aborted'));
     if (gone.aborted) this.#onGone();
@@ -86,8 +100,10 @@ export class CallDeadline {
 
   /** After it was lifted. */
   restart(): void {
-    clearTimeout(this.#timer);
-    if (!this.#abort.signal.aborted) this.#timer = setTimeout(this.#end, this.#timeoutMs);
+    this.lift();
+    if (this.#abort.signal.aborted) return;
+    this.#timer = setTimeout(this.#end, this.#times.timeoutMs);
+    this.#cap = setTimeout(this.#end, this.#times.wholeMs);
   }
 
   /** Nobody waits for it any more. */

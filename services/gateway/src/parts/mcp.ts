@@ -3,10 +3,12 @@ import { createSealer } from '@sluice/mcp';
 import type { GuardedFetch, HostRules, UpstreamPools } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
 import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { ConfigSource } from '../held/config-source.ts';
 import type { ConfigStore } from '../held/config-store.ts';
 import { Access } from '../mcp/access.ts';
 import { AccessTokens } from '../mcp/access-tokens.ts';
 import { authenticateCaller } from '../mcp/authenticate-caller.ts';
+import { DefinitionLister } from '../mcp/definition-lister.ts';
 import { Eras } from '../mcp/eras.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
 import { ToolGuards } from '../mcp/guards/tool-guards.ts';
@@ -17,6 +19,7 @@ import { ModernRelay } from '../mcp/modern-relay.ts';
 import { ModernToLegacy } from '../mcp/modern-to-legacy.ts';
 import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
 import { OwnSessions } from '../mcp/own-sessions.ts';
+import { SeenDefinitions } from '../mcp/seen-definitions.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
 import { Sessions } from '../mcp/sessions.ts';
@@ -32,6 +35,7 @@ export interface McpParts {
   serving: ServeDeps;
   authenticate: Stage;
   store: ConfigStore;
+  source: Pick<ConfigSource, 'reportDefinitions'>;
   pools: UpstreamPools;
   hostRules: HostRules;
   shared: SharedStore | undefined;
@@ -43,10 +47,24 @@ export interface McpParts {
   replicaId: string;
 }
 
+/** A fault that lasts is told once in so long. */
+const faultSilenceMs = 60_000;
+
 /** The relay between MCP clients and servers. */
 export function mcpPart(env: Env, parts: McpParts) {
   const { serving, store } = parts;
-  const access = new Access();
+  const { logger } = serving;
+  let faultAt = -faultSilenceMs;
+  const seen = new SeenDefinitions({
+    report: (report) => parts.source.reportDefinitions(report),
+    onFault(err) {
+      const now = performance.now();
+      if (now - faultAt < faultSilenceMs) return;
+      faultAt = now;
+      logger.warn({ err }, 'what MCP servers list could not be told to the control plane');
+    },
+  });
+  const access = new Access(seen);
   const streams = new OpenMcpStreams({ store, access, isDraining: serving.isDraining });
   const upstream = {
     pools: parts.pools,
@@ -58,6 +76,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     ...upstream,
     access,
     guards: new ToolGuards(parts.guardrails),
+    lister: new DefinitionLister(access),
     recorder: new EventRecorder(parts.meter),
     streams,
   };
@@ -109,6 +128,7 @@ export function mcpPart(env: Env, parts: McpParts) {
       streams.stop();
       sse.stop();
       own.stop();
+      seen.stop();
     },
     gauges: () => [
       ...streams.gauges(),

@@ -21,6 +21,8 @@ export interface ServerSettings {
   readonly transport?: 'http' | 'sse';
   readonly authType?: string;
   readonly configurations?: Record<string, unknown>;
+  /** Other settings of the integration. */
+  readonly more?: Record<string, unknown>;
 }
 
 export interface SavedServer {
@@ -53,7 +55,7 @@ export async function startMcpLab(options: TestStackOptions = {}): Promise<McpLa
   return {
     scenario,
     urls,
-    async save({ url, transport = 'http', authType = 'none', configurations = {} }) {
+    async save({ url, transport = 'http', authType = 'none', configurations = {}, more = {} }) {
       saved += 1;
       const slug = `server-${saved}`;
       const { workspace_id } = credentials;
@@ -65,6 +67,7 @@ export async function startMcpLab(options: TestStackOptions = {}): Promise<McpLa
         auth_type: authType,
         configurations,
         workspace_id,
+        ...more,
       });
       const server = await scenario.admin<{ id: string }>('POST', '/mcp-servers', {
         name: slug,

@@ -106,7 +106,8 @@ export async function recordSeen(
       data: { settledTypes: [...integration.settledTypes, ...plan.settled] },
     });
   // What gateways decide by: pins, and what may be switched.
-  if (plan.added.length + plan.newOffers.length > 0)
+  const drifts = integration.onDrift === 'block' ? plan.moved.length + plan.gone.length : 0;
+  if (plan.added.length + plan.newOffers.length + drifts > 0)
     for (const server of await serversOf(db, mcpKind, integrationId))
       change.touchWorkspace(server.workspaceId);
   tell(change, integration, plan, isApproved);
