@@ -186,9 +186,10 @@ describe('definitions that are not what was approved', () => {
     const found: Record<string, boolean[]> = {};
     for (const mode of modes) found[mode] = await usable(servers[mode], name);
     expect(found).toEqual(expected);
-    // What is as it was approved again may be used again.
+    // What is as it was approved again may be used again, as soon as all gateways have heard of it.
     fixture.tools = approved();
-    for (const mode of modes) expect(await usable(servers[mode], 'pay')).toEqual(open);
+    for (const mode of modes)
+      await eventually(async () => expect(await usable(servers[mode], 'pay')).toEqual(open));
   });
 
   it('in the middle of a session: heard of, listed again, and closed from then on', async () => {
@@ -205,6 +206,7 @@ describe('definitions that are not what was approved', () => {
     });
     expect(await usable(servers.block, 'pay')).toEqual(closed);
     fixture.tools = approved();
+    await eventually(async () => expect(await usable(servers.block, 'pay')).toEqual(open));
   });
 
   it('may be used once somebody approved them', async () => {
@@ -219,7 +221,7 @@ describe('definitions that are not what was approved', () => {
     expect(data.map(({ name }) => name)).toEqual(['pay']);
     const pins = data.map(({ type, name, seen_hash: hash }) => ({ type, name, hash }));
     await admin('PUT', `/mcp-integrations/${integrationId}/pins`, { pins });
-    expect(await usable(servers.block, 'pay')).toEqual(open);
+    await eventually(async () => expect(await usable(servers.block, 'pay')).toEqual(open));
     fixture.tools = approved();
   });
 });
