@@ -184,6 +184,33 @@ describe('readMessage', () => {
     ).toThrow(McpFault);
   });
 
+  // Short ones are counted, long ones are walked through.
+  it.each([0, 5000])(
+    'tells a server’s notifications by their names, with %i characters more',
+    (more) => {
+      const telling = (members: string, params: string) =>
+        readMessage(
+          Buffer.from(
+            `{"jsonrpc":"2.0",${members},"params":{${params},"message":"${'x'.repeat(more)}"}}`,
+          ),
+          messageBounds.upstream,
+        );
+      const method = '"method":"notifications/progress"';
+      expect(telling(method, '"progress":1,"data":{"b":1,"b":2}')).toMatchObject({
+        kind: 'notification',
+        params: { progress: 1 },
+      });
+      for (const [members, params] of [
+        [`${method},"method":"notifications/message"`, '"progress":1'],
+        [`${method},"Method":"notifications/message"`, '"progress":1'],
+        [method, '"progress":1,"progress":2'],
+        [method, '"_META":{},"progress":2'],
+        [method, '"_meta":{"a":1,"a":2},"progress":2'],
+      ] as const)
+        expect(() => telling(members, params)).toThrow(McpFault);
+    },
+  );
+
   it('says of any envelope what the SDK says, and never throws anything else', () => {
     const id = fc.oneof(
       fc.integer(),

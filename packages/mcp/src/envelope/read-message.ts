@@ -101,14 +101,16 @@ export function readMessage(
   bounds: MessageBounds = messageBounds.caller,
 ): McpMessage {
   const text = withoutMark(bytes);
-  const document = parsed(text, bounds);
+  const { document, hasEachNameOnce } = parsed(text, bounds);
   if (Array.isArray(document))
     throw invalid('A batch is not accepted: send each message by itself.');
   if (!isObject(document)) throw invalid('A JSON-RPC message must be an object.');
-  const members = envelopeMembers(text);
+  // Where members stand is of use only to what has an id: of the rest the names alone are looked at.
+  const isQuick = hasEachNameOnce && document.id === undefined;
+  const members = isQuick ? checkedNames(document) : envelopeMembers(text);
   const idText = readableId(text, members, document);
   try {
-    return toMessage(text, document, members, idText);
+    return toMessage(text, document, members, idText, hasEachNameOnce);
   } catch (error) {
     if (error instanceof McpFault && idText !== undefined) throw withId(error, idText);
     throw error;
@@ -118,8 +120,9 @@ export function readMessage(
 function toMessage(
   bytes: Buffer,
   document: JsonObject,
-  members: Map<string, MemberSpan>,
+  members: ReadonlyMap<string, MemberSpan>,
   idText: string | undefined,
+  hasEachNameOnce: boolean,
 ): McpMessage {
   if (document.jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0".');
   const { method, result, error } = document;
@@ -128,7 +131,7 @@ function toMessage(
     throw invalid('A JSON-RPC message must have exactly one of method, result and error.');
   const id = idOf(document, idText);
   if (method !== undefined) {
-    const asking = readAsking(bytes, document, members);
+    const asking = readAsking(bytes, document, members, hasEachNameOnce);
     if (document.id === undefined) return { kind: 'notification', ...asking };
     if (id === undefined || idText === undefined) throw invalid(idRule);
     const progressToken = asking.meta?.progressToken;
@@ -149,14 +152,21 @@ function toMessage(
   return { kind: 'error', bytes, document, id, idText, error: told };
 }
 
-function readAsking(bytes: Buffer, document: JsonObject, members: Map<string, MemberSpan>): Asking {
+function readAsking(
+  bytes: Buffer,
+  document: JsonObject,
+  members: ReadonlyMap<string, MemberSpan>,
+  hasEachNameOnce: boolean,
+): Asking {
   const { method, params } = document;
   if (typeof method !== 'string' || method === '' || method.length > methodLengthMax)
     throw invalid(`method must be a text of 1 to ${methodLengthMax} characters.`);
   if (!method.isWellFormed()) throw invalid(`method ${unpairedRule}`);
   if (params !== undefined && !isObject(params)) throw invalidParams('params must be an object.');
   const span = members.get('params');
-  if (params !== undefined && span !== undefined) checkParams(bytes, span, params);
+  if (params !== undefined && hasEachNameOnce)
+    for (const key of Object.keys(params)) checkName(key, paramNames, false, 'params.');
+  else if (params !== undefined && span !== undefined) checkParams(bytes, span, params);
   const meta = params?._meta;
   if (meta !== undefined && !isObject(meta)) throw invalidParams('params._meta must be an object.');
   return { bytes, document, method, params, meta, subject: subjectOf(method, params) };
@@ -181,6 +191,14 @@ const paramNames = knownNames([
   'requestState',
   'inputResponses',
 ]);
+
+const noMembers: ReadonlyMap<string, MemberSpan> = new Map();
+
+/** Of a document that has no name twice. */
+function checkedNames(document: JsonObject): ReadonlyMap<string, MemberSpan> {
+  for (const key of Object.keys(document)) checkName(key, envelopeNames, false, '');
+  return noMembers;
+}
 
 function envelopeMembers(bytes: Buffer): Map<string, MemberSpan> {
   const members = new Map<string, MemberSpan>();
@@ -275,7 +293,7 @@ function idOf({ id }: JsonObject, idText: string | undefined): RpcId | undefined
 /** JSON text of the id, where it is one; an answer names it whatever else is wrong. */
 function readableId(
   bytes: Buffer,
-  members: Map<string, MemberSpan>,
+  members: ReadonlyMap<string, MemberSpan>,
   { id }: JsonObject,
 ): string | undefined {
   const span = members.get('id');
@@ -299,13 +317,22 @@ function metaOf(holder: JsonObject): JsonObject | undefined {
   return isObject(holder._meta) ? holder._meta : undefined;
 }
 
-function parsed(bytes: Buffer, bounds: MessageBounds): JsonValue {
+/** Counting the names of larger ones costs more than looking for the few that matter. */
+const countedBytesMax = 4096;
+
+/** `hasEachNameOnce`: no object in it has two members of one name; false where nobody looked. */
+function parsed(
+  bytes: Buffer,
+  bounds: MessageBounds,
+): { document: JsonValue; hasEachNameOnce: boolean } {
   try {
     const scan = scanJson(bytes, bounds);
     const document = readJson(bytes, bounds, { scan }) as JsonValue;
-    if (!bounds.allowsDoubledNames && scan.members > countNames(document))
+    const isCounted = !bounds.allowsDoubledNames || bytes.length <= countedBytesMax;
+    const hasEachNameOnce = isCounted && scan.members <= countNames(document);
+    if (!bounds.allowsDoubledNames && !hasEachNameOnce)
       throw ambiguous('an object in it has two members of one name.');
-    return document;
+    return { document, hasEachNameOnce };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const isLarge = error.fault === 'too-large';
