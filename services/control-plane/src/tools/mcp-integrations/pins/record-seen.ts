@@ -6,6 +6,7 @@ import { noJson } from '../../../kernel/database/no-json.ts';
 import { serversOf } from '../../registry/integrations-store.ts';
 import { mcpKind } from '../kind.ts';
 import { detailOf, offerNameOf } from '../offer-of.ts';
+import { findingsIn } from './findings.ts';
 
 /** A definition as a server's list had it. */
 export interface Seen {
@@ -69,6 +70,7 @@ export async function recordSeen(
   const { id: integrationId } = integration;
   const plan = await planOf(db, integration, seen, completeTypes);
   const settled = await settledTypes(db, integration, now);
+  const findingsOf = await findingsIn(db, integrationId, [...plan.added, ...plan.moved]);
   const isApproved = ({ type }: Seen) => integration.onDrift !== 'block' || !settled.has(type);
   await db.mcpPin.createMany({
     data: plan.added.map((each) => {
@@ -83,17 +85,25 @@ export async function recordSeen(
         pinnedAt: approved ? now : null,
         seenHash: each.hash,
         seenDefinition: definition,
+        findings: findingsOf(each),
         seenAt: now,
         createdAt: now,
       };
     }),
     skipDuplicates: true,
   });
-  for (const { type, name, hash, definition } of plan.moved)
+  for (const each of plan.moved) {
+    const { type, name, hash, definition } = each;
     await db.mcpPin.update({
       where: { integrationId_type_name: { integrationId, type, name } },
-      data: { seenHash: hash, seenDefinition: jsonOf(definition), seenAt: now },
+      data: {
+        seenHash: hash,
+        seenDefinition: jsonOf(definition),
+        findings: findingsOf(each),
+        seenAt: now,
+      },
     });
+  }
   if (plan.gone.length > 0)
     await db.mcpPin.updateMany({
       where: { integrationId, OR: [...plan.gone] },
