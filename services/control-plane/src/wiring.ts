@@ -69,6 +69,7 @@ import { createAuthenticate } from './people/authentication/authenticate.ts';
 import { createTokenAuthenticate } from './people/authentication/token-caller.ts';
 import type { Env } from './settings.ts';
 import { Simulator } from './simulation/simulator.ts';
+import { IntegrationTokens } from './tools/upstream-oauth/integration-tokens.ts';
 
 /** Builds every client once and hands it down. Nothing else constructs a client. */
 export function wire(
@@ -195,6 +196,7 @@ export function wire(
     logger,
     now,
   });
+  const tokens = new IntegrationTokens({ client, vault, fetch, now, logger });
   let isRetired = false;
   const app = createApp({
     logger,
@@ -226,6 +228,7 @@ export function wire(
         vault,
         hostRules,
         fetch,
+        tokens,
         sealedAddresses: new SealedAddresses(env.SERVICE_CLIENT_AUTH),
       },
       simulator,
@@ -379,6 +382,7 @@ export function wire(
             observe: createQuestionMetrics(metrics),
             draining: draining.signal,
             ledger,
+            tokens,
             counters: {
               client,
               now,

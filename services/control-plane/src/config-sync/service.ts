@@ -10,6 +10,8 @@ import { type ReportParts, reportCounters } from '../limits/reports/report-count
 import { findAuthSettings } from '../people/auth-settings/store.ts';
 import { rehashSecret } from '../people/authentication/store.ts';
 import { reportDefinitions } from '../tools/mcp-integrations/pins/report-definitions.ts';
+import { answerToken } from '../tools/upstream-oauth/answer-token.ts';
+import type { IntegrationTokens } from '../tools/upstream-oauth/integration-tokens.ts';
 import type { Barriers } from './barriers.ts';
 import { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
@@ -47,6 +49,7 @@ export interface ConfigServiceParts {
   readsMax: number;
   now: () => Date;
   counters: ReportParts;
+  tokens: IntegrationTokens;
   ledger: Pick<Ledger, 'sumCounters'>;
   /** Told of every question, by its method. */
   observe: ObserveQuestion;
@@ -164,6 +167,10 @@ export function configServiceHandlers(
       parts.observe('reportDefinitions');
       await defining.take(() => reportDefinitions({ client: db, now: parts.now() }, request));
       return {};
+    },
+    getUpstreamToken(request) {
+      parts.observe('getUpstreamToken');
+      return answerToken(parts, request);
     },
     follow(requests, { signal }) {
       parts.observe('follow');

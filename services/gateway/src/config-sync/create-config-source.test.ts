@@ -39,6 +39,7 @@ async function sourceOf(
     getOrganisation: async () => ({}),
     reportRefusedTokens: async () => ({}),
     reportDefinitions: async () => ({}),
+    getUpstreamToken: async () => ({}),
     reportCounters: async () => ({}),
     sumCounters: async () => ({}),
     async *watch() {},

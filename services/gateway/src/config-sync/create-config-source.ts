@@ -7,6 +7,8 @@ import { emptyTables, type SectionName, sectionNames } from '../held/sections/in
 import { isUnimplemented } from './is-unimplemented.ts';
 import { readSections } from './read-sections.ts';
 
+/** It may be asked for elsewhere, and be waited for. */
+const tokenTimeoutMs = 20_000;
 const methods = config.ConfigService.method;
 
 export function createConfigSource(
@@ -64,6 +66,8 @@ export function createConfigSource(
     async reportDefinitions(report) {
       await client.unary(methods.reportDefinitions, report, { timeoutMs });
     },
+    upstreamToken: (request) =>
+      client.unary(methods.getUpstreamToken, request, { timeoutMs: tokenTimeoutMs }),
     watch(onEvent) {
       isBefore = false;
       return follow(client, replicaId, onEvent);

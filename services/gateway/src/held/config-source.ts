@@ -37,6 +37,10 @@ export interface ConfigSource {
   reportRefusedTokens(report: RefusalReport): Promise<void>;
   /** What MCP servers listed. */
   reportDefinitions(report: SeenReport): Promise<void>;
+  /** What an MCP server knows its callers by; why there is none is an answer. */
+  upstreamToken(
+    request: MessageInitShape<typeof config.GetUpstreamTokenRequestSchema>,
+  ): Promise<config.GetUpstreamTokenResponse>;
   /** Calls back for every event until the stream ends or `stop` is called; resolves then, and never rejects. */
   watch(onEvent: (event: WatchEvent) => void): Watching;
   close(): void;

@@ -113,6 +113,9 @@ class FakeControlPlane implements ConfigSource {
   }
   async reportRefusedTokens(): Promise<void> {}
   async reportDefinitions(): Promise<void> {}
+  async upstreamToken(): Promise<never> {
+    throw new Error('no server is signed in at');
+  }
   watch(onEvent: (event: WatchEvent) => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.isAway) resolve();

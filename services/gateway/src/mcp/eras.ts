@@ -62,8 +62,7 @@ export class Eras {
     const headers = requestHeaders(asked.method, asked.params, version);
     // Others wait for it, too: who began it may leave.
     const signal = AbortSignal.timeout(this.#deps.timeoutMs);
-    const upstream = askServer(call, 'POST', headers, asked.bytes, signal, this.#deps);
-    await upstream.head;
+    const upstream = await askServer(call, 'POST', headers, asked.bytes, signal, this.#deps);
     const { status } = upstream;
     if (status >= 500 || status === 401 || status === 403 || status === 429)
       throw statusFault(status);

@@ -73,8 +73,7 @@ export class LegacyRelay {
     const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       await recorded.start();
-      const upstream = this.#post(call, withKnownRevision(asked), {}, deadline.signal);
-      await upstream.head;
+      const upstream = await this.#post(call, withKnownRevision(asked), {}, deadline.signal);
       const reply = await readAnswer(upstream, asked);
       if (reply.kind === 'error') {
         if (await otherwise()) return 'refused';
@@ -137,18 +136,15 @@ export class LegacyRelay {
     bytes: Buffer,
     signal: AbortSignal,
   ): Promise<UpstreamCall> {
-    const upstream = this.#post(call, bytes, sessionHeaders(session), signal);
-    await upstream.head;
+    const upstream = await this.#post(call, bytes, sessionHeaders(session), signal);
     if (session.upstreamId === '' || !(await hasForgotten(upstream))) return upstream;
     const renewed = await this.#renew(call, session);
-    const again = this.#post(
+    return this.#post(
       call,
       bytes,
       sessionHeaders({ upstreamId: renewed.id, revision: renewed.revision }),
       signal,
     );
-    await again.head;
-    return again;
   }
 
   /** @throws McpFault 404 where another gateway would not hear of it */
@@ -171,21 +167,19 @@ export class LegacyRelay {
     ) as McpRequest;
     // Others wait for it, too: who began it may leave.
     const signal = AbortSignal.timeout(this.#deps.timeoutMs);
-    const upstream = this.#post(call, asked.bytes, {}, signal);
-    await upstream.head;
+    const upstream = await this.#post(call, asked.bytes, {}, signal);
     const reply = await readAnswer(upstream, asked);
     const id = upstream.headers['mcp-session-id'];
     if (reply.kind === 'error' || typeof id !== 'string')
       throw invalidReply(asked, 'it forgot the session, and begins no other');
     const { protocolVersion } = reply.result;
     const revision = typeof protocolVersion === 'string' ? protocolVersion : session.revision;
-    const initialized = this.#post(
+    const initialized = await this.#post(
       call,
       Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}'),
       sessionHeaders({ upstreamId: id, revision }),
       signal,
     );
-    await initialized.head;
     await initialized.readAll(smallBodyMax);
     const renewed = { id, revision };
     await this.#deps.sessions.renewed(session, renewed);
@@ -269,11 +263,8 @@ export class LegacyRelay {
     session: Session,
     headers: Record<string, string>,
   ): Promise<UpstreamCall> {
-    const open = async (more: Record<string, string>) => {
-      const upstream = askServer(call, 'GET', more, undefined, call.signal, this.#deps);
-      await upstream.head;
-      return upstream;
-    };
+    const open = (more: Record<string, string>) =>
+      askServer(call, 'GET', more, undefined, call.signal, this.#deps);
     try {
       let upstream = await open(headers);
       if (session.upstreamId !== '' && (await hasForgotten(upstream))) {
@@ -299,9 +290,10 @@ export class LegacyRelay {
     if (session.upstreamId !== '') {
       const signal = AbortSignal.timeout(endTimeoutMs);
       const headers = sessionHeaders(session);
-      const upstream = askServer(call, 'DELETE', headers, undefined, signal, this.#deps);
       // It forgets the session by itself, if it cannot be told.
-      await upstream.head.then(() => upstream.readAll(smallBodyMax)).catch(() => undefined);
+      await askServer(call, 'DELETE', headers, undefined, signal, this.#deps)
+        .then((upstream) => upstream.readAll(smallBodyMax))
+        .catch(() => undefined);
     }
     call.reply.empty(200);
   }
@@ -311,21 +303,22 @@ export class LegacyRelay {
     body: Buffer,
     session: Record<string, string>,
     signal: AbortSignal,
-  ): UpstreamCall {
+  ): Promise<UpstreamCall> {
     return askServer(call, 'POST', session, body, signal, this.#deps);
   }
 
   /** Whoever waited has gone: the server need not work on. */
   #cancelUpstream(call: McpCall, session: Session, { idText }: McpRequest): void {
-    const upstream = this.#post(
+    this.#post(
       call,
       Buffer.from(
         `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${idText},"reason":"timeout"}}`,
       ),
       sessionHeaders(session),
       AbortSignal.timeout(endTimeoutMs),
-    );
-    upstream.head.then(() => upstream.readAll(smallBodyMax)).catch(() => undefined);
+    )
+      .then((upstream) => upstream.readAll(smallBodyMax))
+      .catch(() => undefined);
   }
 
   async #passBody(

@@ -88,8 +88,14 @@ export class LegacyToModern {
         isObject(clientInfo) ? clientInfo : ownName,
       );
       const headers = requestHeaders(probe.method, probe.params, version);
-      const upstream = askServer(call, 'POST', headers, probe.bytes, deadline.signal, this.#deps);
-      await upstream.head;
+      const upstream = await askServer(
+        call,
+        'POST',
+        headers,
+        probe.bytes,
+        deadline.signal,
+        this.#deps,
+      );
       const reply = await readAnswer(upstream, probe);
       if (reply.kind === 'error') throw invalidReply(asked, reply.error.message);
       const hello = helloOf(asked, reply);
@@ -151,8 +157,7 @@ export class LegacyToModern {
     return lister.require(call, asked, session.name, timeoutMs, async (page, signal) => {
       const sent = readMessage(asNewer(page, session, undefined, {})) as McpRequest;
       const headers = requestHeaders(sent.method, sent.params, version);
-      const upstream = askServer(call, 'POST', headers, sent.bytes, signal, this.#deps);
-      await upstream.head;
+      const upstream = await askServer(call, 'POST', headers, sent.bytes, signal, this.#deps);
       return readAnswer(upstream, sent);
     });
   }
@@ -191,13 +196,13 @@ export class LegacyToModern {
       ),
     ) as McpRequest;
     const headers = requestHeaders(asked.method, asked.params, version);
-    const upstream = askServer(call, 'POST', headers, asked.bytes, call.signal, this.#deps);
+    const asking = askServer(call, 'POST', headers, asked.bytes, call.signal, this.#deps);
     call.reply.openStream();
     const ended = this.#deps.streams.open(call, legacyListener);
     await new Promise<void>((resolve) => {
       call.reply.onClose(resolve);
-      upstream.head.then(
-        () =>
+      asking.then(
+        (upstream) =>
           pipeEvents(call, upstream, {
             event: (event) => {
               const message = messageOf(event);
@@ -241,8 +246,14 @@ export class LegacyToModern {
     for (let round = 0; round < roundsMax; round++) {
       const sent = readMessage(asNewer(asked, session, note?.logLevel, more)) as McpRequest;
       const headers = requestHeaders(sent.method, sent.params, version);
-      const upstream = askServer(call, 'POST', headers, sent.bytes, deadline.signal, this.#deps);
-      await upstream.head;
+      const upstream = await askServer(
+        call,
+        'POST',
+        headers,
+        sent.bytes,
+        deadline.signal,
+        this.#deps,
+      );
       const messages = await ServerMessages.of(upstream, sent);
       const reply = await this.#answerIn(call, sent, messages, deadline);
       if (reply.kind === 'error' || reply.result.resultType !== 'input_required') return reply;

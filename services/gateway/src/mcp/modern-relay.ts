@@ -77,8 +77,7 @@ export class ModernRelay {
       const own = this.#withOwnState(call, asked);
       const entered = await enter(call, own, recorded, true, this.#deps);
       const { guard } = entered;
-      const upstream = this.#send(call, asked.method, entered, version, deadline.signal);
-      await upstream.head;
+      const upstream = await this.#send(call, asked.method, entered, version, deadline.signal);
       if (isListening) deadline.lift();
       if (upstream.isEventStream && upstream.status === 200)
         await this.#passStream(call, upstream, asked, deadline, recorded, guard);
@@ -103,8 +102,7 @@ export class ModernRelay {
         if (value !== undefined) edit.setMeta(name, value);
       }
       const headers = requestHeaders(page.method, page.params, version);
-      const upstream = askServer(call, 'POST', headers, edit.bytes(), signal, this.#deps);
-      await upstream.head;
+      const upstream = await askServer(call, 'POST', headers, edit.bytes(), signal, this.#deps);
       return readAnswer(upstream, page);
     });
   }
@@ -114,8 +112,8 @@ export class ModernRelay {
     const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       const headers = requestHeaders(told.method, told.params, version);
-      const upstream = askServer(call, 'POST', headers, told.bytes, deadline.signal, this.#deps);
-      await upstream.head;
+      const { signal } = deadline;
+      const upstream = await askServer(call, 'POST', headers, told.bytes, signal, this.#deps);
       await upstream.readAll(smallBodyMax);
       call.reply.empty(202);
     } catch (error) {
@@ -131,7 +129,7 @@ export class ModernRelay {
     { bytes, params, guard }: Entered,
     version: string,
     signal: AbortSignal,
-  ): UpstreamCall {
+  ): Promise<UpstreamCall> {
     const headers: Record<string, string> = requestHeaders(method, params, version);
     for (const [name, value] of Object.entries(call.exchange.arrival.headers))
       if (name.startsWith('mcp-param-') && value !== undefined) {

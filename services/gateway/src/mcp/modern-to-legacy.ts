@@ -424,8 +424,7 @@ export class ModernToLegacy {
     tell: (method: string, params: JsonObject) => void,
   ): Promise<void> {
     const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
-    const upstream = askServer(call, 'GET', headers, undefined, call.signal, this.#deps);
-    await upstream.head;
+    const upstream = await askServer(call, 'GET', headers, undefined, call.signal, this.#deps);
     if (upstream.status !== 200 || !upstream.isEventStream)
       return upstream.abort(new GatewayError('request.aborted'));
     pipeEvents(call, upstream, {
@@ -447,9 +446,7 @@ export class ModernToLegacy {
     signal: AbortSignal,
   ): Promise<UpstreamCall> {
     const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
-    const upstream = askServer(call, 'POST', headers, bytes, signal, this.#deps);
-    await upstream.head;
-    return upstream;
+    return askServer(call, 'POST', headers, bytes, signal, this.#deps);
   }
 
   /** Its caller left, or waited for too long. */

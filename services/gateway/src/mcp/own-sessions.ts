@@ -154,8 +154,7 @@ export class OwnSessions {
       ),
     ) as McpRequest;
     const signal = AbortSignal.timeout(this.#deps.timeoutMs);
-    const upstream = askServer(call, 'POST', {}, asked.bytes, signal, this.#deps);
-    await upstream.head;
+    const upstream = await askServer(call, 'POST', {}, asked.bytes, signal, this.#deps);
     const reply = await readAnswer(upstream, asked);
     if (reply.kind === 'error')
       throw invalidReply(asked, `it begins no session: ${reply.error.message}`);
@@ -186,8 +185,7 @@ export class OwnSessions {
   ): Promise<void> {
     const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
     const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
-    const upstream = askServer(call, 'POST', headers, bytes, signal, this.#deps);
-    await upstream.head;
+    const upstream = await askServer(call, 'POST', headers, bytes, signal, this.#deps);
     await upstream.readAll(smallBodyMax);
   }
 
@@ -196,12 +194,10 @@ export class OwnSessions {
     if (id === '') return;
     const headers = sessionHeaders({ upstreamId: id, revision });
     const signal = AbortSignal.timeout(endMs);
-    try {
-      const upstream = askServer(call, 'DELETE', headers, undefined, signal, this.#deps);
-      upstream.head.then(() => upstream.readAll(smallBodyMax)).catch(() => undefined);
-    } catch {
+    askServer(call, 'DELETE', headers, undefined, signal, this.#deps)
+      .then((upstream) => upstream.readAll(smallBodyMax))
       // It forgets the session by itself.
-    }
+      .catch(() => undefined);
   }
 
   #makeRoom(): void {

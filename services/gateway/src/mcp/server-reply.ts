@@ -24,11 +24,12 @@ import { upstreamHeaders } from './upstream-headers.ts';
 export const smallBodyMax = 1024 * 1024;
 
 /**
- * Opens one request to the call's server, with the caller's headers that go on.
+ * Asks the call's server, with the caller's headers that go on, and waits for the head of its answer. With a token that it does not
+ * take (401: nobody accepted the message) it is asked once more with another one.
  * @param path another one of the same origin
- * @throws GatewayError
+ * @throws GatewayError, McpFault
  */
-export function askServer(
+export async function askServer(
   call: McpCall,
   method: 'POST' | 'GET' | 'DELETE',
   protocol: Record<string, string>,
@@ -36,23 +37,36 @@ export function askServer(
   signal: AbortSignal,
   deps: UpstreamDeps,
   path?: string,
-): UpstreamCall {
+): Promise<UpstreamCall> {
   const { server, exchange, bundle } = call;
   const content: Record<string, string> =
     method === 'POST'
       ? { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
       : { accept: 'text/event-stream' };
-  const headers = {
-    ...upstreamHeaders(server, exchange.arrival.headers, { claims: claimsOf(call) }),
-    ...content,
-    ...protocol,
-  };
   const owner = bundle.source.workspaceId;
-  return callServer(
-    server,
-    { method, headers, body, signal, owner, ...(path !== undefined && { path }) },
-    deps,
-  );
+  const ask = async (token: string | undefined) => {
+    const identity = { claims: claimsOf(call) };
+    const headers = {
+      ...upstreamHeaders(server, exchange.arrival.headers, identity, token),
+      ...content,
+      ...protocol,
+    };
+    const upstream = callServer(
+      server,
+      { method, headers, body, signal, owner, ...(path !== undefined && { path }) },
+      deps,
+    );
+    await upstream.head;
+    return upstream;
+  };
+  const { tokens } = deps;
+  const token = await tokens.tokenFor(server);
+  const upstream = await ask(token);
+  if (token === undefined || upstream.status !== 401) return upstream;
+  const another = await tokens.tokenAfter(server, token);
+  if (another === undefined) return upstream;
+  await upstream.readAll(smallBodyMax);
+  return ask(another);
 }
 
 /** What comes back for a request. */
@@ -191,7 +205,8 @@ export function failureOf(
     return asked === undefined || error.idText !== undefined
       ? error
       : new McpFault({
-          status: error.status,
+          // Whoever asked has an answer: that there is none of the server's.
+          status: error.status === 502 ? 200 : error.status,
           code: error.code,
           message: error.message,
           data: error.data,

@@ -298,8 +298,7 @@ export class SseRelay {
     bytes: Buffer,
     signal: AbortSignal,
   ): Promise<UpstreamCall> {
-    const upstream = askServer(call, 'POST', {}, bytes, signal, this.#deps, path);
-    await upstream.head;
+    const upstream = await askServer(call, 'POST', {}, bytes, signal, this.#deps, path);
     await upstream.readAll(smallBodyMax);
     return upstream;
   }
@@ -345,11 +344,10 @@ export class SseRelay {
     let session: Session | undefined;
     const link = new SseLink((message) => session !== undefined && this.#leave(session, message));
     const { url } = checkUpstreamUrl(call.server.source.url, this.#deps.hostRules, 'url', 'admin');
-    const upstream = askServer(call, 'GET', {}, undefined, link.signal, this.#deps);
     const onAbort = () => link.close(signal.reason as GatewayError);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      await upstream.head;
+      const upstream = await askServer(call, 'GET', {}, undefined, link.signal, this.#deps);
       if (upstream.status !== 200 || !upstream.isEventStream)
         throw new McpFault({
           status: 200,

@@ -75,11 +75,13 @@ export function headerPlan(server: CompiledMcpServer): HeaderPlan {
 /**
  * The headers of one call, made for it alone: the caller's that are forwarded,
  * then those of the credential, the admin's extras, and who calls.
+ * @param token of a server that knows the gateway by one
  */
 export function upstreamHeaders(
   server: CompiledMcpServer,
   arrived: IncomingHttpHeaders,
   identity: ToldIdentity,
+  token?: string,
 ): Record<string, string> {
   const { forwarded, fixed, claims } = headerPlan(server);
   const headers: Record<string, string> = {};
@@ -97,6 +99,7 @@ export function upstreamHeaders(
     const value = arrived[name];
     if (typeof value === 'string') headers[name] = value;
   }
+  if (token !== undefined) headers.authorization = `Bearer ${token}`;
   Object.assign(headers, fixed);
   if (claims !== undefined) {
     const { include } = claims;
@@ -178,13 +181,14 @@ function claimsHeader(identity: unknown): HeaderPlan['claims'] {
   };
 }
 
+const servedAuthTypes = new Set(['none', 'headers', 'oauth_client_credentials']);
+
 function unkept(identity: unknown, validation: unknown, authType: string): string | undefined {
   if (isRecord(identity) && identity.method !== 'claims_header')
     return `user_identity_forwarding by ${String(identity.method)} is not served yet`;
   const fault = validationFault(validation);
   if (fault !== undefined) return fault;
-  if (authType !== 'none' && authType !== 'headers')
-    return `auth_type ${authType} is not served yet`;
+  if (!servedAuthTypes.has(authType)) return `auth_type ${authType} is not served yet`;
   return undefined;
 }
 

@@ -2,10 +2,12 @@ import { GatewayError } from '@sluice/errors';
 import { checkUpstreamUrl, type HostRules, type UpstreamPools } from '@sluice/outbound';
 import { UpstreamCall } from '../calls/upstream-call.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { UpstreamTokens } from './upstream-tokens.ts';
 
 export interface UpstreamDeps {
   readonly pools: UpstreamPools;
   readonly hostRules: HostRules;
+  readonly tokens: UpstreamTokens;
   /** Of one call, until its answer; begun anew by progress. */
   readonly timeoutMs: number;
 }

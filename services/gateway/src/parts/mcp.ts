@@ -24,6 +24,7 @@ import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
 import { Sessions } from '../mcp/sessions.ts';
 import { SseRelay } from '../mcp/sse-relay.ts';
+import { UpstreamTokens } from '../mcp/upstream-tokens.ts';
 import { UserTokens } from '../mcp/user-tokens.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
@@ -35,7 +36,7 @@ export interface McpParts {
   serving: ServeDeps;
   authenticate: Stage;
   store: ConfigStore;
-  source: Pick<ConfigSource, 'reportDefinitions'>;
+  source: ConfigSource;
   pools: UpstreamPools;
   hostRules: HostRules;
   shared: SharedStore | undefined;
@@ -69,6 +70,7 @@ export function mcpPart(env: Env, parts: McpParts) {
   const upstream = {
     pools: parts.pools,
     hostRules: parts.hostRules,
+    tokens: new UpstreamTokens({ ask: (request) => parts.source.upstreamToken(request) }),
     timeoutMs: env.MCP_REQUEST_TIMEOUT_MS,
   };
   const sealer = createSealer([env.KEY_PEPPER, ...(env.KEY_PEPPER_ALSO ?? [])].map(sealingKey));

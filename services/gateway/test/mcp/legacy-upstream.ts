@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -33,6 +38,8 @@ export interface LegacyUpstreamOptions {
   readonly json?: boolean;
   /** Status for sessions that are not known: 404 as it should be, or 400 as many have it. */
   readonly unknownStatus?: number;
+  /** True = it is answered, and nothing else is. */
+  readonly guard?: (req: IncomingMessage, res: ServerResponse) => boolean;
 }
 
 /** A server of the SDK of the older era, with sessions in memory and events that can be asked for again. */
@@ -40,12 +47,14 @@ export async function startLegacyUpstream({
   makeServer,
   json = false,
   unknownStatus = 404,
+  guard,
 }: LegacyUpstreamOptions): Promise<LegacyUpstream> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const requests: SeenRequest[] = [];
   const server = createServer(async (req, res) => {
     const body = await bodyOf(req);
     requests.push({ method: req.method ?? '', headers: req.headers, body });
+    if (guard?.(req, res) === true) return;
     const id = req.headers['mcp-session-id'];
     const known = typeof id === 'string' ? sessions.get(id) : undefined;
     if (id !== undefined && known === undefined) {

@@ -46,6 +46,8 @@ const oauthMetadata = z
     token_endpoint_auth_method: z
       .enum(['none', 'client_secret_basic', 'client_secret_post'])
       .nullish(),
+    // Some authorisation servers refuse what RFC 8707 has clients send.
+    send_resource: z.boolean().nullish(),
     authorization_params: z
       .record(z.string().max(128), z.string().max(2048))
       .refine(without(settledByProtocol), `may not hold ${settledByProtocol.join(', ')}`)

@@ -19,6 +19,7 @@ export const sealedColumns = [
   { table: 'organisations', column: 'sealed_alert_keys', key: ['id'] },
   { table: 'mcp_integrations', column: 'sealed_configurations', key: ['id'] },
   { table: 'agent_integrations', column: 'sealed_configurations', key: ['id'] },
+  { table: 'mcp_integration_tokens', column: 'sealed_token', key: ['integration_id'] },
   { table: 'oauth_signing_keys', column: 'sealed_private_key', key: ['id'] },
   { table: 'oauth_clients', column: 'sealed_metadata', key: ['id'] },
   { table: 'oauth_records', column: 'sealed_payload', key: ['model', 'id_hash'] },

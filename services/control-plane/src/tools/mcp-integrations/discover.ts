@@ -61,12 +61,19 @@ const anyResult = z.looseObject({});
  */
 export async function discover(
   fetch: GuardedFetch,
-  server: { url: string; transport: string; configurations: Configurations },
+  server: {
+    url: string;
+    transport: string;
+    configurations: Configurations;
+    token?: string | undefined;
+  },
 ): Promise<Discovery> {
-  const { url, transport, configurations } = server;
+  const { url, transport, configurations, token } = server;
   const deadline = AbortSignal.timeout(timeoutMs);
   const headers = {
-    ...headersOf(configurations.custom_headers),
+    ...(token === undefined
+      ? headersOf(configurations.custom_headers)
+      : { authorization: `Bearer ${token}` }),
     ...headersOf(configurations.passthrough_header),
   };
   const guarded = guardedTransport({ fetch, url, transport, headers, bytesMax, signal: deadline });

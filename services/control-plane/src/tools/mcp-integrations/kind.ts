@@ -46,5 +46,6 @@ export const mcpKind: RegistryKind<McpTypes> = {
   presentServer: (row) => ({ ...presentServer(row), ...presentMerged(row) }),
   async forgetSignIns(db, integrationId) {
     await db.mcpConnection.deleteMany({ where: { server: { integrationId } } });
+    await db.mcpIntegrationToken.deleteMany({ where: { integrationId } });
   },
 };

@@ -3,6 +3,7 @@ import { invalidField } from '@sluice/errors';
 import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { isSecretName } from '../../kernel/credentials/mask.ts';
+import type { IntegrationTokens } from '../upstream-oauth/integration-tokens.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import type { KindTypes } from './tables.ts';
 
@@ -13,6 +14,8 @@ export interface RegistryParts {
   readonly hostRules: HostRules;
   /** Calls them. */
   readonly fetch: GuardedFetch;
+  /** Of integrations that sign in with client credentials. */
+  readonly tokens: IntegrationTokens;
   /** The same as gateways have: what one of the two shows, the other opens. */
   readonly sealedAddresses: SealedAddresses;
 }

@@ -2224,6 +2224,93 @@ export declare type ReportDefinitionsResponse = Message<"sluice.config.v1.Report
 export declare const ReportDefinitionsResponseSchema: GenMessage<ReportDefinitionsResponse>;
 
 /**
+ * @generated from message sluice.config.v1.GetUpstreamTokenRequest
+ */
+export declare type GetUpstreamTokenRequest = Message<"sluice.config.v1.GetUpstreamTokenRequest"> & {
+  /**
+   * An MCP server with auth_type oauth_client_credentials.
+   *
+   * @generated from field: string server_id = 1;
+   */
+  serverId: string;
+
+  /**
+   * SHA-256 of a token that the server did not take: another one is meant.
+   *
+   * @generated from field: bytes refused_sha256 = 2;
+   */
+  refusedSha256: Uint8Array;
+};
+
+/**
+ * Describes the message sluice.config.v1.GetUpstreamTokenRequest.
+ * Use `create(GetUpstreamTokenRequestSchema)` to create a new message.
+ */
+export declare const GetUpstreamTokenRequestSchema: GenMessage<GetUpstreamTokenRequest>;
+
+/**
+ * @generated from message sluice.config.v1.GetUpstreamTokenResponse
+ */
+export declare type GetUpstreamTokenResponse = Message<"sluice.config.v1.GetUpstreamTokenResponse"> & {
+  /**
+   * Empty where there is none.
+   *
+   * @generated from field: string access_token = 1;
+   */
+  accessToken: string;
+
+  /**
+   * From now on: until when it works, and from when on another one may be asked for.
+   *
+   * @generated from field: uint32 expires_in_ms = 2;
+   */
+  expiresInMs: number;
+
+  /**
+   * @generated from field: uint32 renew_in_ms = 3;
+   */
+  renewInMs: number;
+
+  /**
+   * Why there is none.
+   *
+   * @generated from field: sluice.config.v1.UpstreamTokenFault fault = 4;
+   */
+  fault?: UpstreamTokenFault | undefined;
+};
+
+/**
+ * Describes the message sluice.config.v1.GetUpstreamTokenResponse.
+ * Use `create(GetUpstreamTokenResponseSchema)` to create a new message.
+ */
+export declare const GetUpstreamTokenResponseSchema: GenMessage<GetUpstreamTokenResponse>;
+
+/**
+ * @generated from message sluice.config.v1.UpstreamTokenFault
+ */
+export declare type UpstreamTokenFault = Message<"sluice.config.v1.UpstreamTokenFault"> & {
+  /**
+   * An error code of OAuth (invalid_client …), or one of ours.
+   *
+   * @generated from field: string code = 1;
+   */
+  code: string;
+
+  /**
+   * For whoever calls: holds nothing of what was sent.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.UpstreamTokenFault.
+ * Use `create(UpstreamTokenFaultSchema)` to create a new message.
+ */
+export declare const UpstreamTokenFaultSchema: GenMessage<UpstreamTokenFault>;
+
+/**
  * @generated from message sluice.config.v1.ReportCountersRequest
  */
 export declare type ReportCountersRequest = Message<"sluice.config.v1.ReportCountersRequest"> & {
@@ -2962,6 +3049,16 @@ export declare const ConfigService: GenService<{
     methodKind: "unary";
     input: typeof ReportDefinitionsRequestSchema;
     output: typeof ReportDefinitionsResponseSchema;
+  },
+  /**
+   * What an MCP server knows its callers by, where it has to be asked for. One is asked for at a time.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.GetUpstreamToken
+   */
+  getUpstreamToken: {
+    methodKind: "unary";
+    input: typeof GetUpstreamTokenRequestSchema;
+    output: typeof GetUpstreamTokenResponseSchema;
   },
   /**
    * Invalidations as they are committed. Starts with `ready`: of what changed

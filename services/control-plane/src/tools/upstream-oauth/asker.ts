@@ -1,0 +1,75 @@
+import type { GuardedFetch } from '@sluice/outbound';
+import { allowInsecureRequests, customFetch } from 'oauth4webapi';
+import { refuseCostlyJson } from '../../kernel/http/json-body.ts';
+import { SignInFault } from './sign-in-fault.ts';
+
+const bytesMax = 64 * 1024;
+const requestMsMax = 5_000;
+
+export interface AskerOptions {
+  readonly fetch: GuardedFetch;
+  /** The MCP server that it is all about. */
+  readonly server: URL;
+  /** For all requests together. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Requests to addresses that a server or its documents name: by the guarded fetch, small, in time, redirects not followed. Plain HTTP
+ * only where the admin gave the server itself such an address.
+ */
+export class Asker {
+  readonly server: URL;
+  readonly #fetch: GuardedFetch;
+  readonly #endsAt: number;
+
+  constructor({ fetch, server, timeoutMs }: AskerOptions) {
+    this.server = server;
+    this.#fetch = fetch;
+    this.#endsAt = performance.now() + timeoutMs;
+  }
+
+  /** For functions of oauth4webapi. */
+  get options() {
+    return {
+      [customFetch]: (address: string, init: RequestInit) => this.request(address, init),
+      // What is allowed is decided below.
+      [allowInsecureRequests]: true,
+    };
+  }
+
+  /** @throws SignInFault, GatewayError */
+  async request(address: string, init: RequestInit = {}): Promise<Response> {
+    const url = URL.parse(address);
+    const isSafe = url?.protocol === 'https:' || this.server.protocol === 'http:';
+    if (url === null || !isSafe)
+      throw new SignInFault(
+        'invalid_metadata',
+        'An address in the metadata of the authorisation server is not an https address.',
+      );
+    const leftMs = Math.round(this.#endsAt - performance.now());
+    if (leftMs <= 0)
+      throw new SignInFault('timeout', 'The authorisation server did not answer in time.');
+    const { body } = init;
+    const {
+      status,
+      headers,
+      body: bytes,
+    } = await this.#fetch(url.href, {
+      method: (init.method ?? 'GET') as 'GET',
+      headers: Object.fromEntries(new Headers(init.headers)),
+      ...(body == null ? {} : { body: String(body) }),
+      timeoutMs: Math.min(leftMs, requestMsMax),
+      bytesMax,
+    });
+    // Read by others, who do not count first.
+    if (bytes.length > 0) refuseCostlyJson(bytes);
+    const kept = new Headers();
+    for (const name of ['content-type', 'www-authenticate']) {
+      const value = headers[name];
+      if (typeof value === 'string') kept.set(name, value);
+    }
+    const isEmpty = bytes.length === 0 || [204, 205, 304].includes(status);
+    return new Response(isEmpty ? null : new Uint8Array(bytes), { status, headers: kept });
+  }
+}
