@@ -2,7 +2,7 @@ import type { AnswerOf } from '@sluice/contracts/admin';
 import type { McpIntegration } from '../../generated/prisma/client.ts';
 import { openConfigurations } from '../registry/configurations.ts';
 import type { RegistryParts } from '../registry/registry.ts';
-import { SignInFault } from '../upstream-oauth/sign-in-fault.ts';
+import { SignInFault } from '../registry/sign-in-fault.ts';
 import { type Discovery, discover } from './discover.ts';
 import { mcpKind } from './kind.ts';
 import { McpFault } from './mcp-fault.ts';

@@ -1,11 +1,19 @@
 import type { SealedAddresses } from '@sluice/a2a';
 import { invalidField } from '@sluice/errors';
 import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
+import type { McpIntegration } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { isSecretName } from '../../kernel/credentials/mask.ts';
-import type { IntegrationTokens } from '../upstream-oauth/integration-tokens.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import type { KindTypes } from './tables.ts';
+
+/** What servers know us by, where it has to be asked for. */
+export interface SignInTokens {
+  /** @throws SignInFault */
+  tokenOf(
+    integration: Pick<McpIntegration, 'id' | 'url' | 'authType' | 'sealedConfigurations'>,
+  ): Promise<{ readonly token: string }>;
+}
 
 /** What both registries are built with. */
 export interface RegistryParts {
@@ -15,7 +23,7 @@ export interface RegistryParts {
   /** Calls them. */
   readonly fetch: GuardedFetch;
   /** Of integrations that sign in with client credentials. */
-  readonly tokens: IntegrationTokens;
+  readonly tokens: SignInTokens;
   /** The same as gateways have: what one of the two shows, the other opens. */
   readonly sealedAddresses: SealedAddresses;
 }

@@ -2,8 +2,8 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { config } from '@sluice/proto-stubs';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
+import { SignInFault } from '../registry/sign-in-fault.ts';
 import type { IntegrationTokens } from './integration-tokens.ts';
-import { SignInFault } from './sign-in-fault.ts';
 import { findServerIntegration } from './tokens-store.ts';
 
 export interface AnswerTokenParts {

@@ -1,7 +1,7 @@
 import type { GuardedFetch } from '@sluice/outbound';
 import { allowInsecureRequests, customFetch } from 'oauth4webapi';
 import { refuseCostlyJson } from '../../kernel/http/json-body.ts';
-import { SignInFault } from './sign-in-fault.ts';
+import { SignInFault } from '../registry/sign-in-fault.ts';
 
 const bytesMax = 64 * 1024;
 const requestMsMax = 5_000;

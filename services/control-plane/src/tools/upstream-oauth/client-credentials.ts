@@ -1,8 +1,8 @@
 import { GatewayError } from '@sluice/errors';
 import * as oauth from 'oauth4webapi';
+import { SignInFault } from '../registry/sign-in-fault.ts';
 import type { Asker } from './asker.ts';
 import { discoverAuthorization, type GivenMetadata, textOf } from './discover-authorization.ts';
-import { SignInFault } from './sign-in-fault.ts';
 
 export interface FreshToken {
   readonly token: string;

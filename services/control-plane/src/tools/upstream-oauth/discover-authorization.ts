@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { isObject } from '../../kernel/http/json-object.ts';
+import { SignInFault } from '../registry/sign-in-fault.ts';
 import type { Asker } from './asker.ts';
-import { SignInFault } from './sign-in-fault.ts';
 
 /** Who gives tokens for a server, and what to ask them for. */
 export interface Authorization {

@@ -8,9 +8,9 @@ import type { DatabaseClient } from '../../kernel/database/client.ts';
 import { isObject } from '../../kernel/http/json-object.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
 import { openConfigurations } from '../registry/configurations.ts';
+import { SignInFault } from '../registry/sign-in-fault.ts';
 import { Asker } from './asker.ts';
 import { askByClientCredentials } from './client-credentials.ts';
-import { SignInFault } from './sign-in-fault.ts';
 import { findToken, saveToken, takeTokenLock } from './tokens-store.ts';
 
 export interface IntegrationTokensParts {
