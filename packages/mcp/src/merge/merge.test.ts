@@ -72,6 +72,18 @@ describe('mergeNames', () => {
   const rule = fc.constantFrom<PrefixRule>('always', 'on_collision', 'never');
   const members = ['a', 'b', 'a_b', 'c-d'];
 
+  it('gives a name that two of one member want to the one whose own it is', () => {
+    const list = [
+      { member: 'a', name: 'x' },
+      { member: 'a_b', name: 'a_b_x' },
+      { member: 'a_b', name: 'x' },
+    ];
+    for (const entries of [list, list.toReversed()]) {
+      const names = mergeNames(members, entries, 'on_collision');
+      expect(names.owner('a_b_x')).toEqual({ member: 'a_b', name: 'a_b_x' });
+    }
+  });
+
   it('gives each a callable name that is nobody else’s, in whatever order they came', () => {
     fc.assert(
       fc.property(entries, rule, (list, prefix) => {

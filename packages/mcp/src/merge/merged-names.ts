@@ -76,11 +76,16 @@ function keeperOf(
   const [first] = wanting;
   if (wanting.length === 1) return first;
   const same = wanting.filter(({ name }) => plainName(name) === name);
-  if (isOfOne(wanting)) return same[0];
+  // Of one member: whose own name it is, in whatever order they came.
+  if (isOfOne(wanting)) return same.find(({ name }) => name === wanted) ?? firstByName(same);
   if (rule !== 'never') return undefined;
   return same.toSorted(
     (a, b) => (order.get(a.member) as number) - (order.get(b.member) as number),
   )[0];
+}
+
+function firstByName(entries: readonly MemberName[]): MemberName | undefined {
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))[0];
 }
 
 function isOfOne(entries: readonly MemberName[]): boolean {

@@ -13,6 +13,8 @@ interface Held {
   readonly version: string;
   readonly token: string;
   readonly heldAtMs: number;
+  /** It was asked for because the one before was refused. */
+  readonly isReplacement: boolean;
   readonly expiresAtMs: number;
   /** From then on another one is asked for. */
   renewsAtMs: number;
@@ -24,7 +26,7 @@ interface Refusal {
   readonly untilMs: number;
 }
 
-/** A token that is refused sooner than that is not the reason. */
+/** A replacement that is refused sooner than that is not the reason. The first one may have been the control plane's for long. */
 const refusedAfterMs = 3_000;
 /** After a failure nobody asks for so long. */
 const restMs = 5_000;
@@ -60,7 +62,8 @@ export class UpstreamTokens {
   tokenAfter(server: CompiledMcpServer, refused: string): Promise<string> | string | undefined {
     const held = this.#current(server);
     if (held !== undefined && held.token !== refused) return held.token;
-    if (held !== undefined && this.#now() - held.heldAtMs < refusedAfterMs) return undefined;
+    if (held?.isReplacement === true && this.#now() - held.heldAtMs < refusedAfterMs)
+      return undefined;
     this.#held.delete(server.source.id);
     return this.#renewed(server, undefined, refused);
   }
@@ -110,6 +113,7 @@ export class UpstreamTokens {
         version,
         token: accessToken,
         heldAtMs: atMs,
+        isReplacement: refused !== undefined,
         expiresAtMs: atMs + expiresInMs,
         renewsAtMs: atMs + renewInMs,
       });

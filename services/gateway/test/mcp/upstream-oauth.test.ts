@@ -87,8 +87,6 @@ describe('oauth_client_credentials', () => {
     await mcp.listTools();
     await mcp.listTools();
     expect(as.tokenRequests).toHaveLength(1);
-    // Held for as long as makes a refusal its fault.
-    await new Promise((resolve) => setTimeout(resolve, 3_100));
     as.revoked.add(as.given.at(-1) ?? '');
     as.settings.tokenDelayMs = 300;
     await Promise.all(Array.from({ length: 8 }, () => mcp.listTools()));
