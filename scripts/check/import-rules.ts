@@ -145,7 +145,9 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     mcp: ['routes', 'redis', 'metering'],
     routes: ['agents', 'pipeline', 'metrics.ts'],
     // Calls of agents: stages of their own.
-    agents: ['pipeline', 'metering'],
+    agents: ['pipeline', 'metering', 'identity'],
+    // Who calls, as servers and agents are told it.
+    identity: ['held'],
     pipeline: ['visit', 'jwt-keys'],
     // One target: each step asks one of these.
     visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage', 'held', 'content'],

@@ -161,6 +161,9 @@ export {
   usageStreamConfig,
 } from './usage-stream.ts';
 export {
+  identityClaims,
+  identityIssuer,
+  identityLifetimeSeconds,
   type JwtValidation,
   jwtValidation,
   type UserIdentityForwarding,

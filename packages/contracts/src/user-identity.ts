@@ -75,3 +75,20 @@ export const jwtValidation = z
   );
 
 export type JwtValidation = z.output<typeof jwtValidation>;
+
+/** `iss` of statements of who calls, as other gateways of this kind have it. */
+export const identityIssuer = 'service-mcp-gateway';
+export const identityLifetimeSeconds = 300;
+
+/** What a server may be told of who calls. */
+export const identityClaims = [
+  'sub',
+  'email',
+  'username',
+  'user_id',
+  'workspace_id',
+  'workspace_slug',
+  'organisation_id',
+  'scope',
+  'client_id',
+] as const;

@@ -18,6 +18,7 @@ export {
   userOf,
 } from './claims.ts';
 export { invalidToken, tokenNotAccepted } from './faults.ts';
+export { type IdentityToken, signIdentityToken } from './identity-token.ts';
 export { createIntrospection } from './introspection.ts';
 export { type KeyFault, readKeySet } from './key-set.ts';
 export { fixedKeys, type KeySource, RemoteKeys } from './key-source.ts';

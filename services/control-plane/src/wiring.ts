@@ -383,6 +383,7 @@ export function wire(
             draining: draining.signal,
             ledger,
             tokens,
+            signIdentity: oauth.signIdentity,
             counters: {
               client,
               now,

@@ -30,6 +30,7 @@ import { HeldBytes } from './http/held-bytes.ts';
 import { OpenStreams } from './http/open-streams.ts';
 import { RequestsUnderWay } from './http/requests-under-way.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
+import { Identities } from './identity/tell-identity.ts';
 import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
@@ -140,6 +141,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     fetch: env.JWT_ENABLED ? createGuardedFetch(upstream.connecting) : undefined,
     logger,
   });
+  const identities = new Identities({ sign: source.signIdentity });
   const replicas = new LiveReplicas();
   const held = heldPart(env, {
     source,
@@ -306,6 +308,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       meter,
       shared: redis.shared,
       newer,
+      identities,
       keyHeader: `${prefixes.mainSpelling.named}api-key`,
     }),
   };
@@ -355,6 +358,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     shared: redis.shared,
     meter,
     guardrails,
+    identities,
     fetch: checksFetch,
     replicaId,
   });

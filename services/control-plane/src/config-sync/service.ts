@@ -1,3 +1,4 @@
+import type { IdentityToken } from '@sluice/jwt';
 import type { config } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
@@ -51,6 +52,8 @@ export interface ConfigServiceParts {
   counters: ReportParts;
   tokens: IntegrationTokens;
   ledger: Pick<Ledger, 'sumCounters'>;
+  /** Who calls, for one server, by the keys of the authorisation server. */
+  signIdentity: (claimsJson: string, audience: string) => Promise<IdentityToken>;
   /** Told of every question, by its method. */
   observe: ObserveQuestion;
   /** Ends every stream when the service drains: they would never end by themselves. */
@@ -69,6 +72,8 @@ export function configServiceHandlers(
   const reporting = new Turns(1);
   // The same from all gateways: the first writes it, and the others find it written.
   const defining = new Turns(1);
+  // A signature is a millisecond of a thread.
+  const signing = new Turns(2);
   const current = new Batches<Revision>({
     read: (ids) => currentRevisions(db, ids),
     keysMax: 1_000,
@@ -171,6 +176,13 @@ export function configServiceHandlers(
     getUpstreamToken(request) {
       parts.observe('getUpstreamToken');
       return answerToken(parts, request);
+    },
+    signIdentity({ audience, claimsJson }) {
+      parts.observe('signIdentity');
+      return signing.take(async () => {
+        const { token, expiresAtMs } = await parts.signIdentity(claimsJson, audience);
+        return { token, expiresAtMs: BigInt(expiresAtMs) };
+      });
     },
     follow(requests, { signal }) {
       parts.observe('follow');

@@ -1,4 +1,5 @@
 import type { PublicAddresses } from '@sluice/contracts';
+import { type IdentityToken, signIdentityToken } from '@sluice/jwt';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
@@ -31,6 +32,8 @@ const dayMs = 24 * 3_600_000;
 export function oauthPart(settings: OauthSettings): {
   routes: OauthParts;
   maintain: () => Promise<void>;
+  /** Who calls, for one server: what gateways tell it. */
+  signIdentity: (claimsJson: string, audience: string) => Promise<IdentityToken>;
 } {
   const { client, vault, fetch, peppers, masterKeys, addresses, logger, now, whenPassed } =
     settings;
@@ -53,6 +56,10 @@ export function oauthPart(settings: OauthSettings): {
   const pages = new InteractionPages({ client, grants, peppers, masterKey, now });
   return {
     routes: { server, pages, keys, addresses, now },
+    async signIdentity(claimsJson, audience) {
+      const { jwk } = await keys.current();
+      return signIdentityToken(claimsJson, audience, jwk, now().getTime());
+    },
     async maintain() {
       await keys.rotate();
       await sweep(client, now(), { unusedClientMs: dayMs, consentMs: 365 * dayMs });

@@ -3,13 +3,12 @@ import { isObject } from '@sluice/a2a';
 import type { JsonObject } from '@sluice/providers';
 import { carriesServiceKey } from '../calls/prepare/request-headers.ts';
 import { replyHeaders } from '../calls/reply-headers.ts';
-import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import { lowerCased } from '../compiled/compiled-bundle.ts';
-import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import { isOurs } from '../http/caller-headers.ts';
 import { connectionTokens, hopByHop } from '../http/connection-headers.ts';
+import { type IdentityPlan, identityPlan } from '../identity/tell-identity.ts';
 
 /** What of a caller's headers belongs to the call itself, and always goes on. */
 const kept = [
@@ -66,10 +65,8 @@ export interface HeaderPlan {
   readonly allExcept: ReadonlySet<string> | undefined;
   /** Of the admin; they win. */
   readonly fixed: Readonly<Record<string, string>>;
-  /** The header that tells who calls, and what of it; undefined = all there is. */
-  readonly claims:
-    | { readonly name: string; readonly include: readonly string[] | undefined }
-    | undefined;
+  /** How the agent learns who calls. */
+  readonly identity: IdentityPlan | undefined;
   readonly unkept: string | undefined;
 }
 
@@ -90,11 +87,8 @@ export function headerPlan(configurations: JsonObject): HeaderPlan {
       : choices.filter(({ from, to }) => isForwardable(from) && isForwardable(to)),
     allExcept: isExcept ? new Set(choices.map(({ from }) => from)) : undefined,
     fixed: { ...fixedIn(headers), ...fixedIn(custom), ...fixedIn(extra) },
-    claims: claimsIn(identity),
-    unkept:
-      isObject(identity) && identity.method !== 'claims_header'
-        ? `user_identity_forwarding by ${String(identity.method)}`
-        : undefined,
+    identity: identityPlan(identity),
+    unkept: identityPlan(identity)?.unkept,
   };
 }
 
@@ -119,30 +113,16 @@ function fixedIn(headers: unknown): Record<string, string> {
   );
 }
 
-function claimsIn(identity: unknown): HeaderPlan['claims'] {
-  if (!isObject(identity) || identity.method !== 'claims_header') return undefined;
-  const { header_name: name, include_claims: include } = identity;
-  return {
-    name: typeof name === 'string' ? name.toLowerCase() : 'x-user-claims',
-    include: Array.isArray(include) ? include.filter((one) => typeof one === 'string') : undefined,
-  };
-}
-
-/** Who calls, as an agent may be told. */
-export interface Caller {
-  readonly arrival: ArrivedRequest;
-  readonly key: ResolvedKey;
-  readonly bundle: CompiledBundle;
-}
-
 /**
  * The headers of one call, made for it alone.
  * @param isTrusted the address is the admin's own, and may be told what the admin saved and who calls
+ * @param told who calls, as `Identities` says it
  */
 export function agentHeaders(
-  { arrival, key, bundle }: Caller,
+  arrival: ArrivedRequest,
   plan: HeaderPlan,
   isTrusted: boolean,
+  told: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const arrived = arrival.headers;
   const headers: Record<string, string> = {};
@@ -170,33 +150,7 @@ export function agentHeaders(
   headers['accept-encoding'] = 'identity';
   if (!isTrusted) return headers;
   for (const { from, to } of plan.forwarded) copy(from, to);
-  if (plan.claims !== undefined)
-    headers[plan.claims.name] = claimsText(key, bundle, plan.claims.include);
-  return Object.assign(headers, plan.fixed);
-}
-
-function claimsText(
-  { source }: ResolvedKey,
-  bundle: CompiledBundle,
-  include: readonly string[] | undefined,
-): string {
-  const claims = {
-    sub: source.userId === '' ? source.id : source.userId,
-    username: source.name,
-    user_id: source.userId,
-    workspace_id: source.workspaceId,
-    workspace_slug: bundle.source.workspaceSlug,
-    organisation_id: source.organisationId,
-    scope: source.scopes.join(' '),
-  };
-  const told = Object.entries(claims).filter(
-    ([name, value]) => value !== '' && include?.includes(name) !== false,
-  );
-  // Header values are ASCII: JSON says all else by escapes.
-  return JSON.stringify(Object.fromEntries(told)).replace(
-    /[^\x20-\x7e]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return Object.assign(headers, told, plan.fixed);
 }
 
 /** What an agent says beside its answer that would be taken for said by the gateway, or lead around it. */

@@ -23,6 +23,7 @@ import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
 import { principalOf } from '../exchange/principal.ts';
 import type { BodyReply, Reply } from '../exchange/reply.ts';
 import { carriesBody } from '../http/body-stream.ts';
+import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
 import { addLimitHeaders } from '../limits/refusal.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
@@ -42,6 +43,7 @@ export interface AgentParts {
   readonly hostRules: HostRules;
   readonly meter: CallMeter;
   readonly notes: TaskNotes;
+  readonly identities: Identities;
   readonly sealed: SealedAddresses;
   /** Under which address callers reach this installation. */
   readonly addresses: PublicAddresses;
@@ -76,6 +78,8 @@ class Call {
   readonly #parts: AgentParts;
   readonly #plan: AgentPlan;
   #begun: BegunCall | undefined;
+  /** The header that tells the agent who calls. */
+  #told: Readonly<Record<string, string>> = {};
 
   constructor(exchange: AgentExchange, server: CompiledAgentServer, parts: AgentParts) {
     this.#exchange = exchange;
@@ -85,11 +89,24 @@ class Call {
   }
 
   async run(): Promise<Reply> {
+    if (this.#plan.unkept === undefined) this.#told = await this.#identity();
     const reply = await this.#answer();
     const states = this.#begun?.states ?? [];
     if (states.length > 0)
       addLimitHeaders(reply.headers, states, this.#exchange.arrival.startedAtMs);
     return reply;
+  }
+
+  /** @throws GatewayError */
+  #identity() {
+    const { key, bundle, arrival } = this.#exchange;
+    if (key === undefined || bundle === undefined) throw new Error('nobody was let in');
+    return this.#parts.identities.headers(this.#plan.headers.identity, {
+      claims: claimsOfCaller(key, bundle),
+      audience: this.#server.source.url,
+      userToken: undefined,
+      credential: arrival.caller.serviceKey,
+    });
   }
 
   #answer(): Promise<Reply> {
@@ -207,14 +224,14 @@ class Call {
     more: Record<string, string> = {},
     signal: AbortSignal = this.#exchange.arrival.signal,
   ): UpstreamCall {
-    const { arrival, key, bundle } = this.#exchange;
-    if (key === undefined || bundle === undefined) throw new Error('nobody was let in');
+    const { arrival, key } = this.#exchange;
+    if (key === undefined) throw new Error('nobody was let in');
     const pool = this.#parts.pools.pool(base.origin, { by, owner: key.source.workspaceId });
     return new UpstreamCall(pool, {
       path: joinAgentPath(base, remainder, arrival.search),
       method,
       headers: {
-        ...agentHeaders({ arrival, key, bundle }, this.#plan.headers, by === 'admin'),
+        ...agentHeaders(arrival, this.#plan.headers, by === 'admin', this.#told),
         ...more,
       },
       body: body ?? null,

@@ -40,6 +40,7 @@ async function sourceOf(
     reportRefusedTokens: async () => ({}),
     reportDefinitions: async () => ({}),
     getUpstreamToken: async () => ({}),
+    signIdentity: async () => ({}),
     reportCounters: async () => ({}),
     sumCounters: async () => ({}),
     async *watch() {},

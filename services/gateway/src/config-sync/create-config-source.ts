@@ -68,6 +68,7 @@ export function createConfigSource(
     },
     upstreamToken: (request) =>
       client.unary(methods.getUpstreamToken, request, { timeoutMs: tokenTimeoutMs }),
+    signIdentity: (question) => client.unary(methods.signIdentity, question, { timeoutMs }),
     watch(onEvent) {
       isBefore = false;
       return follow(client, replicaId, onEvent);

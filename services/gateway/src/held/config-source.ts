@@ -35,6 +35,11 @@ export interface ConfigSource {
     knownHash: string,
   ): Promise<config.Organisation | 'unchanged' | 'gone'>;
   reportRefusedTokens(report: RefusalReport): Promise<void>;
+  /** Who calls, signed for one server. */
+  signIdentity(question: {
+    readonly audience: string;
+    readonly claimsJson: string;
+  }): Promise<{ readonly token: string; readonly expiresAtMs: bigint }>;
   /** What MCP servers listed. */
   reportDefinitions(report: SeenReport): Promise<void>;
   /** What an MCP server knows its callers by; why there is none is an answer. */

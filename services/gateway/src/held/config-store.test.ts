@@ -116,6 +116,9 @@ class FakeControlPlane implements ConfigSource {
   async upstreamToken(): Promise<never> {
     throw new Error('no server is signed in at');
   }
+  async signIdentity() {
+    return { token: '', expiresAtMs: 0n };
+  }
   watch(onEvent: (event: WatchEvent) => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.isAway) resolve();

@@ -20,26 +20,13 @@ export interface McpCall {
   readonly identity?: McpIdentity | undefined;
   /** The end user's own token, where the server asks for one. */
   readonly user?: UserToken | undefined;
+  /** The header that tells the server who calls. */
+  readonly told: Readonly<Record<string, string>>;
   /** Whom sessions, tasks and states belong to. */
   readonly principal: string;
   readonly reply: CallerReply;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
-}
-
-/** What a server may be told of who calls. */
-export function claimsOf({ key, bundle, identity }: McpCall): Record<string, string> {
-  const { source } = key;
-  return {
-    sub: source.userId === '' ? source.id : source.userId,
-    username: source.name,
-    user_id: source.userId,
-    workspace_id: source.workspaceId,
-    workspace_slug: bundle.source.workspaceSlug,
-    organisation_id: source.organisationId,
-    scope: identity?.scope ?? source.scopes.join(' '),
-    client_id: identity?.clientId ?? '',
-  };
 }
 
 /** Users who share a key are told apart by what their issuer says of them. */

@@ -18,6 +18,7 @@ import { type Exchange, openExchange } from '../exchange/exchange.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import { expectRest } from '../http/discard-rest.ts';
+import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
 import { headerText } from '../routes/error-reply.ts';
 import { openArrival } from '../routes/open-arrival.ts';
 import { observe, type ServeDeps } from '../routes/serve.ts';
@@ -39,6 +40,7 @@ import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import type { SseRelay } from './sse-relay.ts';
 import { unserved } from './unserved.ts';
+import { headerPlan } from './upstream-headers.ts';
 import { UserTokenFault, type UserTokens } from './user-tokens.ts';
 
 export interface McpDeps extends ServeDeps {
@@ -46,6 +48,7 @@ export interface McpDeps extends ServeDeps {
   readonly origins: Omit<OriginSettings, 'readArrival'>;
   readonly access: Access;
   readonly userTokens: UserTokens;
+  readonly identities: Identities;
   readonly sessions: Sessions;
   readonly legacy: LegacyRelay;
   readonly sse: SseRelay;
@@ -162,7 +165,7 @@ async function answer(
 ): Promise<void> {
   const identity = await deps.authenticate(exchange, served);
   const entered = { ...enterServer(served, exchange, deps.access, signal), identity };
-  const call = await withUser(entered, deps.userTokens);
+  const call = await withIdentity(await withUser(entered, deps.userTokens), deps.identities);
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
@@ -276,7 +279,7 @@ function enterServer(
   if (refused !== undefined) throw new AccessFault(403, 'forbidden', refused);
   const why = unserved(server);
   if (why !== undefined) throw new AccessFault(503, 'temporarily_unavailable', why);
-  return { exchange, key, bundle, server, principal: principalOf(key), reply, signal };
+  return { exchange, key, bundle, server, principal: principalOf(key), told: {}, reply, signal };
 }
 
 /** With the end user's own token, where the server asks for one: what they begin is theirs, not of all who share a key. @throws UserTokenFault */
@@ -290,6 +293,20 @@ async function withUser(call: McpCall, userTokens: UserTokens): Promise<McpCall>
   if (user === undefined) return call;
   const { iss, sub = user.text } = user.claims;
   return { ...call, user, principal: principalOfUser(call.principal, iss, sub) };
+}
+
+/** With what the server is told of who calls. @throws GatewayError */
+async function withIdentity(call: McpCall, identities: Identities): Promise<McpCall> {
+  const { server, key, bundle, identity, user, exchange } = call;
+  const plan = headerPlan(server).identity;
+  if (plan === undefined) return call;
+  const told = await identities.headers(plan, {
+    claims: claimsOfCaller(key, bundle, identity),
+    audience: server.source.url,
+    userToken: user?.text,
+    credential: exchange.arrival.caller.serviceKey,
+  });
+  return { ...call, told };
 }
 
 /** Whether the token lets its client ask this; keys may ask everything. @throws AccessFault 403 that names the scope to log in for */

@@ -15,7 +15,7 @@ import {
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { messageOf } from './events.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
-import { claimsOf, type McpCall } from './mcp-call.ts';
+import type { McpCall } from './mcp-call.ts';
 import type { Session } from './session.ts';
 import { type CallDeadline, callServer, type UpstreamDeps } from './upstream.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
@@ -45,9 +45,8 @@ export async function askServer(
       : { accept: 'text/event-stream' };
   const owner = bundle.source.workspaceId;
   const ask = async (token: string | undefined) => {
-    const identity = { claims: claimsOf(call) };
     const headers = {
-      ...upstreamHeaders(server, exchange.arrival.headers, identity, token),
+      ...upstreamHeaders(server, exchange.arrival.headers, call.told, token),
       ...content,
       ...protocol,
     };

@@ -1,12 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import { hopByHop } from '../http/connection-headers.ts';
+import { type IdentityPlan, identityPlan } from '../identity/tell-identity.ts';
 import { validationFault } from './user-tokens.ts';
-
-/** Whoever calls, as a server may be told. */
-export interface ToldIdentity {
-  readonly claims: Readonly<Record<string, string>>;
-}
 
 /** Headers that make a client somebody, belong to one connection, or to the protocol: never passed on. */
 const neverForwarded = new Set([
@@ -54,10 +50,8 @@ export interface HeaderPlan {
   readonly forwarded: { readonly except: boolean; readonly headers: readonly HeaderChoice[] };
   /** Of the admin, the later of a name over the former. */
   readonly fixed: Readonly<Record<string, string>>;
-  /** The header that tells who calls. */
-  readonly claims:
-    | { readonly name: string; readonly include: readonly string[] | undefined }
-    | undefined;
+  /** How the server learns who calls. */
+  readonly identity: IdentityPlan | undefined;
   /** A setting that this gateway cannot keep to: the server is not called. */
   readonly unkept: string | undefined;
 }
@@ -76,14 +70,15 @@ export function headerPlan(server: CompiledMcpServer): HeaderPlan {
  * The headers of one call, made for it alone: the caller's that are forwarded,
  * then those of the credential, the admin's extras, and who calls.
  * @param token of a server that knows the gateway by one
+ * @param told who calls, as `Identities` says it
  */
 export function upstreamHeaders(
   server: CompiledMcpServer,
   arrived: IncomingHttpHeaders,
-  identity: ToldIdentity,
+  told: Readonly<Record<string, string>>,
   token?: string,
 ): Record<string, string> {
-  const { forwarded, fixed, claims } = headerPlan(server);
+  const { forwarded, fixed } = headerPlan(server);
   const headers: Record<string, string> = {};
   if (forwarded.except) {
     const kept = new Set(forwarded.headers.map(({ from }) => from));
@@ -100,14 +95,7 @@ export function upstreamHeaders(
     if (typeof value === 'string') headers[name] = value;
   }
   if (token !== undefined) headers.authorization = `Bearer ${token}`;
-  Object.assign(headers, fixed);
-  if (claims !== undefined) {
-    const { include } = claims;
-    const told = Object.entries(identity.claims).filter(
-      ([name, value]) => value !== '' && (include === undefined || include.includes(name)),
-    );
-    headers[claims.name] = asciiJson(Object.fromEntries(told));
-  }
+  Object.assign(headers, fixed, told);
   return headers;
 }
 
@@ -133,12 +121,18 @@ function makePlan({ configurations, source }: CompiledMcpServer): HeaderPlan {
       headers: (Array.isArray(choices) ? choices : [])
         .flatMap(asChoice)
         // Of those that are left out the names alone count.
-        .filter(({ from, to }) => except || (isForwardable(from) && isForwardable(to))),
+        .filter(({ from, to }) => except || (isForwardable(from) && isForwardable(to)))
+        // A token that was for the gateway to check goes on only where an admin names its header.
+        .concat(except ? tokenHeader(validation) : []),
     },
     fixed: { ...auth, ...named(passthroughs), ...named(passthrough) },
-    claims: claimsHeader(identity),
+    identity: identityPlan(identity),
     unkept: unkept(identity, validation, source.authType),
   };
+}
+
+function tokenHeader(validation: unknown): HeaderChoice[] {
+  return isRecord(validation) ? asChoice(validation.headerKey) : [];
 }
 
 function asChoice(choice: unknown): HeaderChoice[] {
@@ -170,22 +164,11 @@ function named(headers: unknown): Record<string, string> {
   );
 }
 
-function claimsHeader(identity: unknown): HeaderPlan['claims'] {
-  if (!isRecord(identity) || identity.method !== 'claims_header') return undefined;
-  const { header_name: name, include_claims: include } = identity;
-  return {
-    name: typeof name === 'string' ? name.toLowerCase() : 'x-user-claims',
-    include: Array.isArray(include)
-      ? include.filter((claim): claim is string => typeof claim === 'string')
-      : undefined,
-  };
-}
-
 const servedAuthTypes = new Set(['none', 'headers', 'oauth_client_credentials']);
 
 function unkept(identity: unknown, validation: unknown, authType: string): string | undefined {
-  if (isRecord(identity) && identity.method !== 'claims_header')
-    return `user_identity_forwarding by ${String(identity.method)} is not served yet`;
+  const untold = identityPlan(identity)?.unkept;
+  if (untold !== undefined) return `${untold} is not served`;
   const fault = validationFault(validation);
   if (fault !== undefined) return fault;
   if (!servedAuthTypes.has(authType)) return `auth_type ${authType} is not served yet`;
@@ -194,12 +177,4 @@ function unkept(identity: unknown, validation: unknown, authType: string): strin
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Header values are ASCII: JSON says all else by escapes. */
-function asciiJson(value: object): string {
-  return JSON.stringify(value).replace(
-    /[^\x20-\x7e]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

@@ -6,6 +6,7 @@ import { learnRpcId } from '../agents/learn-rpc-id.ts';
 import { recordRefusal } from '../agents/record-refusal.ts';
 import { TaskNotes } from '../agents/task-notes.ts';
 import type { NewerBundles } from '../held/newer-bundles.ts';
+import type { Identities } from '../identity/tell-identity.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { Env } from '../settings.ts';
@@ -15,6 +16,7 @@ export interface AgentsParts {
   hostRules: HostRules;
   meter: CallMeter;
   shared: SharedStore | undefined;
+  identities: Identities;
   newer: Pick<NewerBundles, 'after'>;
   /** `x-service-api-key`, as it is called here. */
   keyHeader: string;

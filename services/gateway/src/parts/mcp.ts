@@ -5,6 +5,7 @@ import type { Part } from '@sluice/service';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { ConfigSource } from '../held/config-source.ts';
 import type { ConfigStore } from '../held/config-store.ts';
+import type { Identities } from '../identity/tell-identity.ts';
 import { Access } from '../mcp/access.ts';
 import { AccessTokens } from '../mcp/access-tokens.ts';
 import { authenticateCaller } from '../mcp/authenticate-caller.ts';
@@ -42,6 +43,7 @@ export interface McpParts {
   shared: SharedStore | undefined;
   meter: CallMeter;
   guardrails: Guardrails;
+  identities: Identities;
   /** To the issuers of users' tokens. */
   fetch: GuardedFetch;
   /** This life of this gateway. */
@@ -111,6 +113,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     },
     access,
     userTokens,
+    identities: parts.identities,
     sessions,
     legacy: new LegacyRelay({ ...shared, sessions }),
     sse,

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type Issuer, startIssuer } from '@sluice/testkit';
+import { type Issuer, json, startIssuer, startUpstream, type Upstream } from '@sluice/testkit';
+import { calculateJwkThumbprint, createRemoteJWKSet, type JWK, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
@@ -11,21 +12,23 @@ let lab: McpLab;
 let legacy: LegacyUpstream;
 let modern: ModernUpstream;
 let issuer: Issuer;
+let agent: Upstream;
 let base: string;
 const log: FixtureLog = { writes: 0, cancelled: 0 };
 
 beforeAll(async () => {
-  [lab, legacy, modern, issuer] = await Promise.all([
+  [lab, legacy, modern, issuer, agent] = await Promise.all([
     startMcpLab(),
     startLegacyUpstream({ makeServer: () => fixtureServer(log), json: true }),
     startModernUpstream(),
     startIssuer(),
+    startUpstream(),
   ]);
   base = lab.scenario.stack.gatewayUrls[0] ?? '';
 });
 afterAll(async () => {
   await lab?.stop();
-  await Promise.all([legacy?.close(), modern?.close(), issuer?.close()]);
+  await Promise.all([legacy?.close(), modern?.close(), issuer?.close(), agent?.close()]);
 });
 
 async function connect(
@@ -56,6 +59,46 @@ async function post(slug: string, headers: Record<string, string>, body: object)
   });
   const text = await answer.text();
   return { status: answer.status, headers: answer.headers, body: JSON.parse(text || 'null') };
+}
+
+let agents = 0;
+async function saveAgent(configurations: object) {
+  agents += 1;
+  const slug = `agent-${agents}`;
+  const { admin, stack } = lab.scenario;
+  const { workspace_id } = stack.credentials;
+  const { id } = await admin<{ id: string }>('POST', '/agent-integrations', {
+    name: slug,
+    slug,
+    url: agent.url,
+    configurations,
+  });
+  await admin('PUT', `/agent-integrations/${id}/workspaces`, {
+    workspaces: [{ id: workspace_id, enabled: true }],
+  });
+  await admin('POST', '/agent-servers', {
+    name: slug,
+    slug,
+    agent_integration_id: id,
+    workspace_id,
+  });
+  return { slug };
+}
+
+async function callAgent(slug: string, headers: Record<string, string> = {}) {
+  const status = { state: 'completed' };
+  const result = { kind: 'task', id: `t-${slug}`, contextId: `c-${slug}`, status };
+  agent.handle(json(200, { jsonrpc: '2.0', id: 1, result }));
+  const message = { kind: 'message', messageId: 'm', role: 'user', parts: [] };
+  return fetch(`${base}/v1/agent/${slug}/`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } }),
+  });
 }
 
 describe('a server that asks for a token of the user', () => {
@@ -103,5 +146,73 @@ describe('a server that asks for a token of the user', () => {
       (await post(slug, { ...session, authorization: await bearer({ sub }) }, ping)).status;
     expect([await statusFor('ada'), await statusFor('bob')]).toEqual([200, 404]);
     await client.close();
+  });
+});
+
+describe('M26: who calls, signed', () => {
+  const forwarding = (more: object = {}) => ({
+    user_identity_forwarding: { method: 'jwt_header', ...more },
+  });
+  const keys = () => createRemoteJWKSet(new URL(`${base}/.well-known/jwks.json`));
+
+  it('verifies by the keys at the gateway, for this server alone', async () => {
+    const { slug } = await lab.save({ url: legacy.url, configurations: forwarding() });
+    const { client } = await connect(slug, { 'x-user-jwt': 'forged' }, 'legacy');
+    await client.listTools();
+    const token = String(legacy.requests.at(-1)?.headers['x-user-jwt']);
+    const { payload, protectedHeader } = await jwtVerify(token, keys(), {
+      algorithms: ['RS256'],
+      audience: legacy.url,
+      issuer: 'service-mcp-gateway',
+    });
+    const { organisation_id, workspace_id } = lab.scenario.stack.credentials;
+    expect(payload).toMatchObject({ organisation_id, workspace_id, sub: expect.any(String) });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(300);
+    const { keys: published } = (await (await fetch(`${base}/.well-known/jwks.json`)).json()) as {
+      keys: JWK[];
+    };
+    const [jwk] = published.filter(({ kid }) => kid === protectedHeader.kid);
+    expect(await calculateJwkThumbprint(jwk as JWK)).toBe(protectedHeader.kid);
+    // It opens nothing here.
+    const { status } = await post(
+      slug,
+      { authorization: `Bearer ${token}`, 'x-service-api-key': '' },
+      { method: 'tools/list' },
+    );
+    expect(status).toBe(401);
+    await client.close();
+  });
+
+  it('says what an administrator chose, in the header they chose, to a server of the newer era too', async () => {
+    const configurations = forwarding({ header_name: 'X-Who', include_claims: ['sub'] });
+    const { slug } = await lab.save({ url: modern.url, configurations });
+    const { client } = await connect(slug);
+    await client.listTools();
+    const { 'x-who': token, 'x-user-jwt': usual } = modern.headers.at(-1) ?? {};
+    expect(usual).toBeUndefined();
+    const { payload } = await jwtVerify(String(token), keys(), { audience: modern.url });
+    expect(Object.keys(payload).sort()).toEqual(['aud', 'exp', 'iat', 'iss', 'sub']);
+    await client.close();
+  });
+
+  it('is told to agents alike', async () => {
+    const { slug } = await saveAgent(forwarding());
+    const { status } = await callAgent(slug);
+    expect(status).toBe(200);
+    const token = String(agent.requests.at(-1)?.headers['x-user-jwt']);
+    await jwtVerify(token, keys(), { audience: agent.url, issuer: 'service-mcp-gateway' });
+  });
+
+  it('by a caller’s own token is off unless an administrator insists, and never a key', async () => {
+    const bearer = (more: object = {}) => ({
+      url: modern.url,
+      configurations: { user_identity_forwarding: { method: 'bearer', ...more } },
+    });
+    const before = modern.headers.length;
+    const { slug: off } = await lab.save(bearer());
+    expect((await post(off, {}, { method: 'tools/list' })).status).toBe(503);
+    const { slug: on } = await lab.save(bearer({ forward_gateway_token: true }));
+    expect((await post(on, {}, { method: 'tools/list' })).status).toBe(403);
+    expect(modern.headers.length).toBe(before);
   });
 });

@@ -2311,6 +2311,54 @@ export declare type UpstreamTokenFault = Message<"sluice.config.v1.UpstreamToken
 export declare const UpstreamTokenFaultSchema: GenMessage<UpstreamTokenFault>;
 
 /**
+ * @generated from message sluice.config.v1.SignIdentityRequest
+ */
+export declare type SignIdentityRequest = Message<"sluice.config.v1.SignIdentityRequest"> & {
+  /**
+   * The server's address.
+   *
+   * @generated from field: string audience = 1;
+   */
+  audience: string;
+
+  /**
+   * An object of texts. Of it, claims that tell of a caller are taken.
+   *
+   * @generated from field: string claims_json = 2;
+   */
+  claimsJson: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.SignIdentityRequest.
+ * Use `create(SignIdentityRequestSchema)` to create a new message.
+ */
+export declare const SignIdentityRequestSchema: GenMessage<SignIdentityRequest>;
+
+/**
+ * @generated from message sluice.config.v1.SignIdentityResponse
+ */
+export declare type SignIdentityResponse = Message<"sluice.config.v1.SignIdentityResponse"> & {
+  /**
+   * RS256, by a key of /.well-known/jwks.json.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * @generated from field: int64 expires_at_ms = 2;
+   */
+  expiresAtMs: bigint;
+};
+
+/**
+ * Describes the message sluice.config.v1.SignIdentityResponse.
+ * Use `create(SignIdentityResponseSchema)` to create a new message.
+ */
+export declare const SignIdentityResponseSchema: GenMessage<SignIdentityResponse>;
+
+/**
  * @generated from message sluice.config.v1.ReportCountersRequest
  */
 export declare type ReportCountersRequest = Message<"sluice.config.v1.ReportCountersRequest"> & {
@@ -3059,6 +3107,16 @@ export declare const ConfigService: GenService<{
     methodKind: "unary";
     input: typeof GetUpstreamTokenRequestSchema;
     output: typeof GetUpstreamTokenResponseSchema;
+  },
+  /**
+   * Who calls, signed for one MCP server or agent. The private key stays where it is.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.SignIdentity
+   */
+  signIdentity: {
+    methodKind: "unary";
+    input: typeof SignIdentityRequestSchema;
+    output: typeof SignIdentityResponseSchema;
   },
   /**
    * Invalidations as they are committed. Starts with `ready`: of what changed
