@@ -17,7 +17,8 @@ import type { ModelCall, Subject } from './subject.ts';
 import type { ReplySummary, Visit } from './visit.ts';
 
 export interface Exchange extends Identity {
-  readonly arrival: ArrivedRequest;
+  /** Another one where what is in its body tells of its trace. */
+  arrival: ArrivedRequest;
   subject: Subject;
   key: Identity['key'];
   bundle: Identity['bundle'];

@@ -39,6 +39,7 @@ import { failureOf } from './server-reply.ts';
 import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import type { SseRelay } from './sse-relay.ts';
+import { withTraceOf } from './trace-of-message.ts';
 import { unserved } from './unserved.ts';
 import { headerPlan } from './upstream-headers.ts';
 import { UserTokenFault, type UserTokens } from './user-tokens.ts';
@@ -188,6 +189,12 @@ async function answer(
   }
 }
 
+/** From here on the request is of the trace that its message names, where its headers name none. */
+function joinTrace({ exchange, reply }: McpCall, meta: Parameters<typeof withTraceOf>[1]): void {
+  exchange.arrival = withTraceOf(exchange.arrival, meta);
+  reply.add({ 'x-service-trace-id': headerText(exchange.arrival.traceId) });
+}
+
 /** Who serves a session of the older era: as its server speaks. */
 function relayOf(call: McpCall, session: Session, deps: McpDeps) {
   if (call.server.source.transport === 'sse') return deps.sse;
@@ -204,6 +211,7 @@ async function post(
   const { headers } = arrival;
   checkPostHeaders(headers);
   const message = readMessage(await arrival.readBody());
+  if (message.kind === 'request' || message.kind === 'notification') joinTrace(call, message.meta);
   expectRest(req, res);
   if (message.kind === 'request') expectRight(call, message.method);
   const { era, version } = checkEra(message, headers);

@@ -99,7 +99,7 @@ export function upstreamHeaders(
   return headers;
 }
 
-const traceNames = ['traceparent', 'tracestate'];
+const traceNames = ['traceparent', 'tracestate', 'baggage'];
 
 function makePlan({ configurations, source }: CompiledMcpServer): HeaderPlan {
   const {

@@ -1,7 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type Issuer, json, startIssuer, startUpstream, type Upstream } from '@sluice/testkit';
+import {
+  eventually,
+  type Issuer,
+  json,
+  startIssuer,
+  startUpstream,
+  type Upstream,
+} from '@sluice/testkit';
 import { calculateJwkThumbprint, createRemoteJWKSet, type JWK, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatReply } from '../scenario.ts';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
 import { type McpLab, startMcpLab } from './mcp-lab.ts';
@@ -214,5 +223,70 @@ describe('M26: who calls, signed', () => {
     const { slug: on } = await lab.save(bearer({ forward_gateway_token: true }));
     expect((await post(on, {}, { method: 'tools/list' })).status).toBe(403);
     expect(modern.headers.length).toBe(before);
+  });
+});
+
+describe('a run whose trace is named in messages', () => {
+  const traceOf = (id: string) =>
+    lab.scenario.admin<{ requests: { url: string }[] }>('GET', `/traces/${id}`);
+
+  it('has its model call, its calls of tools and its call of an agent under one trace', async () => {
+    const id = randomBytes(16).toString('hex');
+    const context = {
+      traceparent: `00-${id}-00f067aa0ba902b7-01`,
+      tracestate: 'vendor=1',
+      baggage: 'user=ada',
+    };
+    const [older, newer] = [
+      await lab.save({ url: legacy.url }),
+      await lab.save({ url: modern.url }),
+    ];
+    const { slug: agentSlug } = await saveAgent({});
+    lab.scenario.upstream.handle(json(200, chatReply));
+    const { traceparent } = context;
+    expect((await lab.scenario.chat({ headers: { traceparent } })).status).toBe(200);
+    expect((await callAgent(agentSlug, { traceparent })).status).toBe(200);
+    for (const [slug, mode] of [
+      [older.slug, 'legacy'],
+      [newer.slug, 'auto'],
+    ] as const) {
+      const { client } = await connect(slug, {}, mode);
+      await client.callTool({ name: 'echo', arguments: { say: 'x' }, _meta: context });
+      await client.close();
+    }
+    const called = legacy.requests.find(({ body }) => body?.method === 'tools/call');
+    expect(called?.headers).toMatchObject(context);
+    expect(called?.body?.params?._meta).toMatchObject(context);
+    expect(modern.headers).toContainEqual(expect.objectContaining(context));
+    const urls = await eventually(
+      async () => {
+        const found = (await traceOf(id)).requests.map(({ url }) => url).sort();
+        if (found.length < 4) throw new Error(`only ${found.join()} so far`);
+        return found;
+      },
+      { timeoutMs: 15_000, intervalMs: 200 },
+    );
+    expect(urls).toEqual([
+      '/v1/chat/completions',
+      `agent://${agentSlug}/message/send`,
+      `mcp://${older.slug}/tools/echo`,
+      `mcp://${newer.slug}/tools/echo`,
+    ]);
+  });
+
+  it('stays what headers say, and takes no trace that is none', async () => {
+    const { slug } = await lab.save({ url: modern.url });
+    const told = async (headers: Record<string, string>, traceparent: unknown) => {
+      const meta = { traceparent, baggage: 'a=b\r\nx-evil: 1' };
+      const answer = await post(slug, headers, { method: 'tools/list', params: { _meta: meta } });
+      return answer.headers.get('x-service-trace-id');
+    };
+    const [one, other] = ['a'.repeat(32), 'b'.repeat(32)];
+    const parent = (id: string) => `00-${id}-00f067aa0ba902b7-01`;
+    expect(await told({}, parent(one))).toBe(one);
+    expect(await told({ traceparent: parent(other) }, parent(one))).toBe(other);
+    expect(await told({ 'x-service-trace-id': 'mine' }, parent(one))).toBe('mine');
+    for (const bad of [`${parent(one)}\r\nx: 1`, parent('0'.repeat(32)), 7, {}, 'x'.repeat(9_000)])
+      expect(await told({}, bad)).not.toBe(one);
   });
 });
