@@ -213,19 +213,17 @@ describe('definitions that are not what was approved', () => {
     fixture.tools = change({ description: 'Pays by card.' });
     const { integrationId } = servers.block;
     expect(await usable(servers.block, 'pay')).toEqual(closed);
-    await admin('POST', `/mcp-integrations/${integrationId}/test`);
-    // A gateway may still be telling what it listed before.
-    const data = await eventually(async () => {
-      const found = await admin<{ data: { type: string; name: string; seen_hash: string }[] }>(
+    // A gateway may still be telling what it listed before: what is seen and approved is what is there by then.
+    await eventually(async () => {
+      await admin('POST', `/mcp-integrations/${integrationId}/test`);
+      const { data } = await admin<{ data: { type: string; name: string; seen_hash: string }[] }>(
         'GET',
         `/mcp-integrations/${integrationId}/pins?state=drifted`,
       );
-      expect(found.data.map(({ name }) => name)).toEqual(['pay']);
-      return found.data;
+      const pins = data.map(({ type, name, seen_hash: hash }) => ({ type, name, hash }));
+      if (pins.length > 0) await admin('PUT', `/mcp-integrations/${integrationId}/pins`, { pins });
+      expect(await usable(servers.block, 'pay')).toEqual(open);
     });
-    const pins = data.map(({ type, name, seen_hash: hash }) => ({ type, name, hash }));
-    await admin('PUT', `/mcp-integrations/${integrationId}/pins`, { pins });
-    await eventually(async () => expect(await usable(servers.block, 'pay')).toEqual(open));
     fixture.tools = approved();
   });
 });
