@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toBinary } from '@bufbuild/protobuf';
 import type { SentToolPolicy } from '@sluice/contracts';
-import { compileToolRules, type ToolRules } from '@sluice/engine';
+import { compileToolRules } from '@sluice/engine';
 import { config } from '@sluice/proto-stubs';
 import type { JsonObject } from '@sluice/providers';
 import { readObject } from './read-object.ts';
@@ -18,8 +18,6 @@ export interface CompiledMcpServer {
   readonly allowsNew: boolean;
   readonly isMerged: boolean;
   readonly policy: SentToolPolicy;
-  /** The rules of each level of `policy.access`. */
-  readonly accessRules: readonly ToolRules[];
   /** The policy cannot be read by this release: nothing may be used. */
   readonly policyIsUnread: boolean;
   /** Tells one state of the server from another: who holds a list compares it to tell of changes. */
@@ -54,18 +52,18 @@ export function findMcpServer(
   return made;
 }
 
-type Policy = Pick<CompiledMcpServer, 'policy' | 'accessRules' | 'policyIsUnread'>;
+type Policy = Pick<CompiledMcpServer, 'policy' | 'policyIsUnread'>;
 
 function readPolicy(text: string): Policy {
-  const policy: SentToolPolicy = readObject(text) ?? {};
+  const read = readObject(text);
+  const policy: SentToolPolicy = read ?? {};
   try {
-    const accessRules = (policy.access ?? []).map(({ rules }) =>
-      compileToolRules(rules ?? [], 'policy.access.rules'),
-    );
-    return { policy, accessRules, policyIsUnread: text !== '' && readObject(text) === undefined };
+    for (const { rules } of policy.access ?? [])
+      compileToolRules(rules ?? [], 'policy.access.rules');
+    return { policy, policyIsUnread: text !== '' && read === undefined };
   } catch {
     // A control plane of the next release may know fields that this one does not.
-    return { policy, accessRules: [], policyIsUnread: true };
+    return { policy, policyIsUnread: true };
   }
 }
 

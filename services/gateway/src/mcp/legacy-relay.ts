@@ -23,7 +23,6 @@ import {
   askServer,
   errorIn,
   failureOf,
-  faultBytes,
   hasForgotten,
   invalidReply,
   pipeEvents,
@@ -32,6 +31,7 @@ import {
   type ServerReply,
   sessionHeaders,
   smallBodyMax,
+  tellFailure,
 } from './server-reply.ts';
 import type { Session } from './session.ts';
 import { type Sessions, type UpstreamSide, unknownSession, withKnownRevision } from './sessions.ts';
@@ -112,10 +112,7 @@ export class LegacyRelay {
     } catch (error) {
       if (deadline.isOver) this.#cancelUpstream(call, session, asked);
       const failure = recorded.thrown(failureOf(error, asked, deadline));
-      if (!call.reply.isStreaming) throw failure;
-      // The head is sent: what went wrong is told on the stream.
-      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
-      call.reply.endStream();
+      tellFailure(call, asked, failure);
     } finally {
       deadline.stop();
     }

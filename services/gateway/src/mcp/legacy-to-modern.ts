@@ -4,7 +4,6 @@ import { JsonEdit, jsonBounds, readJsonText } from '@sluice/json';
 import {
   idKey,
   isObject,
-  McpFault,
   type McpMessage,
   type McpRequest,
   type McpResponse,
@@ -34,11 +33,11 @@ import { ServerMessages } from './server-messages.ts';
 import {
   askServer,
   failureOf,
-  faultBytes,
   invalidReply,
   pipeEvents,
   readAnswer,
   type ServerReply,
+  tellFailure,
 } from './server-reply.ts';
 import type { Session } from './session.ts';
 import type { SessionNotes } from './session-notes.ts';
@@ -141,9 +140,7 @@ export class LegacyToModern {
       }
     } catch (error) {
       const failure = recorded.thrown(failureOf(error, asked, deadline));
-      if (!call.reply.isStreaming) throw failure;
-      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
-      call.reply.endStream();
+      tellFailure(call, asked, failure);
     } finally {
       over.abort();
       ended();

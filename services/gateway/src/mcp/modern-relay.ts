@@ -33,13 +33,13 @@ import type { Listener, OpenMcpStreams } from './open-mcp-streams.ts';
 import {
   askServer,
   failureOf,
-  faultBytes,
   invalidReply,
   pipeEvents,
   readAnswer,
   readReply,
   type ServerReply,
   smallBodyMax,
+  tellFailure,
 } from './server-reply.ts';
 import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
@@ -84,9 +84,7 @@ export class ModernRelay {
       else await this.#passBody(call, upstream, asked, recorded, guard);
     } catch (error) {
       const failure = recorded.thrown(failureOf(error, asked, deadline));
-      if (!call.reply.isStreaming) throw failure;
-      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
-      call.reply.endStream();
+      tellFailure(call, asked, failure);
     } finally {
       deadline.stop();
     }

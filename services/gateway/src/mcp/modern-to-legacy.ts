@@ -37,13 +37,13 @@ import { ServerMessages } from './server-messages.ts';
 import {
   askServer,
   failureOf,
-  faultBytes,
   hasForgotten,
   invalidReply,
   pipeEvents,
   readAnswer,
   type ServerReply,
   sessionHeaders,
+  tellFailure,
 } from './server-reply.ts';
 import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
@@ -121,9 +121,7 @@ export class ModernToLegacy {
       }
     } catch (error) {
       const failure = recorded.thrown(failureOf(error, asked, deadline));
-      if (!call.reply.isStreaming) throw failure;
-      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
-      call.reply.endStream();
+      tellFailure(call, asked, failure);
     } finally {
       ended();
       deadline.stop();

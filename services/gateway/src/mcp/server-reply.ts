@@ -11,6 +11,7 @@ import {
   rpcCodes,
   type SseBlock,
   SseReader,
+  writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { messageOf } from './events.ts';
@@ -186,6 +187,13 @@ export function statusFault(status: number): McpFault {
     message: `The MCP server answered with the status ${status}.`,
     data: { upstream_status: status },
   });
+}
+
+/** Ends a call that failed: where the head is sent, with what went wrong on the stream. @throws the failure where it is not */
+export function tellFailure({ reply }: McpCall, asked: McpRequest, failure: unknown): void {
+  if (!reply.isStreaming) throw failure;
+  if (failure instanceof McpFault) reply.write(writeSseEvent(faultBytes(failure, asked)));
+  reply.endStream();
 }
 
 export function faultBytes(fault: McpFault, { idText }: Pick<McpRequest, 'idText'>): Buffer {

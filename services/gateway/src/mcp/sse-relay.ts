@@ -24,10 +24,10 @@ import type { OpenMcpStreams } from './open-mcp-streams.ts';
 import {
   askServer,
   failureOf,
-  faultBytes,
   invalidReply,
   type ServerReply,
   smallBodyMax,
+  tellFailure,
 } from './server-reply.ts';
 import type { Session } from './session.ts';
 import { type Sessions, unknownSession, withKnownRevision } from './sessions.ts';
@@ -137,9 +137,7 @@ export class SseRelay {
     } catch (error) {
       if (deadline.isOver) this.#cancelUpstream(call, session, asked);
       const failure = recorded.thrown(failureOf(error, asked, deadline));
-      if (!call.reply.isStreaming) throw failure;
-      if (failureIsTold(failure)) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
-      call.reply.endStream();
+      tellFailure(call, asked, failure);
     } finally {
       ended();
       deadline.stop();
@@ -415,8 +413,4 @@ function boxOf({ organisationId, name }: Session, id: string | number): LetterBo
 
 function toldBoxOf({ organisationId, name }: Session): LetterBox {
   return { organisationId, name: `${name}:told` };
-}
-
-function failureIsTold(failure: unknown): failure is McpFault {
-  return failure instanceof McpFault;
 }
