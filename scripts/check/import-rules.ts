@@ -143,6 +143,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     ],
     // Requests to MCP servers have a way of their own through the gateway, beside the pipelines of models.
     mcp: ['routes', 'redis', 'metering'],
+    // Models that are asked, tools that are called, and models asked again.
+    'tool-loop': ['mcp', 'pipeline'],
     routes: ['agents', 'pipeline', 'metrics.ts'],
     // Calls of agents: stages of their own.
     agents: ['pipeline', 'metering', 'identity'],

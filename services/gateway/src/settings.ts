@@ -236,6 +236,17 @@ export const settings = defineSettings({
     ),
     MCP_POOL_MAX_CONNECTIONS: integer('how many there are at most; the oldest go', 1000, 1),
   },
+  'Tools that the gateway runs': {
+    TOOL_ROUNDS_MAX: integer('how often one request may ask its model', 10, 1, 100),
+    TOOL_CALLS_MAX: integer('calls of tools in one request', 64, 1, 10_000),
+    TOOL_CALLS_PARALLEL_MAX: integer('of these at the same time', 8, 1, 64),
+    TOOL_RUNS_TIMEOUT: integer(
+      'ms since a request arrived after which no model is asked again',
+      600_000,
+      1,
+      timerMsMax,
+    ),
+  },
   'Bodies that are kept': {
     ...logStoreSettings,
     CONTENT_BODY_BYTES_MAX: integer('bytes kept of one body', 1024 * 1024, 1024),

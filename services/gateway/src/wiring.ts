@@ -71,6 +71,7 @@ import { replicaName } from './parts/replica-name.ts';
 import { requestLogPart } from './parts/request-log.ts';
 import { tokensPart } from './parts/tokens.ts';
 import { upstreamPart } from './parts/upstream.ts';
+import { pipeline } from './pipeline/pipeline.ts';
 import { createPipelines } from './pipeline/pipelines.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
 import { authenticateFor } from './pipeline/stages/authenticate-for.ts';
@@ -92,6 +93,7 @@ import { HedgeBudget } from './routing/state/hedge-budget.ts';
 import { Latencies } from './routing/state/latencies.ts';
 import { StickyChildren } from './routing/state/sticky-children.ts';
 import type { Env } from './settings.ts';
+import { runTools } from './tool-loop/run-tools.ts';
 import { recordAttempt } from './usage/record-attempt.ts';
 import { CheckEmbedder } from './visit/embed-for-checks.ts';
 import { createLadder } from './visit/ladder.ts';
@@ -362,11 +364,23 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     fetch: checksFetch,
     replicaId,
   });
+  const toolRounds = runTools({
+    caller: mcp.caller,
+    sealer: mcp.sealer,
+    addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
+    bounds: {
+      roundsMax: env.TOOL_ROUNDS_MAX,
+      callsMax: env.TOOL_CALLS_MAX,
+      parallelMax: env.TOOL_CALLS_PARALLEL_MAX,
+      timeoutMs: env.TOOL_RUNS_TIMEOUT,
+    },
+    ask: pipeline([stages.recordOutcome, stages.enforceLimits, stages.routeToTarget]),
+  });
   const app = createApp({
     ...serving,
     mcp: mcp.serve,
     pipelines: {
-      ...createPipelines(stages),
+      ...createPipelines({ ...stages, runTools: toolRounds }),
       explain: createExplain(deciding),
       estimate: createEstimate(deciding),
       explainMcp: explainMcp({ ...deciding, meter, access: mcp.access }),

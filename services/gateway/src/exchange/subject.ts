@@ -34,6 +34,8 @@ export interface ModelCall extends Asked {
   /** As the caller wrote it. */
   model: string;
   wantsStream: boolean;
+  /** Which visit of the model this is for one request whose tools the gateway runs, from 1; undefined = it runs none. */
+  toolRound?: number;
   /** The saved prompt that the request is made from; the operation is its own, once it is known. */
   prompt: FoundPrompt | undefined;
 }

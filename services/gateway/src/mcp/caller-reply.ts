@@ -114,3 +114,6 @@ export class CallerReply {
     );
   }
 }
+
+/** The same, whoever listens: a caller's connection, or we ourselves. */
+export type CallReply = Pick<CallerReply, keyof CallerReply>;

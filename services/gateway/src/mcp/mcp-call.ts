@@ -5,7 +5,7 @@ import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import type { McpIdentity } from './access-tokens.ts';
-import type { CallerReply } from './caller-reply.ts';
+import type { CallReply } from './caller-reply.ts';
 import type { UserToken } from './user-tokens.ts';
 
 export { principalOf } from '../exchange/principal.ts';
@@ -24,7 +24,7 @@ export interface McpCall {
   readonly told: Readonly<Record<string, string>>;
   /** Whom sessions, tasks and states belong to. */
   readonly principal: string;
-  readonly reply: CallerReply;
+  readonly reply: CallReply;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
 }

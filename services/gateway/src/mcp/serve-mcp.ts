@@ -18,19 +18,18 @@ import { type Exchange, openExchange } from '../exchange/exchange.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import { expectRest } from '../http/discard-rest.ts';
-import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
 import { headerText } from '../routes/error-reply.ts';
 import { openArrival } from '../routes/open-arrival.ts';
 import { observe, type ServeDeps } from '../routes/serve.ts';
-import type { Access } from './access.ts';
 import type { McpAddress } from './address.ts';
 import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
+import { AccessFault, type EnterParts, enterServer } from './enter-server.ts';
 import type { Eras } from './eras.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
 import { isTranslated, type LegacyToModern } from './legacy-to-modern.ts';
-import { type McpCall, principalOf, principalOfUser } from './mcp-call.ts';
+import type { McpCall } from './mcp-call.ts';
 import { rightOf, scopeFor } from './method-right.ts';
 import type { ModernRelay } from './modern-relay.ts';
 import type { ModernToLegacy } from './modern-to-legacy.ts';
@@ -40,16 +39,11 @@ import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import type { SseRelay } from './sse-relay.ts';
 import { withTraceOf } from './trace-of-message.ts';
-import { unserved } from './unserved.ts';
-import { headerPlan } from './upstream-headers.ts';
-import { UserTokenFault, type UserTokens } from './user-tokens.ts';
+import { UserTokenFault } from './user-tokens.ts';
 
-export interface McpDeps extends ServeDeps {
+export interface McpDeps extends ServeDeps, EnterParts {
   readonly authenticate: AuthenticateCaller;
   readonly origins: Omit<OriginSettings, 'readArrival'>;
-  readonly access: Access;
-  readonly userTokens: UserTokens;
-  readonly identities: Identities;
   readonly sessions: Sessions;
   readonly legacy: LegacyRelay;
   readonly sse: SseRelay;
@@ -165,8 +159,8 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const identity = await deps.authenticate(exchange, served);
-  const entered = { ...enterServer(served, exchange, deps.access, signal), identity };
-  const call = await withIdentity(await withUser(entered, deps.userTokens), deps.identities);
+  const { address, reply } = served;
+  const call = await enterServer({ address, exchange, identity, reply, signal }, deps);
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
@@ -268,76 +262,12 @@ function withStatus({ code, message, data, idText }: McpFault, status: number): 
   return new McpFault({ status, code, message, data, ...(idText !== undefined && { idText }) });
 }
 
-/** The server that is asked for, where it may be. @throws GatewayError, AccessFault */
-function enterServer(
-  { address, reply }: Served,
-  exchange: Exchange & { subject: ToolCall },
-  access: Access,
-  signal: AbortSignal,
-): McpCall {
-  const { key, bundle } = exchange;
-  if (key === undefined || bundle === undefined) throw new Error('nobody was let in');
-  const { workspace } = address;
-  if (workspace !== undefined && workspace !== bundle.source.workspaceSlug)
-    throw new AccessFault(403, 'forbidden', 'This credential is of another workspace.');
-  const server = bundle.mcpServer(address.server);
-  if (server === undefined) throw new AccessFault(404, 'not_found', 'server not found');
-  // Of one whose policy cannot be read everything is denied, and that is said.
-  const refused = server.policyIsUnread ? undefined : access.denyServer(server, key);
-  if (refused !== undefined) throw new AccessFault(403, 'forbidden', refused);
-  const why = unserved(server);
-  if (why !== undefined) throw new AccessFault(503, 'temporarily_unavailable', why);
-  return { exchange, key, bundle, server, principal: principalOf(key), told: {}, reply, signal };
-}
-
-/** With the end user's own token, where the server asks for one: what they begin is theirs, not of all who share a key. @throws UserTokenFault */
-async function withUser(call: McpCall, userTokens: UserTokens): Promise<McpCall> {
-  const { arrival } = call.exchange;
-  const user = await userTokens.check(call.server, {
-    headers: arrival.headers,
-    credential: arrival.caller.serviceKey,
-    from: arrival.callerAddress(),
-  });
-  if (user === undefined) return call;
-  const { iss, sub = user.text } = user.claims;
-  return { ...call, user, principal: principalOfUser(call.principal, iss, sub) };
-}
-
-/** With what the server is told of who calls. @throws GatewayError */
-async function withIdentity(call: McpCall, identities: Identities): Promise<McpCall> {
-  const { server, key, bundle, identity, user, exchange } = call;
-  const plan = headerPlan(server).identity;
-  if (plan === undefined) return call;
-  const told = await identities.headers(plan, {
-    claims: claimsOfCaller(key, bundle, identity),
-    audience: server.source.url,
-    userToken: user?.text,
-    credential: exchange.arrival.caller.serviceKey,
-  });
-  return { ...call, told };
-}
-
 /** Whether the token lets its client ask this; keys may ask everything. @throws AccessFault 403 that names the scope to log in for */
 function expectRight({ identity }: McpCall, method: string): void {
   const right = rightOf(method);
   if (identity === undefined || right === undefined || identity.rights.has(right)) return;
   const description = `The token does not let this client call ${method}.`;
   throw new AccessFault(403, 'insufficient_scope', description, scopeFor(right));
-}
-
-/** A refusal before there is a message to answer. */
-class AccessFault extends Error {
-  readonly status: number;
-  readonly error: string;
-  /** What to log in for. */
-  readonly scope: string | undefined;
-
-  constructor(status: number, error: string, description: string, scope?: string) {
-    super(description);
-    this.status = status;
-    this.error = error;
-    this.scope = scope;
-  }
 }
 
 /** Streams and ends of sessions are the older era's alone. */

@@ -25,6 +25,7 @@ import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
 import { Sessions } from '../mcp/sessions.ts';
 import { SseRelay } from '../mcp/sse-relay.ts';
+import { ToolCaller } from '../mcp/tool-caller.ts';
 import { UpstreamTokens } from '../mcp/upstream-tokens.ts';
 import { UserTokens } from '../mcp/user-tokens.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
@@ -100,6 +101,18 @@ export function mcpPart(env: Env, parts: McpParts) {
   });
   const { replicaId } = parts;
   const userTokens = new UserTokens({ fetch: parts.fetch });
+  const modern = new ModernRelay({ ...shared, sealer, eras });
+  const toLegacy = new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId });
+  const entering = { access, userTokens, identities: parts.identities };
+  const caller = new ToolCaller({
+    ...entering,
+    eras,
+    modern,
+    toLegacy,
+    sse,
+    sessions,
+    onFault: (err) => logger.error({ err }, 'a call of a tool failed on our side'),
+  });
   const serve = serveMcp({
     ...serving,
     authenticate: authenticateCaller({
@@ -111,16 +124,14 @@ export function mcpPart(env: Env, parts: McpParts) {
       addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
       allowed: new Set(env.MCP_ALLOWED_ORIGINS),
     },
-    access,
-    userTokens,
-    identities: parts.identities,
+    ...entering,
     sessions,
     legacy: new LegacyRelay({ ...shared, sessions }),
     sse,
-    modern: new ModernRelay({ ...shared, sealer, eras }),
+    modern,
     eras,
     toModern: new LegacyToModern({ ...shared, sessions, notes, mailbox }),
-    toLegacy: new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId }),
+    toLegacy,
   });
   const part: Part = {
     name: 'mcp',
@@ -144,7 +155,7 @@ export function mcpPart(env: Env, parts: McpParts) {
       },
     ],
   };
-  return { serve, access, part };
+  return { serve, access, caller, sealer, part };
 }
 
 /** What all gateways share, made into a key that nothing else is made with. */

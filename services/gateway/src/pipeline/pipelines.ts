@@ -9,6 +9,7 @@ export interface Stages {
   enforceLimits: Stage;
   resolveConfig: Stage;
   readRequest: Stage;
+  runTools: Stage;
   readProxyRequest: Stage;
   readJsonRequest: Stage;
   listOwnModels: Stage;
@@ -36,6 +37,7 @@ export function createPipelines(stages: Stages) {
     unified: pipeline([
       ...entrance,
       stages.readRequest, // after the config, which says what is read of it
+      stages.runTools, // around all visits of the model that a request comes to
       stages.routeToTarget,
     ]),
     models: pipeline([

@@ -278,13 +278,15 @@ function addUncalled(
 
 /** The choices of the plan, what checks said of this target, and what ended the request before its plan did. */
 export function decisionOf(
-  { decisionJson, progress }: Requester,
+  { decisionJson, progress, subject }: Requester,
   notes: VisitNotes | undefined,
 ): string {
   const { stoppedBy, tries } = progress;
   let json = withVerdicts(decisionJson, notes?.hookVerdicts ?? []);
   if (notes?.cacheSimilarity !== undefined)
     json = withMember(json, `"cache":${JSON.stringify(similarAnswer(notes))}`);
+  if (subject.kind === 'model-call' && subject.toolRound !== undefined)
+    json = withMember(json, `"tools":{"round":${subject.toolRound}}`);
   if (stoppedBy !== undefined)
     json = withMember(json, `"stopped":{"by":"${stoppedBy}","tries":${tries}}`);
   return json;

@@ -78,6 +78,8 @@ function cacheRequest(visit: TargetVisit, parts: LookInCacheParts): CacheRequest
   // Pass-through is not ours to repeat, and a caller who is not tracked leaves nothing behind.
   if (
     operation.body === 'raw' ||
+    // What tools say is of now, and their calls have effects.
+    subject.toolRound !== undefined ||
     call.translation === undefined ||
     !caller.debug ||
     bundle === undefined

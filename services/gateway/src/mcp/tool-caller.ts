@@ -1,0 +1,364 @@
+import { hash, randomUUID } from 'node:crypto';
+import { type JsonObject, operations } from '@sluice/contracts';
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import {
+  isObject,
+  legacyVersions,
+  McpFault,
+  type McpRequest,
+  metaKeys,
+  modernVersions,
+  paramHeadersFor,
+  readMessage,
+  readParamHeaders,
+  rpcCodes,
+} from '@sluice/mcp';
+import { RecentMap } from '../chain/recent-map.ts';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { type Exchange, openExchange } from '../exchange/exchange.ts';
+import type { ToolCall } from '../exchange/subject.ts';
+import { checkKey } from '../pipeline/stages/authenticate.ts';
+import { CapturedReply } from './captured-reply.ts';
+import { AccessFault, type EnterParts, enterServer } from './enter-server.ts';
+import { type Eras, ownName } from './eras.ts';
+import { ToolDenial } from './guards/tool-denial.ts';
+import type { McpCall } from './mcp-call.ts';
+import type { ModernRelay } from './modern-relay.ts';
+import type { ModernToLegacy } from './modern-to-legacy.ts';
+import type { Sessions } from './sessions.ts';
+import type { SseRelay } from './sse-relay.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
+import { UserTokenFault } from './user-tokens.ts';
+
+export interface ToolCallerDeps extends EnterParts {
+  readonly eras: Eras;
+  readonly modern: ModernRelay;
+  readonly toLegacy: ModernToLegacy;
+  readonly sse: SseRelay;
+  readonly sessions: Sessions;
+  /** Hears of faults of ours. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A tool as this caller may see it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly inputSchema: JsonObject;
+  readonly annotations: JsonObject | undefined;
+}
+
+/** What a call of a tool came to. */
+export type ToolOutcome =
+  /** As the server said it; `isError` is among its members. */
+  | { readonly kind: 'result'; readonly result: JsonObject }
+  /** There is no result: JSON-RPC's code, or HTTP's status where the server was not reached or the gateway refused. */
+  | {
+      readonly kind: 'fault';
+      readonly by: 'protocol' | 'http';
+      readonly code: number;
+      readonly message: string;
+    };
+
+/** A server that this caller may call, as who they are. */
+export interface ToolServer {
+  readonly slug: string;
+  readonly call: McpCall;
+  /** Tells apart whoever a server may tell apart. */
+  readonly identity: string;
+}
+
+const [version = ''] = modernVersions;
+/** What a server lists is asked for again after so long; what is denied is denied at once, in the call. */
+const listedMs = 30_000;
+const listsMax = 2_000;
+const pagesMax = 50;
+/** Of one server; whoever needs more of them names those that are needed. */
+const listedToolsMax = 2_000;
+const sseSessionMs = 600_000;
+
+/**
+ * Lists and calls tools for somebody who asks a model: through the doors, limits, guardrails and records that clients of
+ * the server's own address pass, over sessions that the gateway has. Nobody can be asked anything on the way.
+ */
+export class ToolCaller {
+  readonly #deps: ToolCallerDeps;
+  readonly #lists = new RecentMap<{
+    readonly tools: Promise<readonly ListedTool[]>;
+    readonly at: number;
+  }>(listsMax);
+  readonly #sseSessions = new RecentMap<{ readonly id: Promise<string>; readonly at: number }>(
+    listsMax,
+  );
+
+  constructor(deps: ToolCallerDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws GatewayError 400, 403, 503 where this caller may not use it */
+  async enter(
+    asking: Exchange,
+    address: { readonly server: string; readonly workspace?: string | undefined },
+    signal: AbortSignal,
+  ): Promise<ToolServer> {
+    const exchange = toolExchange(asking, address.server, signal);
+    const { key } = exchange;
+    if (key === undefined) throw new Error('nobody was let in');
+    checkKey(exchange, key);
+    const reply = new CapturedReply(signal);
+    const entering = { address, exchange, identity: undefined, reply, signal };
+    const call = await enterServer(entering, this.#deps).catch((error: unknown) => {
+      throw refusal(error, address.server);
+    });
+    return { slug: call.server.source.slug, call, identity: identityOf(call) };
+  }
+
+  /** All that the caller may see. @throws GatewayError `tools.not_listed` */
+  list(server: ToolServer): Promise<readonly ListedTool[]> {
+    const known = this.#lists.use(server.identity);
+    if (known !== undefined && performance.now() - known.at < listedMs) return known.tools;
+    const tools = this.#list(server);
+    this.#lists.set(server.identity, { tools, at: performance.now() });
+    tools.catch(() => {
+      // Others may have better luck.
+      if (this.#lists.use(server.identity)?.tools === tools)
+        this.#lists.set(server.identity, { tools, at: Number.NEGATIVE_INFINITY });
+    });
+    return tools;
+  }
+
+  /** Never throws but when nobody waits for it any more. @throws GatewayError `request.aborted` */
+  async callTool(
+    server: ToolServer,
+    tool: ListedTool,
+    args: JsonObject,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const marks = readParamHeaders(tool.inputSchema).headers ?? [];
+    try {
+      const result = await this.#ask(
+        server,
+        'tools/call',
+        { name: tool.name, arguments: args },
+        signal,
+        paramHeadersFor(marks, args),
+      );
+      if (result.resultType === 'input_required')
+        return fault(
+          'protocol',
+          rpcCodes.invalidRequest,
+          'The tool asks the caller something, and nobody can answer here.',
+        );
+      return { kind: 'result', result };
+    } catch (error) {
+      return this.#outcomeOf(error);
+    }
+  }
+
+  #outcomeOf(error: unknown): ToolOutcome {
+    if (error instanceof ToolDenial) {
+      const message = readMessage(error.answer);
+      if (message.kind === 'response') return { kind: 'result', result: message.result };
+    }
+    if (error instanceof McpFault) {
+      const { upstream_status: status } = (error.data ?? {}) as { upstream_status?: unknown };
+      if (typeof status === 'number') return fault('http', status, error.message);
+      return fault('protocol', error.code, error.message);
+    }
+    const known = fromUnknown(error);
+    if (known.code === 'request.aborted') throw known;
+    if (known.code === 'internal') this.#deps.onFault(known.cause ?? known);
+    return fault('http', known.status, known.message);
+  }
+
+  async #list(server: ToolServer): Promise<readonly ListedTool[]> {
+    const tools: ListedTool[] = [];
+    let cursor: string | undefined;
+    // Others wait for it, too: who began it may leave.
+    const signal = AbortSignal.timeout(120_000);
+    try {
+      for (let page = 0; page < pagesMax && tools.length < listedToolsMax; page += 1) {
+        const params: JsonObject = cursor === undefined ? {} : { cursor };
+        const result = await this.#ask(server, 'tools/list', params, signal);
+        for (const tool of Array.isArray(result.tools) ? result.tools : []) {
+          const read = isObject(tool) ? listedTool(tool) : undefined;
+          if (read !== undefined) tools.push(read);
+        }
+        if (typeof result.nextCursor !== 'string') break;
+        cursor = result.nextCursor;
+      }
+    } catch (error) {
+      const { message } = error instanceof McpFault ? error : fromUnknown(error);
+      throw new GatewayError('tools.not_listed', {
+        message: `The tools of the MCP server "${server.slug}" could not be listed: ${message}`,
+        cause: error,
+      });
+    }
+    return tools;
+  }
+
+  /** @throws McpFault, GatewayError */
+  async #ask(
+    server: ToolServer,
+    method: string,
+    params: JsonObject,
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<JsonObject> {
+    const reply = new CapturedReply(signal);
+    const exchange = toolExchange(server.call.exchange, server.slug, signal, headers);
+    const call: McpCall = { ...server.call, exchange, reply, signal };
+    if (call.server.source.transport === 'sse') await this.#askOlder(server, call, method, params);
+    else {
+      const asked = request(method, { ...params, _meta: meta });
+      const isModern = await this.#deps.eras.isModern(call);
+      await (isModern
+        ? this.#deps.modern.request(call, asked, version)
+        : this.#deps.toLegacy.request(call, asked));
+    }
+    if (signal.aborted) throw new GatewayError('request.aborted');
+    return resultOf(reply);
+  }
+
+  /** HTTP+SSE: a session like a client's, of our own. */
+  async #askOlder(
+    server: ToolServer,
+    call: McpCall,
+    method: string,
+    params: JsonObject,
+  ): Promise<void> {
+    const { sessions, sse } = this.#deps;
+    const begin = (): Promise<string> => {
+      const id = this.#beginOlder(call);
+      this.#sseSessions.set(server.identity, { id, at: performance.now() });
+      id.catch(() => this.#sseSessions.set(server.identity, { id, at: Number.NEGATIVE_INFINITY }));
+      return id;
+    };
+    const known = this.#sseSessions.use(server.identity);
+    const isKnown = known !== undefined && performance.now() - known.at < sseSessionMs;
+    const id = await (isKnown ? known.id : begin());
+    const session = await sessions.of(call, id).catch(async (error: unknown) => {
+      if (!isKnown) throw error;
+      return sessions.of(call, await begin());
+    });
+    await sse.request(call, session, request(method, params));
+  }
+
+  async #beginOlder(call: McpCall): Promise<string> {
+    const signal = AbortSignal.timeout(120_000);
+    const reply = new CapturedReply(signal);
+    const exchange = toolExchange(call.exchange, call.server.source.slug, signal);
+    const params = {
+      protocolVersion: legacyVersions[0] ?? '',
+      capabilities: {},
+      clientInfo: ownName,
+    };
+    const beginning = { ...call, exchange, reply, signal };
+    await this.#deps.sse.begin(beginning, request('initialize', params));
+    resultOf(reply);
+    const id = String(reply.headers['mcp-session-id'] ?? '');
+    const session = await this.#deps.sessions.of(beginning, id);
+    const told = readMessage(
+      Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })),
+    );
+    if (told.kind === 'notification') {
+      const heard = new CapturedReply(signal);
+      await this.#deps.sse.tell({ ...beginning, reply: heard }, session, told);
+    }
+    return id;
+  }
+}
+
+const meta: JsonObject = {
+  [metaKeys.protocolVersion]: version,
+  // Nobody is there to be asked.
+  [metaKeys.clientCapabilities]: {},
+  [metaKeys.clientInfo]: { ...ownName },
+};
+
+function request(method: string, params: JsonObject): McpRequest {
+  const message = { jsonrpc: '2.0', id: `sluice-${randomUUID()}`, method, params };
+  return readMessage(Buffer.from(JSON.stringify(message))) as McpRequest;
+}
+
+/** A request to the server, beside the one that asked the model: of the same trace, with a beginning of its own. */
+function toolExchange(
+  { arrival, key, bundle, metadata }: Exchange,
+  slug: string,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>> = {},
+): Exchange & { subject: ToolCall } {
+  const own: ArrivedRequest = {
+    ...arrival,
+    headers: { ...withoutProtocol(arrival.headers), ...headers },
+    method: 'POST',
+    startedAt: performance.now(),
+    startedAtMs: Date.now(),
+    signal,
+  };
+  const subject: ToolCall = {
+    kind: 'tool-call',
+    operation: operations.mcpMessage,
+    pathname: `/${slug}/mcp`,
+    search: '',
+  };
+  return Object.assign(openExchange(own, subject), { key, bundle, metadata });
+}
+
+/** What a caller of a model says of MCP's transport means nothing to a server. */
+function withoutProtocol(headers: ArrivedRequest['headers']): ArrivedRequest['headers'] {
+  const kept: ArrivedRequest['headers'] = {};
+  for (const name in headers) if (!name.startsWith('mcp-')) kept[name] = headers[name];
+  return kept;
+}
+
+/** With the headers that are forwarded: a server may list other tools to others. */
+function identityOf(call: McpCall): string {
+  const { principal, key, server, exchange, told } = call;
+  const { traceparent, tracestate, baggage, ...sent } = upstreamHeaders(
+    server,
+    exchange.arrival.headers,
+    told,
+  );
+  const parts = [principal, key.source.id, server.version, exchange.metadata, sent];
+  return hash('sha256', JSON.stringify(parts), 'base64url');
+}
+
+function listedTool(tool: JsonObject): ListedTool | undefined {
+  const { name, description, inputSchema, annotations } = tool;
+  if (typeof name !== 'string' || name === '') return undefined;
+  return {
+    name,
+    description: typeof description === 'string' ? description : undefined,
+    inputSchema: isObject(inputSchema) ? inputSchema : { type: 'object', properties: {} },
+    annotations: isObject(annotations) ? annotations : undefined,
+  };
+}
+
+/** @throws McpFault where the answer is an error, or there is none */
+function resultOf({ answer }: CapturedReply): JsonObject {
+  if (answer?.kind === 'response') return answer.result;
+  const { code, message, data } = answer?.error ?? {
+    code: rpcCodes.internalError,
+    message: 'The MCP server gave no answer.',
+  };
+  throw new McpFault({ status: 200, code, message, data });
+}
+
+function fault(by: 'protocol' | 'http', code: number, message: string): ToolOutcome {
+  return { kind: 'fault', by, code, message };
+}
+
+/** In the words of a request for a model. */
+function refusal(error: unknown, slug: string): unknown {
+  if (error instanceof AccessFault)
+    return new GatewayError(error.status === 404 ? 'tools.unknown_server' : 'tools.denied', {
+      status: error.status === 404 ? 400 : error.status,
+      message: `MCP server "${slug.slice(0, 80)}": ${error.message}`,
+    });
+  if (error instanceof UserTokenFault)
+    return new GatewayError('tools.denied', {
+      message: `MCP server "${slug.slice(0, 80)}": ${error.message}`,
+    });
+  return error;
+}

@@ -1,0 +1,492 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { isObject } from '@sluice/mcp';
+import {
+  type AskedCall,
+  addedUsage,
+  eventText,
+  freshId,
+  type LoopFormat,
+  parsedArguments,
+  type Turn,
+} from './loop-format.ts';
+import type { OfferedTool } from './offered-tools.ts';
+import {
+  type ApprovalSeal,
+  type History,
+  readHistory,
+  sealApproval,
+  shownId,
+} from './responses-history.ts';
+import { type AnswerPart, type ToolAnswer, textOf } from './tool-answer.ts';
+
+export interface ResponsesParts {
+  readonly json: JsonObject;
+  /** Tools of the request that are none of ours. */
+  readonly otherTools: readonly JsonValue[];
+  readonly labels: ReadonlySet<string>;
+  readonly offered: readonly OfferedTool[];
+  readonly seal: ApprovalSeal;
+}
+
+const heads = new Set(['response.created', 'response.in_progress', 'response.queued']);
+const ends = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+/** A call of ours in a stream, by its place in the round. */
+interface StreamedCall {
+  readonly tool: OfferedTool;
+  readonly id: string;
+}
+
+/** `/v1/responses`: items, and events with numbers that go on over all rounds. */
+export class ResponsesFormat implements LoopFormat {
+  readonly endsByChoice = true;
+  readonly keepAlive = ': \n\n';
+  readonly #parts: ResponsesParts;
+  readonly #history: History;
+  readonly #byName: ReadonlyMap<string, OfferedTool>;
+  /** What the model is told beside the request. */
+  readonly #told: JsonValue[] = [];
+  /** Of these what was told last. */
+  #toldLast: JsonValue[] = [];
+  readonly #output: JsonValue[] = [];
+  readonly #ids = new Set<string>();
+  /** Where items of this round begin, and where the calls of ours that wait for their answers stand. */
+  #base = 0;
+  readonly #places = new Map<string, number>();
+  #sequence = 0;
+  #rounds = 0;
+  #head: JsonObject | undefined;
+  #last: JsonObject = {};
+  #usage: JsonObject | undefined;
+  #items: JsonValue[] = [];
+  #streamed = new Map<number, StreamedCall>();
+  #ended: JsonObject | undefined;
+  #hasFailed = false;
+  /** Events to be told as soon as there is something to tell them after: they get their numbers then. */
+  readonly #waiting: JsonObject[] = [];
+
+  constructor(parts: ResponsesParts) {
+    this.#parts = parts;
+    const { json, labels, offered, seal } = parts;
+    this.#byName = new Map(offered.map((tool) => [tool.functionName, tool]));
+    const { input } = json;
+    const isKept = json.previous_response_id != null || json.conversation != null;
+    const items = Array.isArray(input) ? input : [];
+    this.#history = readHistory(items, { labels, offered, seal, isKept });
+    for (const label of labels) if (!this.#history.listed.has(label)) this.#listTools(label);
+  }
+
+  get approved(): readonly AskedCall[] {
+    return this.#history.approved;
+  }
+
+  body(isLast: boolean): JsonObject {
+    const { json, otherTools, offered } = this.#parts;
+    this.#rounds += 1;
+    const isFirst = this.#rounds === 1;
+    const tools = [...otherTools, ...offered.map(functionOf)];
+    const choice = isLast ? 'none' : this.#choice(isFirst);
+    const { tool_choice: _choice, tools: _tools, ...rest } = json;
+    return {
+      ...rest,
+      ...(tools.length > 0 && { tools }),
+      ...(choice !== undefined && tools.length > 0 && { tool_choice: choice }),
+      input: this.#input(isFirst),
+    };
+  }
+
+  #input(isFirst: boolean): JsonValue {
+    const { input, conversation } = this.#parts.json;
+    if (typeof input === 'string' && this.#told.length === 0) return input;
+    // What was said before stands in the conversation, which its provider keeps.
+    if (!isFirst && conversation != null) return this.#toldLast;
+    const asked: JsonValue[] =
+      typeof input === 'string' ? [{ role: 'user', content: input }] : this.#history.items;
+    return [...asked, ...this.#told];
+  }
+
+  takeAnswer(document: JsonObject): Turn {
+    this.#beginRound();
+    this.#head ??= document;
+    const output = Array.isArray(document.output) ? document.output : [];
+    for (const [index, item] of output.entries()) {
+      this.#items[index] = item;
+      const tool = this.#toolOf(item);
+      if (tool === undefined) this.#output[this.#base + index] = item;
+      else this.#streamed.set(index, { tool, id: this.#idOf(item) });
+    }
+    return this.#turn(document);
+  }
+
+  beginStream(): void {
+    this.#beginRound();
+  }
+
+  #beginRound(): void {
+    this.#base = this.#output.length;
+    this.#items = [];
+    this.#streamed = new Map();
+    this.#places.clear();
+    this.#ended = undefined;
+  }
+
+  takeEvent(name: string, data: JsonObject): string {
+    const type = typeof data.type === 'string' ? data.type : name;
+    if (heads.has(type)) {
+      if (this.#rounds > 1) return '';
+      const response = isObject(data.response) ? data.response : {};
+      this.#head ??= response;
+      return this.#event({ ...data, type, response: this.#shown(response) });
+    }
+    const before = this.#flush();
+    if (ends.has(type)) {
+      this.#ended = isObject(data.response) ? data.response : {};
+      return before;
+    }
+    if (type === 'error') {
+      this.#hasFailed = true;
+      return before + this.#event({ ...data, type });
+    }
+    return before + this.#itemEvent(type, data);
+  }
+
+  #flush(): string {
+    return this.#waiting
+      .splice(0)
+      .map((event) => this.#event(event))
+      .join('');
+  }
+
+  #itemEvent(type: string, data: JsonObject): string {
+    const { output_index: index } = data;
+    if (typeof index !== 'number') return this.#event({ ...data, type });
+    const place = this.#base + index;
+    const item = isObject(data.item) ? data.item : undefined;
+    if (type === 'response.output_item.added' && item !== undefined) {
+      const tool = this.#toolOf(item);
+      if (tool !== undefined) return this.#callBegins(tool, item, index);
+    }
+    if (type === 'response.output_item.done' && item !== undefined) this.#items[index] = item;
+    const streamed = this.#streamed.get(index);
+    if (streamed === undefined) {
+      if (type === 'response.output_item.done' && item !== undefined) this.#output[place] = item;
+      return this.#event({ ...data, type, output_index: place });
+    }
+    if (streamed.tool.needsApproval || !type.startsWith('response.function_call_arguments.'))
+      return '';
+    const { sequence_number, name, ...rest } = data;
+    const ours = type.replace('function_call_arguments', 'mcp_call_arguments');
+    return this.#event({ ...rest, type: ours, item_id: streamed.id, output_index: place });
+  }
+
+  #callBegins(tool: OfferedTool, item: JsonObject, index: number): string {
+    const id = this.#idOf(item);
+    this.#streamed.set(index, { tool, id });
+    const place = this.#base + index;
+    this.#output[place] = null;
+    if (tool.needsApproval) return '';
+    const shown = callItem({ id, label: tool.label, toolName: tool.listed.name }, 'in_progress');
+    return (
+      this.#event({ type: 'response.output_item.added', output_index: place, item: shown }) +
+      this.#event({ type: 'response.mcp_call.in_progress', item_id: id, output_index: place })
+    );
+  }
+
+  endStream(): Turn | undefined {
+    if (this.#hasFailed || this.#ended === undefined) return undefined;
+    // Some say what they said only at the end.
+    const { output } = this.#ended;
+    if (this.#items.length === 0 && Array.isArray(output)) this.#items = [...output];
+    return this.#turn(this.#ended);
+  }
+
+  #turn(response: JsonObject): Turn {
+    this.#last = response;
+    this.#usage = addedUsage(this.#usage, isObject(response.usage) ? response.usage : undefined);
+    const isWhole = response.status === undefined || response.status === 'completed';
+    const calls: AskedCall[] = [];
+    let waits = false;
+    for (const [index, item] of this.#items.entries()) {
+      const streamed = this.#streamed.get(index);
+      if (!isObject(item)) continue;
+      if (streamed === undefined) {
+        if (isOfCaller(item)) waits = true;
+        continue;
+      }
+      const { tool, id } = streamed;
+      const text = typeof item.arguments === 'string' ? item.arguments : '';
+      const call: AskedCall = {
+        id,
+        callId: String(item.call_id ?? ''),
+        tool,
+        toolName: tool.listed.name,
+        label: tool.label,
+        functionName: tool.functionName,
+        argumentsText: text,
+        arguments: parsedArguments(text),
+      };
+      this.#places.set(id, this.#base + index);
+      if (!isWhole) this.#place(call, callItem(call, 'incomplete'));
+      else if (tool.needsApproval) {
+        waits = true;
+        this.#askApproval(call);
+      } else calls.push(call);
+    }
+    this.#toldLast = [];
+    this.#tell(...this.#items.filter((item) => this.#isTellable(item)));
+    if (this.#parts.json.conversation != null) this.#toldLast = [];
+    return { calls, isLast: waits || !isWhole || calls.length === 0 };
+  }
+
+  #tell(...items: JsonValue[]): void {
+    this.#told.push(...items);
+    this.#toldLast.push(...items);
+  }
+
+  /** A thought that nobody keeps cannot be referred to. */
+  #isTellable(item: JsonValue): boolean {
+    if (!isObject(item)) return false;
+    const isKept = this.#parts.json.store !== false;
+    return item.type !== 'reasoning' || isKept || typeof item.encrypted_content === 'string';
+  }
+
+  #askApproval(call: AskedCall): void {
+    const { callId, functionName, label, toolName, argumentsText } = call;
+    const sealed = { callId, functionName, label, toolName, arguments: argumentsText };
+    const place = this.#places.get(call.id) ?? 0;
+    let item: JsonObject;
+    try {
+      item = {
+        id: sealApproval(sealed, this.#parts.seal),
+        type: 'mcp_approval_request',
+        arguments: argumentsText,
+        name: toolName,
+        server_label: label,
+      };
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      const message = 'The arguments are too long to be asked about.';
+      const fault = { type: 'mcp_protocol_error', code: -32000, message };
+      item = { ...callItem(call, 'failed'), error: fault };
+    }
+    this.#output[place] = item;
+    const at = { output_index: place, item };
+    this.#waiting.push(
+      { type: 'response.output_item.added', ...at },
+      { type: 'response.output_item.done', ...at },
+    );
+  }
+
+  addAnswer(call: AskedCall, answer: ToolAnswer): string {
+    this.#tell({ type: 'function_call_output', call_id: call.callId, output: told(answer) });
+    const status = answer.error === undefined ? 'completed' : 'failed';
+    const item = {
+      ...callItem(call, status),
+      output: answer.error === undefined ? textOf(answer) : null,
+      error: answer.error ?? null,
+    };
+    if (call.approvalId === undefined) {
+      this.#place(call, item);
+      return this.#flush();
+    }
+    // Nothing of the stream is told yet.
+    this.#addApproved(call, item);
+    return '';
+  }
+
+  #place(call: AskedCall, item: JsonObject): void {
+    const place = this.#places.get(call.id) ?? this.#output.length;
+    this.#output[place] = item;
+    const end = item.status === 'completed' ? 'completed' : 'failed';
+    this.#waiting.push(
+      { type: `response.mcp_call.${end}`, item_id: call.id, output_index: place },
+      { type: 'response.output_item.done', output_index: place, item },
+    );
+  }
+
+  /** It was made before the model was asked: its item stands before all that the model says. */
+  #addApproved(call: AskedCall, item: JsonObject): void {
+    const place = this.#output.length;
+    this.#places.set(call.id, place);
+    this.#output.push(item);
+    const at = { item_id: call.id, output_index: place };
+    const { argumentsText } = call;
+    const begun = callItem({ ...call, argumentsText: '' }, 'in_progress');
+    this.#waiting.push(
+      { type: 'response.output_item.added', output_index: place, item: begun },
+      { type: 'response.mcp_call.in_progress', ...at },
+      { type: 'response.mcp_call_arguments.done', ...at, arguments: argumentsText },
+      { type: `response.mcp_call.${item.status === 'completed' ? 'completed' : 'failed'}`, ...at },
+      { type: 'response.output_item.done', output_index: place, item },
+    );
+  }
+
+  #listTools(label: string): void {
+    const { offered } = this.#parts;
+    const id = freshId(`mcpl_${label.replace(/[^\w-]+/g, '_')}`, this.#ids);
+    const item = {
+      id,
+      type: 'mcp_list_tools',
+      server_label: label,
+      tools: offered
+        .filter((tool) => tool.label === label)
+        .map(({ listed }) => ({
+          name: listed.name,
+          description: listed.description ?? null,
+          input_schema: listed.inputSchema,
+          annotations: listed.annotations ?? null,
+        })),
+      error: null,
+    };
+    const place = this.#output.length;
+    this.#output.push(item);
+    const at = { item_id: id, output_index: place };
+    this.#waiting.push(
+      { type: 'response.output_item.added', output_index: place, item: { ...item, tools: [] } },
+      { type: 'response.mcp_list_tools.in_progress', ...at },
+      { type: 'response.mcp_list_tools.completed', ...at },
+      { type: 'response.output_item.done', output_index: place, item },
+    );
+  }
+
+  document(isCut: boolean): JsonObject {
+    const whole = this.#shown(this.#last, this.#output);
+    return isCut
+      ? { ...whole, status: 'incomplete', incomplete_details: { reason: 'max_tool_calls' } }
+      : whole;
+  }
+
+  endEvents(isCut: boolean): string {
+    const before = this.#flush();
+    const response = this.document(isCut);
+    const { status } = response;
+    const type = status === 'incomplete' || status === 'failed' ? status : 'completed';
+    return before + this.#event({ type: `response.${type}`, response });
+  }
+
+  errorEvent({ code, message }: { code: string; message: string }): string {
+    return this.#flush() + this.#event({ type: 'error', code, message, param: null });
+  }
+
+  #shown(response: JsonObject, output?: readonly JsonValue[]): JsonObject {
+    const { json } = this.#parts;
+    const tools = Array.isArray(json.tools) ? json.tools.map(withoutCredential) : [];
+    const isOver = output !== undefined;
+    // What is kept at the provider is kept under the id of its last answer: that is the one to go on from.
+    const isKept = isOver && response.store === true;
+    return {
+      ...response,
+      id: isKept ? (response.id ?? '') : (this.#head?.id ?? response.id ?? ''),
+      created_at: this.#head?.created_at ?? response.created_at ?? null,
+      tools,
+      tool_choice: json.tool_choice ?? 'auto',
+      output: [...(output ?? [])],
+      ...(isOver && this.#usage !== undefined ? { usage: this.#usage } : {}),
+    };
+  }
+
+  #event(data: JsonObject): string {
+    const { sequence_number: _theirs, ...rest } = data;
+    const text = eventText({ ...rest, sequence_number: this.#sequence });
+    this.#sequence += 1;
+    return text;
+  }
+
+  #toolOf(item: JsonValue): OfferedTool | undefined {
+    if (!isObject(item) || item.type !== 'function_call') return undefined;
+    return typeof item.name === 'string' ? this.#byName.get(item.name) : undefined;
+  }
+
+  #idOf(item: JsonValue): string {
+    const callId = isObject(item) && typeof item.call_id === 'string' ? item.call_id : 'call';
+    return freshId(shownId(callId), this.#ids);
+  }
+
+  /** A choice that must be met is met by the first turn. */
+  #choice(isFirst: boolean): JsonValue | undefined {
+    const { tool_choice: choice } = this.#parts.json;
+    if (choice === undefined) return undefined;
+    if (
+      !isFirst &&
+      (choice === 'required' || (isObject(choice) && choice.type !== 'allowed_tools'))
+    )
+      return 'auto';
+    if (!isObject(choice)) return choice;
+    if (choice.type === 'mcp') {
+      const tools = this.#chosen(choice);
+      if (tools.length === 1) return tools[0];
+      return { type: 'allowed_tools', mode: 'required', tools };
+    }
+    if (choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return choice;
+    const tools = choice.tools.flatMap((tool) =>
+      isObject(tool) && tool.type === 'mcp' ? this.#chosen(tool) : [tool],
+    );
+    const mode = isFirst || choice.mode !== 'required' ? choice.mode : 'auto';
+    return { ...choice, ...(mode === undefined ? {} : { mode }), tools } as JsonObject;
+  }
+
+  #chosen({ server_label: label, name }: JsonObject): JsonObject[] {
+    return this.#parts.offered
+      .filter((tool) => tool.label === label && (name == null || tool.listed.name === name))
+      .map(({ functionName }) => ({ type: 'function', name: functionName }));
+  }
+}
+
+function functionOf({ functionName, listed }: OfferedTool): JsonObject {
+  return {
+    type: 'function',
+    name: functionName,
+    ...(listed.description === undefined ? {} : { description: listed.description }),
+    parameters: listed.inputSchema,
+    strict: false,
+  };
+}
+
+function callItem(
+  call: Pick<AskedCall, 'id' | 'label' | 'toolName'> & Partial<AskedCall>,
+  status: string,
+): JsonObject {
+  return {
+    id: call.id,
+    type: 'mcp_call',
+    approval_request_id: call.approvalId ?? null,
+    arguments: call.argumentsText ?? '',
+    error: null,
+    name: call.toolName,
+    output: null,
+    server_label: call.label,
+    status,
+  };
+}
+
+const ofCaller = new Set([
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'shell_call',
+  'apply_patch_call',
+  'computer_call',
+  'mcp_approval_request',
+]);
+
+/** Whether the caller has to bring something before the model can go on. */
+function isOfCaller({ type, output }: JsonObject): boolean {
+  return ofCaller.has(String(type)) && output === undefined;
+}
+
+function told(answer: ToolAnswer): JsonValue {
+  if (answer.parts.every(({ kind }) => kind === 'text')) return textOf(answer);
+  return answer.parts.map(inputPart);
+}
+
+function inputPart(part: AnswerPart): JsonObject {
+  if (part.kind === 'text') return { type: 'input_text', text: part.text };
+  const url = `data:${part.mediaType};base64,${part.data}`;
+  return { type: 'input_image', image_url: url, detail: 'auto' };
+}
+
+function withoutCredential(tool: JsonValue): JsonValue {
+  if (!isObject(tool) || tool.type !== 'mcp') return tool;
+  const { authorization, headers, ...rest } = tool;
+  return rest;
+}

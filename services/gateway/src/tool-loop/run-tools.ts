@@ -1,0 +1,218 @@
+import type { JsonObject, PublicAddresses } from '@sluice/contracts';
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { Sealer } from '@sluice/mcp';
+import { expectModelCall, type ModelExchange } from '../exchange/exchange.ts';
+import { principalOf } from '../exchange/principal.ts';
+import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
+import { jsonObjectIn } from '../http/json-body.ts';
+import type { ToolCaller } from '../mcp/tool-caller.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
+import { type AskedOfRequest, askedOfRequest } from './asked-of-request.ts';
+import type { LoopFormat, Turn } from './loop-format.ts';
+import { MessagesFormat } from './messages-format.ts';
+import { offeredTools } from './offered-tools.ts';
+import { ResponsesFormat } from './responses-format.ts';
+import { openRound } from './rounds.ts';
+import { failed } from './tool-answer.ts';
+import { type LoopBounds, ToolRuns } from './tool-runs.ts';
+import { ToolStream } from './tool-stream.ts';
+
+export interface RunToolsParts {
+  readonly caller: ToolCaller;
+  readonly sealer: Sealer;
+  readonly addresses: PublicAddresses;
+  readonly bounds: LoopBounds;
+  /** One visit of the model by the pipeline: with limits, routing and records of its own. */
+  readonly ask: (round: ModelExchange) => Promise<Reply>;
+}
+
+/**
+ * Requests that name MCP servers of ours: the model is asked, the tools that it calls are called, and it is asked again,
+ * until it is done. All other requests pass.
+ */
+export function runTools(parts: RunToolsParts): Stage {
+  return async (exchange, next) => {
+    expectModelCall(exchange);
+    const asked = askedOfRequest(exchange, parts.addresses);
+    if (asked === undefined) return next();
+    // What is refused from here on is not for want of a limit's word.
+    exchange.isRouting = true;
+    const loop = new ToolLoop(exchange, await formatOf(exchange, asked, parts), parts);
+    return loop.run();
+  };
+}
+
+async function formatOf(
+  exchange: ModelExchange,
+  asked: AskedOfRequest,
+  { caller, sealer }: RunToolsParts,
+): Promise<LoopFormat> {
+  const { subject, arrival, key } = exchange;
+  const json = subject.json ?? {};
+  if (key === undefined) throw new Error('tools are run after authentication');
+  const servers = await Promise.all(
+    asked.servers.map(async (server) => {
+      const entered = await caller.enter(exchange, server.meant, arrival.signal);
+      return { asked: server, server: entered, tools: await caller.list(entered) };
+    }),
+  );
+  const { otherTools, otherServers, cacheMarks, taken } = asked;
+  const labels = new Set(asked.servers.map(({ label }) => label));
+  const common = { json, otherTools, labels, offered: offeredTools(servers, taken) };
+  if (subject.operation.id === 'messages')
+    return new MessagesFormat({ ...common, otherServers, cacheMarks });
+  const seal = { sealer, principal: principalOf(key), nowMs: Date.now() };
+  return new ResponsesFormat({ ...common, seal });
+}
+
+/** One request, round for round. */
+export class ToolLoop {
+  readonly #exchange: ModelExchange;
+  readonly #format: LoopFormat;
+  readonly #parts: RunToolsParts;
+  readonly #runs: ToolRuns;
+  #rounds = 0;
+  #hasCalled = false;
+  /** The round that was asked last was told to call nothing. */
+  #wasLast = false;
+
+  constructor(exchange: ModelExchange, format: LoopFormat, parts: RunToolsParts) {
+    this.#exchange = exchange;
+    this.#format = format;
+    this.#parts = parts;
+    const { max_tool_calls: callsMax } = exchange.subject.json ?? {};
+    this.#runs = new ToolRuns(
+      parts.caller,
+      parts.bounds,
+      typeof callsMax === 'number' && callsMax >= 0 ? callsMax : undefined,
+    );
+  }
+
+  async run(): Promise<Reply> {
+    await this.#call(this.#format.approved, () => {});
+    const first = await this.#ask();
+    if (first.kind === 'stream') return this.#stream(first);
+    return this.#whole(first);
+  }
+
+  async #whole(first: BodyReply): Promise<Reply> {
+    let reply: Reply = first;
+    for (;;) {
+      if (reply.kind === 'stream') {
+        reply.discard();
+        throw new GatewayError('upstream.invalid_response');
+      }
+      const document = isAnswer(reply) ? jsonObjectIn(reply.body) : undefined;
+      if (document === undefined) return this.#unrepeatable(reply);
+      const turn = this.#format.takeAnswer(document);
+      await this.#call(turn.calls, () => {});
+      if (turn.isLast) return answered(reply, this.#format.document(false));
+      if (this.#mustEnd()) return answered(reply, this.#format.document(true));
+      reply = await this.#ask();
+    }
+  }
+
+  #stream(first: StreamReply): StreamReply {
+    const { headers, status } = first;
+    delete headers['content-length'];
+    const stream = new ToolStream({
+      first,
+      format: this.#format,
+      signal: this.#exchange.arrival.signal,
+      isOver: () => this.#mustEnd(),
+      call: (turn: Turn, tell: (events: string) => void) => this.#call(turn.calls, tell),
+      ask: () => this.#ask(),
+    });
+    return {
+      kind: 'stream',
+      status,
+      headers,
+      pipeTo: (sink) => stream.pipeTo(sink),
+      discard: () => first.discard(),
+      wasWhole: () => stream.wasWhole,
+    };
+  }
+
+  /** One more round is asked, unless it would be one too many. */
+  async #ask(): Promise<Reply> {
+    this.#rounds += 1;
+    this.#wasLast = this.#format.endsByChoice && this.#isOver();
+    const round = openRound(this.#exchange, this.#format.body(this.#wasLast), this.#rounds);
+    try {
+      return await this.#parts.ask(round);
+    } catch (error) {
+      throw this.#rounds > 1 || this.#hasCalled ? onlyOnce(fromUnknown(error)) : error;
+    } finally {
+      addProgress(this.#exchange, round);
+    }
+  }
+
+  async #call(calls: Turn['calls'], tell: (events: string) => void): Promise<void> {
+    if (calls.length === 0) return;
+    if (this.#wasLast) {
+      for (const call of calls) tell(this.#format.addAnswer(call, notAnyMore));
+      return;
+    }
+    this.#hasCalled = true;
+    const { signal } = this.#exchange.arrival;
+    await this.#runs.run(calls, signal, (call, answer) =>
+      tell(this.#format.addAnswer(call, answer)),
+    );
+  }
+
+  /** Behind a round whose calls are made: whether nothing more may be asked. */
+  #mustEnd(): boolean {
+    // The last one was told so, and called all the same.
+    return this.#format.endsByChoice ? this.#wasLast : this.#isOver();
+  }
+
+  #isOver(): boolean {
+    const { roundsMax, timeoutMs } = this.#parts.bounds;
+    const { startedAt } = this.#exchange.arrival;
+    return this.#rounds >= roundsMax || performance.now() - startedAt >= timeoutMs;
+  }
+
+  /** A refusal, or what is no answer. Clients must not send again what was done. */
+  #unrepeatable(reply: BodyReply): BodyReply {
+    if (this.#hasCalled) reply.headers['x-should-retry'] = 'false';
+    return reply;
+  }
+}
+
+const notAnyMore = failed('The call was not made: the model was asked as often as it may be.');
+
+function isAnswer({ status }: BodyReply): boolean {
+  return status === 200 || status === 246;
+}
+
+function answered(reply: BodyReply, document: JsonObject): BodyReply {
+  const { headers } = reply;
+  return {
+    ...reply,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(document)),
+  };
+}
+
+/** The official clients repeat what failed, unless they are told not to. */
+function onlyOnce(error: GatewayError): GatewayError {
+  return new GatewayError(error.code, {
+    ...error,
+    message: error.message,
+    cause: error.cause,
+    headers: { ...error.headers, 'x-should-retry': 'false' },
+  });
+}
+
+/** What was done for a round was done for its request. */
+function addProgress(exchange: ModelExchange, round: ModelExchange): void {
+  exchange.visits.push(...round.visits);
+  exchange.contentFormat = round.contentFormat;
+  const { progress } = exchange;
+  progress.attempts += round.progress.attempts;
+  progress.tries += round.progress.tries;
+  // Each round that ended without a call has a record of its own.
+  progress.refusals += Math.max(round.progress.refusals, round.progress.attempts === 0 ? 1 : 0);
+  progress.spentNanoUsd = round.progress.spentNanoUsd;
+  if (progress.preProcessingMs === 0) progress.preProcessingMs = round.progress.preProcessingMs;
+}

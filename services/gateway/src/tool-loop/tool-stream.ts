@@ -1,0 +1,136 @@
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import { jsonBounds, readJsonObject, readJsonText } from '@sluice/json';
+import { isObject, SseReader } from '@sluice/mcp';
+import type { BodyReply, Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
+import type { LoopFormat, Turn } from './loop-format.ts';
+
+export interface ToolStreamParts {
+  readonly first: StreamReply;
+  readonly format: LoopFormat;
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal;
+  /** Nothing more may be asked of the model. */
+  readonly isOver: () => boolean;
+  readonly call: (turn: Turn, tell: (events: string) => void) => Promise<void>;
+  readonly ask: () => Promise<Reply>;
+}
+
+/** Proxies close what is silent for longer. */
+const silenceMs = 15_000;
+
+/** The streams of all rounds as one. */
+export class ToolStream {
+  readonly #parts: ToolStreamParts;
+  #sink: ReplySink | undefined;
+  #onDrain: () => void = () => {};
+  #toldAt = performance.now();
+  wasWhole = false;
+
+  constructor(parts: ToolStreamParts) {
+    this.#parts = parts;
+  }
+
+  pipeTo(sink: ReplySink): void {
+    this.#sink = sink;
+    // One for all rounds: whoever listens is another in each.
+    sink.onDrain(() => this.#onDrain());
+    const timer = setInterval(() => this.#keepAlive(), silenceMs);
+    timer.unref();
+    this.#run()
+      .catch((error: unknown) => this.#endBroken(error))
+      .finally(() => clearInterval(timer));
+  }
+
+  async #run(): Promise<void> {
+    const { format, isOver, call, ask } = this.#parts;
+    let reply: Reply = this.#parts.first;
+    for (;;) {
+      if (reply.kind === 'body') return this.#endRefused(reply);
+      const turn = await this.#round(reply);
+      if (turn === undefined) return this.#sink?.end();
+      await call(turn, (events) => this.#tell(events));
+      const isCut = !turn.isLast && isOver();
+      if (turn.isLast || isCut) {
+        this.wasWhole = true;
+        this.#tell(format.endEvents(isCut));
+        return this.#sink?.end();
+      }
+      reply = await ask();
+    }
+  }
+
+  /** Undefined = it ended in an error, which was told, or was cut. */
+  #round(reply: StreamReply): Promise<Turn | undefined> {
+    const { format } = this.#parts;
+    const events = new SseReader(jsonBounds.reply.bytesMax);
+    format.beginStream();
+    return new Promise((resolve, reject) => {
+      reply.pipeTo({
+        write: (chunk) => {
+          try {
+            let told = '';
+            for (const { name, data } of events.push(chunk)) told += this.#takeEvent(name, data);
+            return this.#tell(told);
+          } catch (error) {
+            // What follows is not read any more; the call ends by itself.
+            reject(error);
+            return true;
+          }
+        },
+        onDrain: (listener) => {
+          this.#onDrain = listener;
+        },
+        end: () => resolve(format.endStream()),
+        cut: (code) => {
+          this.#sink?.cut(code);
+          resolve(undefined);
+        },
+      });
+    });
+  }
+
+  #takeEvent(name: string, data: string | undefined): string {
+    if (data === undefined || data === '' || data === '[DONE]') return '';
+    const event = readJsonText(data, jsonBounds.reply);
+    return isObject(event as never) ? this.#parts.format.takeEvent(name, event as never) : '';
+  }
+
+  #tell(events: string): boolean {
+    if (events === '') return true;
+    this.#toldAt = performance.now();
+    return this.#sink?.write(Buffer.from(events)) ?? true;
+  }
+
+  #keepAlive(): void {
+    if (performance.now() - this.#toldAt >= silenceMs) this.#tell(this.#parts.format.keepAlive);
+  }
+
+  /** A later round was refused: the head is long sent. */
+  #endRefused({ body, status }: BodyReply): void {
+    const said = readJsonObject(body, jsonBounds.reply)?.error;
+    const { type, code, message } = isObject(said as never)
+      ? (said as Record<string, unknown>)
+      : ({} as Record<string, unknown>);
+    this.#tell(
+      this.#parts.format.errorEvent({
+        type: typeof type === 'string' ? type : 'api_error',
+        code: typeof code === 'string' ? code : String(status),
+        message: typeof message === 'string' ? message : 'The model could not be asked again.',
+      }),
+    );
+    this.#sink?.end();
+  }
+
+  #endBroken(caught: unknown): void {
+    const { signal, format } = this.#parts;
+    const { reason } = signal;
+    // At the drain's deadline callers are there to be told.
+    const isDraining = reason instanceof GatewayError && reason.code === 'gateway.draining';
+    const error = isDraining ? reason : fromUnknown(caught);
+    if (error.code !== 'request.aborted' && (isDraining || !signal.aborted)) {
+      const { type, code, message } = error;
+      this.#tell(format.errorEvent({ type, code, message }));
+    }
+    this.#sink?.end();
+  }
+}
