@@ -9,10 +9,13 @@ export { SkimmedJson } from './skim-json.ts';
 export {
   itemSpans,
   type JsonSpan,
+  keyOf,
   type MemberSpan,
   memberSpans,
   quote,
+  scalarEnd,
   skipSpace,
   stringEnd,
+  valueEnd,
 } from './spans.ts';
 export { spellingsOf } from './spellings-of.ts';

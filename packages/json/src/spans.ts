@@ -65,17 +65,12 @@ export function skipSpace(bytes: Buffer, from: number): number {
 const isNesting = new Uint8Array(256);
 for (const byte of [quote, openList, closeList, openObject, closeObject]) isNesting[byte] = 1;
 
-/** The position behind the value that starts at `start`. */
-function valueEnd(bytes: Buffer, start: number): number {
+/** The position behind the value that starts at `start`. `bytes` must have been parsed. */
+export function valueEnd(bytes: Buffer, start: number): number {
   const { length } = bytes;
   const first = bytes[start];
-  if (first === quote) return stringEnd(bytes, start);
+  if (first !== openObject && first !== openList) return scalarEnd(bytes, start);
   let at = start;
-  if (first !== openObject && first !== openList) {
-    // A number or a word ends in front of what follows it.
-    while (at < length && !isBehindScalar(bytes[at] as number)) at++;
-    return at;
-  }
   let depth = 0;
   while (at < length) {
     const byte = bytes[at] as number;
@@ -91,12 +86,20 @@ function valueEnd(bytes: Buffer, start: number): number {
   return length;
 }
 
+/** The position behind the text, number or word that starts at `start`: in front of what follows it. */
+export function scalarEnd(bytes: Buffer, start: number): number {
+  if (bytes[start] === quote) return stringEnd(bytes, start);
+  let at = start;
+  while (at < bytes.length && !isBehindScalar(bytes[at] as number)) at++;
+  return at;
+}
+
 function isBehindScalar(byte: number): boolean {
   return byte === comma || byte === closeObject || byte === closeList || isSpace(byte);
 }
 
-/** Nearly all names are written as they are. */
-function keyOf(bytes: Buffer, start: number, end: number): string {
+/** The name of a member, whose text stands there with its quotes. Nearly all are written as they are. */
+export function keyOf(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
   return text.includes('\\') ? JSON.parse(text) : text.slice(1, -1);
 }

@@ -77,6 +77,7 @@ export {
 } from './headers/param-headers.ts';
 export { privateResult } from './lists/cache-hints.ts';
 export { type FilteredList, type FilterOptions, filterList } from './lists/filter-list.ts';
+export { KnownPages } from './lists/known-pages.ts';
 export { type ListKind, listKindOf, listKinds } from './lists/list-kinds.ts';
 export { prepareCall } from './lists/prepare-call.ts';
 export { type ListedItem, type ReadList, readList } from './lists/read-list.ts';

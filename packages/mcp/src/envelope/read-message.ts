@@ -2,11 +2,14 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import {
   type JsonBounds,
   JsonError,
+  type JsonScan,
   jsonBounds,
-  type MemberSpan,
+  keyOf,
   memberSpans,
   readJson,
+  scalarEnd,
   scanJson,
+  skipSpace,
 } from '@sluice/json';
 import { McpFault, rpcCodes } from '../fault.ts';
 import { subjectFields } from './protocol.ts';
@@ -101,16 +104,14 @@ export function readMessage(
   bounds: MessageBounds = messageBounds.caller,
 ): McpMessage {
   const text = withoutMark(bytes);
-  const { document, hasEachNameOnce } = parsed(text, bounds);
+  const { document, scan, hasEachNameOnce } = parsed(text, bounds);
   if (Array.isArray(document))
     throw invalid('A batch is not accepted: send each message by itself.');
   if (!isObject(document)) throw invalid('A JSON-RPC message must be an object.');
-  // Where members stand is of use only to what has an id: of the rest the names alone are looked at.
-  const isQuick = hasEachNameOnce && document.id === undefined;
-  const members = isQuick ? checkedNames(document) : envelopeMembers(text);
-  const idText = readableId(text, members, document);
+  const places = envelopePlaces(text, scan);
+  const idText = readableId(text, places, document);
   try {
-    return toMessage(text, document, members, idText, hasEachNameOnce);
+    return toMessage(text, document, places, idText, hasEachNameOnce);
   } catch (error) {
     if (error instanceof McpFault && idText !== undefined) throw withId(error, idText);
     throw error;
@@ -120,18 +121,18 @@ export function readMessage(
 function toMessage(
   bytes: Buffer,
   document: JsonObject,
-  members: ReadonlyMap<string, MemberSpan>,
+  places: EnvelopePlaces,
   idText: string | undefined,
   hasEachNameOnce: boolean,
 ): McpMessage {
   if (document.jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0".');
   const { method, result, error } = document;
-  const outcomes = [method, result, error].filter((value) => value !== undefined);
-  if (outcomes.length !== 1)
+  const outcomes = (method !== undefined ? 1 : 0) + (result !== undefined ? 1 : 0);
+  if (outcomes + (error !== undefined ? 1 : 0) !== 1)
     throw invalid('A JSON-RPC message must have exactly one of method, result and error.');
   const id = idOf(document, idText);
   if (method !== undefined) {
-    const asking = readAsking(bytes, document, members, hasEachNameOnce);
+    const asking = readAsking(bytes, document, places, hasEachNameOnce);
     if (document.id === undefined) return { kind: 'notification', ...asking };
     if (id === undefined || idText === undefined) throw invalid(idRule);
     const progressToken = asking.meta?.progressToken;
@@ -142,7 +143,7 @@ function toMessage(
   if (result !== undefined) {
     if (id === undefined || idText === undefined) throw invalid(idRule);
     if (!isObject(result)) throw invalid('result must be an object.');
-    const resultStart = members.get('result')?.start ?? 0;
+    const resultStart = places.result ?? 0;
     const meta = metaOf(result);
     return { kind: 'response', bytes, document, id, idText, result, resultStart, meta };
   }
@@ -155,7 +156,7 @@ function toMessage(
 function readAsking(
   bytes: Buffer,
   document: JsonObject,
-  members: ReadonlyMap<string, MemberSpan>,
+  places: EnvelopePlaces,
   hasEachNameOnce: boolean,
 ): Asking {
   const { method, params } = document;
@@ -163,10 +164,10 @@ function readAsking(
     throw invalid(`method must be a text of 1 to ${methodLengthMax} characters.`);
   if (!method.isWellFormed()) throw invalid(`method ${unpairedRule}`);
   if (params !== undefined && !isObject(params)) throw invalidParams('params must be an object.');
-  const span = members.get('params');
   if (params !== undefined && hasEachNameOnce)
     for (const key of Object.keys(params)) checkName(key, paramNames, false, 'params.');
-  else if (params !== undefined && span !== undefined) checkParams(bytes, span, params);
+  else if (params !== undefined && places.params !== undefined)
+    checkParams(bytes, places.params, params);
   const meta = params?._meta;
   if (meta !== undefined && !isObject(meta)) throw invalidParams('params._meta must be an object.');
   return { bytes, document, method, params, meta, subject: subjectOf(method, params) };
@@ -192,26 +193,49 @@ const paramNames = knownNames([
   'inputResponses',
 ]);
 
-const noMembers: ReadonlyMap<string, MemberSpan> = new Map();
-
-/** Of a document that has no name twice. */
-function checkedNames(document: JsonObject): ReadonlyMap<string, MemberSpan> {
-  for (const key of Object.keys(document)) checkName(key, envelopeNames, false, '');
-  return noMembers;
+/** Where the values of the envelope begin that are looked for in its bytes; undefined = it has none. */
+interface EnvelopePlaces {
+  id: number | undefined;
+  params: number | undefined;
+  result: number | undefined;
 }
 
-function envelopeMembers(bytes: Buffer): Map<string, MemberSpan> {
-  const members = new Map<string, MemberSpan>();
-  for (const member of memberSpans(bytes)) {
-    checkName(member.key, envelopeNames, members.has(member.key), '');
-    members.set(member.key, member);
+/** @throws McpFault where a name stands there twice, or in another spelling */
+function envelopePlaces(bytes: Buffer, { topLevelNames }: JsonScan): EnvelopePlaces {
+  const places: EnvelopePlaces = { id: undefined, params: undefined, result: undefined };
+  const seen: string[] = [];
+  for (let at = 0; at < topLevelNames.length; at += 2) {
+    const end = topLevelNames[at + 1] as number;
+    const key = nameAt(bytes, topLevelNames[at] as number, end);
+    // Envelopes have four names; one of thousands is looked up.
+    const isDoubled = at < 2 * fewNames ? seen.includes(key) : false;
+    checkName(key, envelopeNames, isDoubled, '');
+    seen.push(key);
+    if (key === 'id' || key === 'params' || key === 'result')
+      places[key] = skipSpace(bytes, skipSpace(bytes, end) + 1);
   }
-  return members;
+  if (seen.length > fewNames) {
+    const names = new Set<string>();
+    for (const key of seen) {
+      if (names.has(key)) throw ambiguous(`${key.slice(0, 64)} stands there twice.`);
+      names.add(key);
+    }
+  }
+  return places;
 }
 
-function checkParams(bytes: Buffer, span: MemberSpan, params: JsonObject): void {
+const fewNames = 16;
+
+/** Nearly all names are written as they are. */
+function nameAt(bytes: Buffer, start: number, end: number): string {
+  const plain = bytes.toString('latin1', start + 1, end - 1);
+  if (envelopeNames.get(foldedName(plain)) === plain) return plain;
+  return keyOf(bytes, start, end);
+}
+
+function checkParams(bytes: Buffer, paramsStart: number, params: JsonObject): void {
   const seen = new Set<string>();
-  for (const { key, start } of memberSpans(bytes, span.start)) {
+  for (const { key, start } of memberSpans(bytes, paramsStart)) {
     checkName(key, paramNames, seen.has(key), 'params.');
     seen.add(key);
     if (key === '_meta' && isObject(params._meta)) checkDoubled(bytes, start, 'params._meta.');
@@ -293,13 +317,13 @@ function idOf({ id }: JsonObject, idText: string | undefined): RpcId | undefined
 /** JSON text of the id, where it is one; an answer names it whatever else is wrong. */
 function readableId(
   bytes: Buffer,
-  members: ReadonlyMap<string, MemberSpan>,
+  { id: start }: EnvelopePlaces,
   { id }: JsonObject,
 ): string | undefined {
-  const span = members.get('id');
-  if (span === undefined || id === undefined || !isId(id)) return undefined;
-  if (span.end - span.start > idTextMax) return undefined;
-  return bytes.toString('utf8', span.start, span.end);
+  if (start === undefined || id === undefined || !isId(id)) return undefined;
+  const end = scalarEnd(bytes, start);
+  if (end - start > idTextMax) return undefined;
+  return bytes.toString('utf8', start, end);
 }
 
 function isId(value: JsonValue): value is RpcId {
@@ -320,19 +344,24 @@ function metaOf(holder: JsonObject): JsonObject | undefined {
 /** Counting the names of larger ones costs more than looking for the few that matter. */
 const countedBytesMax = 4096;
 
-/** `hasEachNameOnce`: no object in it has two members of one name; false where nobody looked. */
-function parsed(
-  bytes: Buffer,
-  bounds: MessageBounds,
-): { document: JsonValue; hasEachNameOnce: boolean } {
+interface Parsed {
+  readonly document: JsonValue;
+  readonly scan: JsonScan;
+  /** No object in it has two members of one name; false where nobody looked. */
+  readonly hasEachNameOnce: boolean;
+}
+
+function parsed(bytes: Buffer, bounds: MessageBounds): Parsed {
   try {
     const scan = scanJson(bytes, bounds);
     const document = readJson(bytes, bounds, { scan }) as JsonValue;
-    const isCounted = !bounds.allowsDoubledNames || bytes.length <= countedBytesMax;
+    const mayDouble = bounds.allowsDoubledNames;
+    // Of an answer the names of the envelope are all that is looked at.
+    const isCounted = !mayDouble || (bytes.length <= countedBytesMax && isAsking(document));
     const hasEachNameOnce = isCounted && scan.members <= countNames(document);
-    if (!bounds.allowsDoubledNames && !hasEachNameOnce)
+    if (!mayDouble && !hasEachNameOnce)
       throw ambiguous('an object in it has two members of one name.');
-    return { document, hasEachNameOnce };
+    return { document, scan, hasEachNameOnce };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const isLarge = error.fault === 'too-large';
@@ -342,6 +371,10 @@ function parsed(
       message: `The message is ${error.message}.`,
     });
   }
+}
+
+function isAsking(document: JsonValue): boolean {
+  return isObject(document) && document.params !== undefined;
 }
 
 /** Whether any object in these bytes of a value has two members of one name. */

@@ -6,18 +6,21 @@ import {
   decide,
   denyServer,
   type FilteredList,
-  filterList,
+  KnownPages,
   type ListedItem,
   type ListKind,
   listKindOf,
   listKinds,
+  type McpMessage,
   type McpRequest,
   type McpResponse,
   MessageEdit,
+  messageBounds,
   PinMemory,
   prepareCall,
   type ReadList,
   readList,
+  readMessage,
   refusalOf,
   type ServerView,
   type Who,
@@ -44,11 +47,17 @@ export interface Asking {
 /** A change of rights bites within so long: a modern caller may keep no list longer. */
 export const listMsMax = 1000;
 const hashesMax = 100_000;
+/** Pages of longer cursors are read anew each time. */
+const cursorMax = 256;
 
 /** Who may use what of which server, and what lists show: the one way to `decide`. */
 export class Access {
   readonly #views = new WeakMap<CompiledMcpServer, ServerView>();
   readonly #pins = new PinMemory();
+  readonly #pages = new KnownPages();
+  /** Lists of which every definition is remembered, as they were when this number of changes had been made. */
+  readonly #remembered = new WeakMap<readonly ListedItem[], number>();
+  #changes = 0;
   /** Of definitions as they were listed last, by integration, type and name. */
   readonly #hashes = new RecentMap<string>(hashesMax);
   readonly #seen: Pick<SeenDefinitions, 'see'>;
@@ -118,6 +127,15 @@ export class Access {
     this.#seen.see({ organisationId, integrationId, type, items, isComplete });
   }
 
+  /** The message that an answer is. Of a page that came the same before only what is around it is read. @throws McpFault */
+  read({ server }: Asking, { method, params }: McpRequest, bytes: Buffer): McpMessage {
+    const kind = listKindOf(method);
+    const cursor = params?.cursor ?? '';
+    if (kind === undefined || typeof cursor !== 'string' || cursor.length > cursorMax)
+      return readMessage(bytes, messageBounds.upstream);
+    return this.#pages.read(`${server.source.integrationId} ${kind.type} ${cursor}`, bytes);
+  }
+
   /** What the caller may see of an answer; its own bytes where that is all. @throws McpFault when a list is none */
   shown(call: McpCall, asked: McpRequest, reply: McpResponse, isModern: boolean): Buffer {
     const kind = listKindOf(asked.method);
@@ -135,7 +153,7 @@ export class Access {
   }
 
   #filter(call: McpCall, kind: ListKind, reply: McpResponse, isModern: boolean): FilteredList {
-    const list = filterList(
+    const list = this.#pages.filter(
       this.#viewOf(call.server),
       whoOf(call.key, call.exchange.metadata),
       reply,
@@ -151,7 +169,15 @@ export class Access {
   }
 
   #remember(call: Asking, { type }: ListKind, items: readonly ListedItem[]): void {
-    for (const { name, hash } of items) this.#hashes.set(hashKey(call, type, name), hash);
+    if (this.#remembered.get(items) === this.#changes) return;
+    for (const { name, hash } of items) {
+      const key = hashKey(call, type, name);
+      // What is seen anew stands for the list that had something else there, or makes room of what was seen.
+      if (this.#hashes.use(key) === hash) continue;
+      this.#hashes.set(key, hash);
+      this.#changes += 1;
+    }
+    this.#remembered.set(items, this.#changes);
   }
 
   #viewOf(server: CompiledMcpServer): ServerView {

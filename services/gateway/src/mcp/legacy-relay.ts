@@ -326,7 +326,8 @@ export class LegacyRelay {
     guard: ToolGuard | undefined,
   ): Promise<void> {
     const body = await upstream.readAll(messageBounds.upstream.bytesMax);
-    const came = readReply(upstream, body, asked);
+    const { access } = this.#deps;
+    const came = readReply(upstream, body, asked, (bytes) => access.read(call, asked, bytes));
     const reply = guard === undefined ? came : await guard.after(came, recorded);
     call.reply.body(200, this.#shown(call, asked, reply, recorded));
   }

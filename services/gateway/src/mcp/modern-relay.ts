@@ -163,7 +163,8 @@ export class ModernRelay {
     guard: ToolGuard | undefined,
   ): Promise<void> {
     const body = await upstream.readAll(messageBounds.upstream.bytesMax);
-    const came = readReply(upstream, body, asked);
+    const { access } = this.#deps;
+    const came = readReply(upstream, body, asked, (bytes) => access.read(call, asked, bytes));
     const reply = guard === undefined ? came : await guard.after(came, recorded);
     const isRefusal = reply.kind === 'error' && refusalStatuses.has(upstream.status);
     // As servers of the older era answer who has no session.

@@ -47,6 +47,9 @@ export class SeenDefinitions {
   readonly #marks = new Set<string>();
   #waitingBytes = 0;
   #toldSince = performance.now();
+  /** Lists of which all is told, as they were when this number of changes had been made. */
+  readonly #known = new WeakMap<SeenList['items'], number>();
+  #changes = 0;
   #isSending = false;
   #isStopped = false;
 
@@ -58,10 +61,13 @@ export class SeenDefinitions {
     const now = performance.now();
     if (now - this.#toldSince > toldForMs) {
       this.#told.clear();
+      this.#changes += 1;
       this.#toldSince = now;
     }
+    if (this.#known.get(list.items) === this.#changes) return;
     const fresh = list.items.filter(({ name, hash }) => this.#told.get(keyOf(list, name)) !== hash);
     const isKnown = fresh.length === 0 && (!list.isComplete || this.#wasWhole(list));
+    if (isKnown) this.#known.set(list.items, this.#changes);
     if (isKnown || this.#isStopped || this.#waiting.length >= waitingMax) return;
     // A whole list is told whole, or what is gone of it would not be known.
     const told = { ...list, items: (list.isComplete ? list.items : fresh).map(kept) };
@@ -131,6 +137,7 @@ export class SeenDefinitions {
 
   /** Maps keep insertion order: the first is the oldest. */
   #remember(key: string, value: string): void {
+    if (this.#told.get(key) !== value) this.#changes += 1;
     this.#told.delete(key);
     this.#told.set(key, value);
     for (const oldest of this.#told.keys()) {

@@ -103,9 +103,14 @@ export async function readAnswer(upstream: UpstreamCall, asked: McpRequest): Pro
 }
 
 /** The body of an answer as the message that it must be. */
-export function readReply(upstream: UpstreamCall, body: Buffer, asked: McpRequest): ServerReply {
+export function readReply(
+  upstream: UpstreamCall,
+  body: Buffer,
+  asked: McpRequest,
+  read: (bytes: Buffer) => McpMessage = readUpstream,
+): ServerReply {
   const { status } = upstream;
-  const message = messageIn(body);
+  const message = messageIn(body, read);
   if (message?.kind === 'error') {
     // Of another status it is still what the server says of this request.
     if (message.id === asked.id) return message;
@@ -156,13 +161,17 @@ export function pipeEvents(
   });
 }
 
-function messageIn(body: Buffer): McpMessage | undefined {
+function messageIn(body: Buffer, read = readUpstream): McpMessage | undefined {
   try {
-    return readMessage(body, messageBounds.upstream);
+    return read(body);
   } catch (error) {
     if (error instanceof McpFault) return undefined;
     throw error;
   }
+}
+
+function readUpstream(bytes: Buffer): McpMessage {
+  return readMessage(bytes, messageBounds.upstream);
 }
 
 /** The JSON-RPC error that a body is. */
