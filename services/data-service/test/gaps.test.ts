@@ -127,6 +127,28 @@ describe('findGaps', () => {
     ]);
   });
 
+  it('finds the one number that a long life lacks, at either end and between', async () => {
+    const last = 200_000;
+    const lives = { none: 0, first: 1, middle: 100_000, last };
+    for (const [name, lacking] of Object.entries(lives))
+      await ledger.client.command({
+        query: `INSERT INTO replica_numbers
+          SELECT '${name}', intDiv(number, 65536) AS block, groupBitmapState(toUInt16(number % 65536)), now64(3)
+          FROM numbers(1, ${last}) WHERE number != ${lacking} GROUP BY block`,
+      });
+    await ledger.sink.write(
+      Object.keys(lives).map((replicaId) =>
+        life({ replicaId, state: ENDED, sequence: BigInt(last) }),
+      ),
+    );
+    const found = await gapsAfter(3);
+    expect(found.toSorted()).toEqual([
+      ['first', 1, 1, 'ENDED'],
+      ['last', last, last, 'ENDED'],
+      ['middle', 100_000, 100_000, 'ENDED'],
+    ]);
+  });
+
   it('looks between first and last of a life that does not tell of itself', async () => {
     await ledger.sink.write(records('former', [7, 8, 11]));
     expect(await gapsAfter(0)).toEqual([]);

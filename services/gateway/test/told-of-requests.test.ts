@@ -222,6 +222,7 @@ describe('a reply', () => {
 
 interface Told {
   status_code: number;
+  id: string;
   error?: { code: string; cause?: string; message?: string };
   cost: number | null;
   attempts: {
@@ -435,6 +436,67 @@ describe('GET /v1/logs', () => {
       res_units: 500,
       response_status_code: 200,
       cost: Number(response.headers.get('x-service-cost')),
+    });
+  });
+});
+
+describe('POST /v1/simulate', () => {
+  it('replays what the ledger has, whatever was said and corrected since, and counts apart what it cannot decide', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const since = new Date().toISOString();
+    const told: Told[] = [];
+    for (const trace of ['judged', 'corrected', 'plain'])
+      told.push(await toldOf({ headers: { 'x-service-trace-id': trace } }));
+    const { workspace_id, workspace_key } = scenario.stack.credentials;
+    const judged = await scenario.call('/v1/feedback', {
+      host: null,
+      key: workspace_key,
+      body: { trace_id: 'judged', value: 5 },
+    });
+    expect(judged.status).toBe(200);
+    const record_id = told[1]?.attempts[0]?.log_id;
+    await scenario.admin('POST', '/ledger/adjustments', { record_id, reason: 'a test', cost: 10 });
+    await eventually(async () => {
+      type Log = { metrics: { cost: number } };
+      const { metrics } = await scenario.admin<Log>('GET', `/logs/${record_id}`);
+      expect(metrics.cost).toBeGreaterThan(10);
+    });
+
+    const simulate = (change: object) =>
+      scenario.admin('POST', '/simulate', {
+        workspace_id,
+        time_of_generation_min: since,
+        time_of_generation_max: new Date(Date.now() + 1000).toISOString(),
+        ...change,
+      });
+    const gpt4o = { provider: 'openai', override_params: { model: 'gpt-4o' } };
+    // A thousand tokens in, five hundred out: 0.15 and 0.60 dollars a million, and 2.50 and 10.
+    const [atMini, atFull] = [450_000, 7_500_000];
+    const limit = {
+      conditions: [{ key: 'workspace_id', value: '*' }],
+      group_by: [{ key: 'api_key' }],
+      type: 'requests',
+      unit: 'rpd',
+      value: 2,
+    };
+    const changed = await simulate({ config: gpt4o, rate_limits: [limit] });
+    expect(changed).toMatchObject({
+      is_complete: true,
+      requests: { replayed: 3, rerouted: 2, refused: 1, undecided: 0 },
+      cost: { before_nano_usd: 3 * atMini, after_nano_usd: 2 * atFull, unpriced_requests: 0 },
+    });
+    const byBody = {
+      strategy: {
+        mode: 'conditional',
+        // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
+        conditions: [{ query: { 'params.temperature': { $gt: 1 } }, then: 'a' }],
+        default: 'a',
+      },
+      targets: [{ ...gpt4o, name: 'a' }],
+    };
+    expect(await simulate({ config: byBody })).toMatchObject({
+      requests: { replayed: 3, undecided: 3 },
+      undecided: [{ reason: 'body_not_kept', requests: 3, before_nano_usd: 3 * atMini }],
     });
   });
 });

@@ -6,7 +6,7 @@ export function assumptionsOf(task: SimulationTask): string[] {
   const hasLimits = rateLimits.length + usageLimits.length > 0;
   return [
     'The same requests come at the same times, whatever becomes of them.',
-    'Costs before are those that were recorded; prices that administrators set for providers are as they are now.',
+    'Costs before are those that were recorded, without adjustments made since; prices that administrators set for providers are as they are now.',
     'What was refused then, and used nothing, stays refused: it is among the undecided.',
     ...(config === undefined ? [] : ofConfigs),
     ...(config?.replaces === undefined && config !== undefined

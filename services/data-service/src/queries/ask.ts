@@ -84,7 +84,7 @@ function cells({ tenant, request, target, entry, sources }: Condition): string |
       : ', map(metadata_key, metadata_value) AS metadata, metadata_value AS end_user';
   if (slice.metadataKey !== undefined)
     where.push(`metadata_key = ${textLiteral(slice.metadataKey)}`);
-  const table = `SELECT *, toDateTime64(start * 60, 3, 'UTC') AS created_at${metadata}
+  const table = `SELECT *, start AS minute, toDateTime64(start * 60, 3, 'UTC') AS created_at${metadata}
     FROM usage_rollups WHERE ${where.join(' AND ')}`;
   const admitted = [...request, ...target, ...entry];
   return admitted.length === 0

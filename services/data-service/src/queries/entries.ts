@@ -7,7 +7,7 @@ import {
 } from './entry-columns.ts';
 import type { Condition } from './filter.ts';
 import { rolledRows, type Sources } from './rolled/find-sources.ts';
-import { inSpans, type Span } from './rolled/spans.ts';
+import { inSpans, type Span, wholeUnits, without } from './rolled/spans.ts';
 
 /**
  * The entries that a condition admits, as a table of these columns: one entry a target that a request asked, made
@@ -20,7 +20,7 @@ export function entries(condition: Condition, wanted: readonly EntryColumn[]): s
   const tables: string[] = [];
   if (sources === undefined) tables.push(entriesOfAttempts(condition, asked));
   else {
-    if (sources.settled.length > 0) tables.push(settledEntries(condition, sources, asked));
+    tables.push(...settledEntries(condition, sources, asked));
     if (sources.raw.length > 0 || tables.length === 0)
       tables.push(entriesOfAttempts(within(condition, sources.raw), asked));
   }
@@ -35,21 +35,25 @@ function within(condition: Condition, spans: readonly Span[]): Condition {
   };
 }
 
+/** Of whole minutes, whose rows need not tell their millisecond, and of the parts of minutes at the ends of a question's time. */
 function settledEntries(
-  { scope, request, target }: Condition,
+  { tenant, scope, request, target }: Condition,
   sources: Sources,
   columns: readonly EntryColumn[],
-): string {
-  const { settled } = sources;
-  const where = [
-    ...scope('created_at'),
-    inSpans('created_at', settled),
-    rolledRows(sources, 1, settled),
-    ...request,
-    ...target,
+): string[] {
+  const whole = sources.settled.flatMap((span) => wholeUnits(span, 1));
+  const ends = without(sources.settled, whole);
+  const table = (spans: readonly Span[], when: readonly string[]) => {
+    const where = [...when, rolledRows(sources, 1, spans), ...request, ...target];
+    return `SELECT ${columns.map((name) => `${settledSource(name)} AS ${name}`).join(', ')}
+      FROM settled_entries WHERE ${all(where)}`;
+  };
+  return [
+    ...(whole.length === 0 ? [] : [table(whole, tenant)]),
+    ...(ends.length === 0
+      ? []
+      : [table(ends, [...scope('created_at'), inSpans('created_at', ends)])]),
   ];
-  return `SELECT ${columns.map((name) => `${settledSource(name)} AS ${name}`).join(', ')}
-    FROM settled_entries WHERE ${all(where)}`;
 }
 
 /** Nearly every entry is one attempt. So rows are read as they are, but for the few whose target was asked again. */

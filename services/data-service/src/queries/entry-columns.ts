@@ -62,6 +62,8 @@ const computed = {
   // From the beginning of the visit at the target to the end of its last attempt; of old records, the request's.
   latency_us: ofLast('toUInt64(greatest(0, round(if(entry_ms > 0, entry_ms, latency_ms) * 1000)))'),
   end_user: ofLast("metadata['_user']"),
+  // Since the epoch: what buckets are made of.
+  minute: ofLast('toUInt32(intDiv(toUnixTimestamp64Milli(created_at), 60000))'),
 } as const satisfies Record<string, EntrySource>;
 
 export type EntryColumn =
@@ -89,6 +91,7 @@ export const adjustedColumns: ReadonlySet<EntryColumn> = new Set([
 /** Of `settled_entries`, which has the others by their names. */
 const settledSources: Partial<Record<EntryColumn, string>> = {
   end_user: "metadata['_user']",
+  minute: 'start',
   weighted_feedback: weightOf('feedback'),
 };
 

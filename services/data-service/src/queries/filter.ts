@@ -33,7 +33,8 @@ export interface Range {
   toMs: number;
 }
 
-const rangeEndMs = Date.UTC(2200, 0, 1);
+/** Later than any question. */
+export const rangeEndMs = Date.UTC(2200, 0, 1);
 
 export function rangeOf(filter: analytics.Filter): Range {
   const clamp = (ms: bigint) => Math.max(0, Math.min(Number(ms), rangeEndMs));

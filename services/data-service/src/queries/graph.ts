@@ -3,8 +3,9 @@ import type { analytics } from '@sluice/proto-stubs';
 import { ask, mergedPartials, partialsBy, withSources } from './ask.ts';
 import { bucketStarts, bucketWidthMs } from './buckets.ts';
 import { type Figures, figureColumns, figuresIn, type GraphDeclaration } from './figures.ts';
-import { conditionOf, placeOf, rangeOf } from './filter.ts';
+import { conditionOf, placeOf, rangeEndMs, rangeOf } from './filter.ts';
 import { partialsIn } from './partials.ts';
+import { minuteMs } from './rolled/spans.ts';
 
 interface Part {
   key: string;
@@ -59,7 +60,8 @@ export async function querySummary(
   figures: Figures,
   filter: analytics.Filter,
 ): Promise<Record<string, number>> {
-  const rows = await queryBuckets(client, { figures }, filter, bucketWidthMs(rangeOf(filter)));
+  // One bucket: no unit is too wide for it.
+  const rows = await queryBuckets(client, { figures }, filter, rangeEndMs);
   return rows.find((row) => row.isSummary)?.values ?? figuresIn({}, figures);
 }
 
@@ -77,10 +79,7 @@ async function queryBuckets(
   widthMs: number,
 ): Promise<Bucket[]> {
   const names = partialsIn([...Object.values(figures), parts]);
-  const bucket = {
-    of: ['created_at'],
-    sql: `intDiv(toUnixTimestamp64Milli(created_at), ${widthMs})`,
-  } as const;
+  const bucket = { of: ['minute'], sql: `intDiv(minute, ${widthMs / minuteMs})` } as const;
   const condition = await withSources(client, bucket, conditionOf(filter), names, {
     ...placeOf(filter),
     bucketMs: widthMs,

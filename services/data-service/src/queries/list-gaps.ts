@@ -20,6 +20,9 @@ const silentMs = 600_000;
 const livesMax = 10_000;
 const blocksMax = 1000;
 
+/** Whether all numbers of a block lie between the first and the last of a life. */
+const isWithin = `(block > intDiv(first, ${blockNumbers}) AND block < intDiv(last, ${blockNumbers}))`;
+
 /**
  * Up to which number a life must be whole: what it has sent while it lives, all
  * that it or its records tell of once it is over. A life of a former release
@@ -67,9 +70,13 @@ const livesQuery = `
       FROM lives FULL JOIN recorded ON lives.replica_id = recorded.replica_id
     )
   SELECT name, life, toString(first) AS from_number, toString(last) AS to_number, unused,
-         sumIf(bitmapCardinality(bitmapSubsetInRange(bitmap,
-           toUInt32(if(block = intDiv(first, ${blockNumbers}), first % ${blockNumbers}, 0)),
-           toUInt32(least(toUInt64(${blockNumbers}), greatest(last + 1, block * ${blockNumbers}) - block * ${blockNumbers})))),
+         sumIf(
+           if(${isWithin}, bitmapCardinality(bitmap), 0)
+           -- Goes through the numbers one by one: of the first and the last block only.
+           + bitmapCardinality(bitmapSubsetInRange(bitmap,
+               toUInt32(if(block = intDiv(first, ${blockNumbers}), first % ${blockNumbers}, 0)),
+               toUInt32(if(${isWithin}, 0,
+                 least(toUInt64(${blockNumbers}), greatest(last + 1, block * ${blockNumbers}) - block * ${blockNumbers}))))),
            bitmaps.replica_id != '') AS present
   FROM judged LEFT JOIN bitmaps ON judged.name = bitmaps.replica_id
   GROUP BY name, life, first, last, unused, latest

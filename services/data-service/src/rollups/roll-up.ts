@@ -28,9 +28,10 @@ const batchSpans = 50;
 /** How many slacks hours and days are left alone for. */
 const quietTimes: ReadonlyMap<number, number> = new Map([
   [60, 6],
+  [360, 30],
   [1440, 60],
 ]);
-const batchUnits: Readonly<Record<UnitWidth, number>> = { 60: 12, 1440: 1 };
+const batchUnits: Readonly<Record<UnitWidth, number>> = { 60: 12, 360: 2, 1440: 1 };
 
 /** Rolls up once what is to be rolled up, and says how many units those were: minutes, and the hours and days whose minutes were before. */
 export async function rollUp(options: RollUpOptions): Promise<number> {

@@ -5,8 +5,8 @@ import type { Condition } from '../filter.ts';
 import { Parameters } from '../parameters.ts';
 import { type Allowed, allowedRows, tenancyOf } from './allowed-rows.ts';
 import { checkUuid, clockSlipMs, instant, isId, longestRequestMs, msOfId } from './id-time.ts';
-import { readAttempts } from './read-attempts.ts';
-import { readEntries } from './read-entries.ts';
+import { readAttemptsAt } from './read-attempts.ts';
+import { findEntries, withRecords } from './read-entries.ts';
 
 interface Place {
   request_id: string;
@@ -38,13 +38,16 @@ export async function getLog(
     metadataKeys: [],
     parameters,
   };
-  const [found] = await readEntries(client, condition, 1);
-  const { attempts } = await readAttempts(
-    client,
-    [...scope('created_at'), ...ofRequest, `(id = ${ofEntry} OR entry_id = ${ofEntry})`],
-    parameters,
-  );
-  return create(analytics.GetLogResponseSchema, { entry: found?.entry, attempts });
+  const [found, { attempts }] = await Promise.all([
+    findEntries(client, condition, 1),
+    readAttemptsAt(
+      client,
+      [...scope('created_at'), ...ofRequest, `(id = ${ofEntry} OR entry_id = ${ofEntry})`],
+      parameters,
+    ),
+  ]);
+  const [placed] = await withRecords(client, condition, found, attempts);
+  return create(analytics.GetLogResponseSchema, { entry: placed?.entry, attempts });
 }
 
 function findAttempt(client: ClickHouseClient, request: Allowed & { id: string }) {

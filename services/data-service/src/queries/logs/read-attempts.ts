@@ -5,17 +5,33 @@ import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
 
 export const attemptsMax = 1000;
 
-/** The attempts that the conditions admit, in the order in which they began, and whether there are more. */
-export async function readAttempts(
+interface Attempts {
+  readonly attempts: usage.UsageRecord[];
+  /** There are more. */
+  readonly isCutOff: boolean;
+}
+
+/** The attempts that the conditions admit, in the order in which they began. */
+export function readAttempts(
   client: ClickHouseClient,
   conditions: readonly string[],
   parameters: Parameters,
-): Promise<{ attempts: usage.UsageRecord[]; isCutOff: boolean }> {
+): Promise<Attempts> {
   const where = conditions.join(' AND ');
+  // Where they are is found without FINAL, by indexes that it would not look at.
+  const found = `created_at IN (SELECT created_at FROM usage_records WHERE ${where})`;
+  return readAttemptsAt(client, [where, found], parameters);
+}
+
+/** The same, where the conditions name the time of the attempts. */
+export async function readAttemptsAt(
+  client: ClickHouseClient,
+  conditions: readonly string[],
+  parameters: Parameters,
+): Promise<Attempts> {
   const result = await client.query({
-    // Where they are is found without FINAL, by indexes that it would not look at.
     query: `SELECT * FROM usage_records FINAL
-      WHERE ${where} AND created_at IN (SELECT created_at FROM usage_records WHERE ${where})
+      WHERE ${conditions.join(' AND ')}
       ORDER BY UUIDv7ToDateTime(id, 'UTC'), replica_id, sequence
       LIMIT ${attemptsMax + 1}
       ${rowSettings}`,

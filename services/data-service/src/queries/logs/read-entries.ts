@@ -1,6 +1,7 @@
-import { create } from '@bufbuild/protobuf';
+import { clone, create } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { analytics } from '@sluice/proto-stubs';
+import { analytics, usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
 import { ask } from '../ask.ts';
 import { entries } from '../entries.ts';
 import type { EntryColumn } from '../entry-columns.ts';
@@ -43,7 +44,16 @@ export async function readEntries(
   condition: Condition,
   limit: number,
 ): Promise<PlacedEntry[]> {
-  const found = await ask<FoundEntry>(
+  return withRecords(client, condition, await findEntries(client, condition, limit));
+}
+
+/** The newest entries that a condition admits, as they are found. */
+export function findEntries(
+  client: ClickHouseClient,
+  condition: Condition,
+  limit: number,
+): Promise<FoundEntry[]> {
+  return ask<FoundEntry>(
     client,
     `SELECT log_id, last_id, cost_known, toString(toUnixTimestamp64Milli(created_at)) AS at,
        ${sums.map((name) => `toString(${name}) AS ${name}`).join(', ')}
@@ -52,8 +62,22 @@ export async function readEntries(
      LIMIT ${limit}`,
     condition,
   );
-  if (found.length === 0) return [];
-  const records = await readRecords(client, condition, found);
+}
+
+/** Entries with the records of their last attempts, which are read unless they are among those that are known. */
+export async function withRecords(
+  client: ClickHouseClient,
+  condition: Condition,
+  found: readonly FoundEntry[],
+  known: readonly usage.UsageRecord[] = [],
+): Promise<PlacedEntry[]> {
+  const records = new Map(
+    known.map((record) => [uuidText(record.id), clone(usage.UsageRecordSchema, record)]),
+  );
+  const missing = found.filter((entry) => !records.has(entry.last_id));
+  if (missing.length > 0)
+    for (const [id, record] of await readRecords(client, condition, missing))
+      records.set(id, record);
   return found.flatMap((entry) => {
     const record = records.get(entry.last_id);
     // Gone between the two questions, by its age.

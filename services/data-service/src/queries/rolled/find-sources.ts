@@ -64,19 +64,20 @@ export async function findSources(
     widths.includes(width)
       ? without(wholeUnits(span, width), dirtySpans(rolls.get(width), width))
       : [];
-  const days = clean(1440);
-  const hours = without(clean(60), days);
-  const rest = without(
-    [span],
-    [...days, ...hours].sort((one, other) => one.from - other.from),
-  );
+  const cells: Record<UnitWidth, readonly Span[]> = { 60: [], 360: [], 1440: [] };
+  let covered: readonly Span[] = [];
+  for (const width of unitWidths.toReversed()) {
+    cells[width] = without(clean(width), covered);
+    covered = [...covered, ...cells[width]].sort((one, other) => one.from - other.from);
+  }
+  const rest = without([span], covered);
   if (rest.length > 0) await find([1], rest);
   const settled = without(rest, dirtySpans(rolls.get(1), 1));
   return {
     organisationId,
     raw: without(rest, settled),
     settled,
-    ...(slice === undefined ? {} : { cells: { slice, spans: { 60: hours, 1440: days } } }),
+    ...(slice === undefined ? {} : { cells: { slice, spans: cells } }),
     rolls,
   };
 }
@@ -149,6 +150,8 @@ async function findRolls(
     slice?.metadataKey === undefined
       ? ''
       : `AND NOT hasAny(left_out, [${textLiteral(slice.metadataKey)}, '${everyKey}'])`;
+  // What is not needed would take longer than all else.
+  const told = { organisation: false, leftOut: slice?.metadataKey !== undefined };
   const ofOrganisation = `organisation_id = ${textLiteral(organisationId)}`;
   const result = await client.query({
     query: `
@@ -158,9 +161,9 @@ async function findRolls(
       FROM (
         SELECT width, start, first, live, ${rollNumber(`now64(3) - INTERVAL ${seenAfterMs} MILLISECOND`)} AS bound,
           ${isClean(keptFrom(organisationId))} ${isHeld} AS is_clean
-        FROM (${unitsThatChanged(`${ofOrganisation} AND ${startsIn('minute', whole)}`, widths)}) AS changes
-        LEFT JOIN (${unitsThatWereRolled(`${ofOrganisation} AND width IN (${widths.join(',')}) AND ${startsIn('start', whole)}`)}) AS rolled
-          USING (organisation_id, width, start)
+        FROM (${unitsThatChanged(`${ofOrganisation} AND ${startsIn('minute', whole)}`, widths, told)}) AS changes
+        LEFT JOIN (${unitsThatWereRolled(`${ofOrganisation} AND width IN (${widths.join(',')}) AND ${startsIn('start', whole)}`, told)}) AS rolled
+          USING (width, start)
       )
       GROUP BY width
       SETTINGS max_execution_time = 9, join_use_nulls = 0`,
@@ -188,19 +191,43 @@ export function isClean(kept: string): string {
   return `live > 0 AND live = begun AND (bitShiftRight(live, 20) >= changed_ms OR (width = 1 AND start < ${kept}))`;
 }
 
-export function unitsThatChanged(where: string, widths: readonly number[]): string {
-  return `
-    SELECT organisation_id, width, toUInt32(minute - minute % width) AS start, max(toUnixTimestamp64Milli(changed_at)) AS changed_ms
-    FROM usage_changes ARRAY JOIN [${widths.map((width) => `toUInt32(${width})`).join(',')}] AS width
-    WHERE ${where}
-    GROUP BY organisation_id, width, start`;
+/** What is told of units beside their width and start. */
+interface UnitsTold {
+  /** False = they are of one organisation. */
+  readonly organisation: boolean;
+  readonly leftOut: boolean;
 }
 
-export function unitsThatWereRolled(where: string): string {
+const allTold: UnitsTold = { organisation: true, leftOut: true };
+
+/** Each width is a part of those that are wider. */
+export function unitsThatChanged(
+  where: string,
+  widths: readonly number[],
+  { organisation } = allTold,
+): string {
+  const whose = organisation ? 'organisation_id, ' : '';
+  const least = Math.min(...widths);
   return `
-    SELECT organisation_id, width, start, min(roll) AS first, max(roll) AS begun, maxIf(roll, is_whole = 1) AS live,
-      groupUniqArrayArray(left_out) AS left_out
+    SELECT ${whose}width, toUInt32(least - least % width) AS start, max(latest) AS changed_ms
+    FROM (
+      SELECT ${whose}minute - minute % ${least} AS least, max(toUnixTimestamp64Milli(changed_at)) AS latest
+      FROM usage_changes
+      WHERE ${where}
+      GROUP BY ${whose}least
+    ) ARRAY JOIN [${widths.map((width) => `toUInt32(${width})`).join(',')}] AS width
+    GROUP BY ${whose}width, start`;
+}
+
+export function unitsThatWereRolled(
+  where: string,
+  { organisation, leftOut }: UnitsTold = allTold,
+): string {
+  const whose = organisation ? 'organisation_id, ' : '';
+  return `
+    SELECT ${whose}width, start, min(roll) AS first, max(roll) AS begun, maxIf(roll, is_whole = 1) AS live
+      ${leftOut ? ', groupUniqArrayArray(left_out) AS left_out' : ''}
     FROM usage_rolls
     WHERE ${where}
-    GROUP BY organisation_id, width, start`;
+    GROUP BY ${whose}width, start`;
 }

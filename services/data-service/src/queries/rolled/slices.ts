@@ -18,14 +18,14 @@ export type SliceName = keyof typeof slices | typeof metadataSlice;
 export const metadataSlice = 'metadata';
 
 /** Keys with more values than that in a unit are left out, and read from entries: an id of each request has no place in a roll-up. */
-export const metadataValuesMax = { 60: 1000, 1440: 50_000 } as const;
+export const metadataValuesMax = { 60: 1000, 360: 2000, 1440: 50_000 } as const;
 
 /** More keys than that, and all are left out: somebody writes values where keys belong. */
 export const metadataKeysMax = 200;
 export const everyKey = '*';
 
-/** Minutes of the units that are rolled up. */
-export const unitWidths = [60, 1440] as const;
+/** Minutes of the units that are rolled up, each a part of the next: what graphs of a week, a month and a year have as their buckets. */
+export const unitWidths = [60, 360, 1440] as const;
 
 export type UnitWidth = (typeof unitWidths)[number];
 
@@ -37,6 +37,9 @@ export interface Slice {
   readonly metadataKey?: string;
 }
 
+/** What cells of every slice know. */
+const ofEverySlice: ReadonlySet<EntryColumn> = new Set(['workspace_id', 'created_at', 'minute']);
+
 /** The slice that knows these columns and partials; `metadataKeys` are all that are looked at. */
 export function sliceWith(
   columns: readonly EntryColumn[],
@@ -44,7 +47,7 @@ export function sliceWith(
   names: readonly PartialName[],
 ): Slice | undefined {
   const isOfAll = names.some((name) => ofAllOnly.has(name));
-  const asked = new Set(columns.filter((name) => name !== 'workspace_id' && name !== 'created_at'));
+  const asked = new Set(columns.filter((name) => !ofEverySlice.has(name)));
   const [metadataKey, ...others] = new Set([
     ...metadataKeys,
     ...(asked.delete('end_user') ? ['_user'] : []),
