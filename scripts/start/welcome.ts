@@ -38,16 +38,26 @@ const answer = await client.chat.completions.create({
   messages: [{ role: 'user', content: 'Hello' }],
 });
 console.log(answer.choices[0].message.content);
-${tools === undefined ? '' : toolLines(tools, key)}
+${tools === undefined ? '' : toolLines(tools, credentials)}
 Logs are in ${dataDir}/logs. Ctrl-C stops everything; the data stays.
 `;
 }
 
-function toolLines({ mcpUrl, agentUrl }: DemoTools, key: string): string {
+function toolLines(
+  { mcpUrl, agentUrl }: DemoTools,
+  { base_url: baseUrl, workspace_key: key, demo_provider: provider }: SluiceCredentials,
+): string {
   return `
 A demo MCP server, for Claude Code:
 
 claude mcp add --transport http sluice-demo ${mcpUrl} --header 'x-service-api-key: ${key}'
+
+Its tools, run by the gateway for a model:
+
+curl ${baseUrl}/responses \\
+  -H 'content-type: application/json' \\
+  -H 'x-service-api-key: ${key}' \\
+  -d '{"model":"${provider}/gpt-4o-mini","input":"Say hello","tools":[{"type":"mcp","server_label":"demo","require_approval":"never"}]}'
 
 A demo agent (A2A 0.3 and 1.0) is at ${agentUrl} with the same key.
 `;

@@ -93,6 +93,7 @@ import { HedgeBudget } from './routing/state/hedge-budget.ts';
 import { Latencies } from './routing/state/latencies.ts';
 import { StickyChildren } from './routing/state/sticky-children.ts';
 import type { Env } from './settings.ts';
+import { explainTools } from './tool-loop/explain-tools.ts';
 import { runTools } from './tool-loop/run-tools.ts';
 import { recordAttempt } from './usage/record-attempt.ts';
 import { CheckEmbedder } from './visit/embed-for-checks.ts';
@@ -364,7 +365,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     fetch: checksFetch,
     replicaId,
   });
-  const toolRounds = runTools({
+  const running = {
     caller: mcp.caller,
     sealer: mcp.sealer,
     addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
@@ -375,14 +376,15 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       timeoutMs: env.TOOL_RUNS_TIMEOUT,
     },
     ask: pipeline([stages.recordOutcome, stages.enforceLimits, stages.routeToTarget]),
-  });
+  };
+  const explaining = { ...deciding, tools: explainTools(running) };
   const app = createApp({
     ...serving,
     mcp: mcp.serve,
     pipelines: {
-      ...createPipelines({ ...stages, runTools: toolRounds }),
-      explain: createExplain(deciding),
-      estimate: createEstimate(deciding),
+      ...createPipelines({ ...stages, runTools: runTools(running) }),
+      explain: createExplain(explaining),
+      estimate: createEstimate(explaining),
       explainMcp: explainMcp({ ...deciding, meter, access: mcp.access }),
     },
     forwardAdmin: admin.forward,

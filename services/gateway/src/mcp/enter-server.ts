@@ -34,8 +34,8 @@ export async function enterServer(
   return withIdentity(await withUser(entered(entering, access), userTokens), identities);
 }
 
-/** The server that is asked for, where it may be. @throws GatewayError, AccessFault */
-function entered(
+/** The server that is asked for, where it may be: nobody is asked. @throws GatewayError, AccessFault */
+export function entered(
   { address, exchange, identity, reply, signal }: Entering,
   access: Access,
 ): McpCall {

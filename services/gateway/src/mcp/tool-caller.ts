@@ -19,7 +19,7 @@ import { type Exchange, openExchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import { CapturedReply } from './captured-reply.ts';
-import { AccessFault, type EnterParts, enterServer } from './enter-server.ts';
+import { AccessFault, type EnterParts, entered, enterServer } from './enter-server.ts';
 import { type Eras, ownName } from './eras.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -71,10 +71,10 @@ export interface ToolServer {
 const [version = ''] = modernVersions;
 /** What a server lists is asked for again after so long; what is denied is denied at once, in the call. */
 const listedMs = 30_000;
-const listsMax = 2_000;
+const listsMax = 200;
 const pagesMax = 50;
 /** Of one server; whoever needs more of them names those that are needed. */
-const listedToolsMax = 2_000;
+const listedToolsMax = 1_000;
 const sseSessionMs = 600_000;
 
 /**
@@ -111,6 +111,22 @@ export class ToolCaller {
       throw refusal(error, address.server);
     });
     return { slug: call.server.source.slug, call, identity: identityOf(call) };
+  }
+
+  /** Why this caller may not use a server, as far as that can be told without asking anybody; undefined = they may. */
+  judge(asking: Exchange, address: { readonly server: string }): GatewayError | undefined {
+    const { signal } = asking.arrival;
+    const exchange = toolExchange(asking, address.server, signal);
+    const { key } = exchange;
+    if (key === undefined) throw new Error('nobody was let in');
+    const reply = new CapturedReply(signal);
+    try {
+      checkKey(exchange, key);
+      entered({ address, exchange, identity: undefined, reply, signal }, this.#deps.access);
+      return undefined;
+    } catch (error) {
+      return fromUnknown(refusal(error, address.server));
+    }
   }
 
   /** All that the caller may see. @throws GatewayError `tools.not_listed` */

@@ -10,7 +10,7 @@ import {
   type Turn,
 } from './loop-format.ts';
 import { readMessages, shownId } from './messages-history.ts';
-import type { OfferedTool } from './offered-tools.ts';
+import { type CalledTool, type OfferedTool, toolFinder } from './offered-tools.ts';
 import type { AnswerPart, ToolAnswer } from './tool-answer.ts';
 
 export interface MessagesParts {
@@ -23,6 +23,14 @@ export interface MessagesParts {
   readonly offered: readonly OfferedTool[];
   /** Of the toolsets, by server. */
   readonly cacheMarks: ReadonlyMap<string, JsonValue>;
+  /** Names of the caller's own tools. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** A call of ours, as its caller is told it. */
+interface ShownCall {
+  readonly called: CalledTool;
+  readonly id: string;
 }
 
 /** A block of a stream as it grows. */
@@ -30,7 +38,7 @@ interface OpenBlock {
   readonly block: JsonObject;
   readonly place: number;
   /** Where it is a call of ours. */
-  readonly shown: { readonly tool: OfferedTool; readonly id: string } | undefined;
+  readonly shown: ShownCall | undefined;
   json: string;
 }
 
@@ -40,7 +48,7 @@ export class MessagesFormat implements LoopFormat {
   readonly endsByChoice = false;
   readonly keepAlive = 'event: ping\ndata: {"type":"ping"}\n\n';
   readonly #parts: MessagesParts;
-  readonly #byName: ReadonlyMap<string, OfferedTool>;
+  readonly #find: (name: string) => CalledTool | undefined;
   readonly #messages: JsonValue[];
   /** Told to the caller so far. */
   readonly #content: JsonValue[] = [];
@@ -59,8 +67,8 @@ export class MessagesFormat implements LoopFormat {
 
   constructor(parts: MessagesParts) {
     this.#parts = parts;
-    const { json, labels, offered } = parts;
-    this.#byName = new Map(offered.map((tool) => [tool.functionName, tool]));
+    const { json, labels, offered, taken } = parts;
+    this.#find = toolFinder(offered, labels, taken);
     this.#messages = readMessages(Array.isArray(json.messages) ? json.messages : [], labels);
   }
 
@@ -107,7 +115,8 @@ export class MessagesFormat implements LoopFormat {
     const { disable_parallel_tool_use: one } = choice;
     if (this.#rounds > 1 && (choice.type === 'any' || choice.type === 'tool'))
       return { type: 'auto', ...(one === undefined ? {} : { disable_parallel_tool_use: one }) };
-    if (choice.type !== 'tool' || this.#byName.has(String(choice.name))) return choice;
+    if (choice.type !== 'tool' || this.#find(String(choice.name))?.tool !== undefined)
+      return choice;
     const { otherTools, offered } = this.#parts;
     if (otherTools.some((tool) => isObject(tool) && tool.name === choice.name)) return choice;
     const meant = offered.find(({ listed }) => listed.name === choice.name);
@@ -125,10 +134,10 @@ export class MessagesFormat implements LoopFormat {
   }
 
   #take(block: JsonValue): void {
-    const tool = this.#toolOf(block);
-    if (tool === undefined) this.#content.push(block);
+    const called = this.#calledBy(block);
+    if (called === undefined) this.#content.push(block);
     else {
-      const shown = { tool, id: this.#idOf(block) };
+      const shown = { called, id: this.#idOf(block) };
       const { input } = block as JsonObject;
       this.#addCall(block as JsonObject, shown, JSON.stringify(input ?? {}));
       this.#content.push(useBlock(shown, input ?? {}));
@@ -184,8 +193,8 @@ export class MessagesFormat implements LoopFormat {
 
   #blockBegins(data: JsonObject): string {
     const block = isObject(data.content_block) ? data.content_block : {};
-    const tool = this.#toolOf(block);
-    const shown = tool === undefined ? undefined : { tool, id: this.#idOf(block) };
+    const called = this.#calledBy(block);
+    const shown = called === undefined ? undefined : { called, id: this.#idOf(block) };
     const place = this.#content.length;
     this.#content.push(null);
     this.#open.set(Number(data.index), { block: { ...block }, place, shown, json: '' });
@@ -215,14 +224,11 @@ export class MessagesFormat implements LoopFormat {
     return eventText({ ...data, index: place });
   }
 
-  #addCall(block: JsonObject, { tool, id }: { tool: OfferedTool; id: string }, text: string): void {
+  #addCall(block: JsonObject, { called, id }: ShownCall, text: string): void {
     this.#calls.push({
       id,
       callId: String(block.id),
-      tool,
-      toolName: tool.listed.name,
-      label: tool.label,
-      functionName: tool.functionName,
+      ...called,
       argumentsText: text,
       arguments: parsedArguments(text),
     });
@@ -239,7 +245,8 @@ export class MessagesFormat implements LoopFormat {
     if (this.#said.length > 0) this.#messages.push({ role: 'assistant', content: this.#said });
     const isWhole = stopReason === 'tool_use';
     const waits = this.#said.some(
-      (block) => isObject(block) && block.type === 'tool_use' && this.#toolOf(block) === undefined,
+      (block) =>
+        isObject(block) && block.type === 'tool_use' && this.#calledBy(block) === undefined,
     );
     const calls = isWhole ? this.#calls : [];
     return { calls, isLast: waits || calls.length === 0 };
@@ -293,9 +300,9 @@ export class MessagesFormat implements LoopFormat {
     return eventText({ type: 'error', error: { type, message } });
   }
 
-  #toolOf(block: JsonValue): OfferedTool | undefined {
+  #calledBy(block: JsonValue): CalledTool | undefined {
     if (!isObject(block) || block.type !== 'tool_use') return undefined;
-    return typeof block.name === 'string' ? this.#byName.get(block.name) : undefined;
+    return typeof block.name === 'string' ? this.#find(block.name) : undefined;
   }
 
   #idOf(block: JsonValue): string {
@@ -304,8 +311,9 @@ export class MessagesFormat implements LoopFormat {
   }
 }
 
-function useBlock({ tool, id }: { tool: OfferedTool; id: string }, input: JsonValue): JsonObject {
-  return { type: 'mcp_tool_use', id, name: tool.listed.name, server_name: tool.label, input };
+function useBlock({ called, id }: ShownCall, input: JsonValue): JsonObject {
+  const { toolName: name, label: server_name } = called;
+  return { type: 'mcp_tool_use', id, name, server_name, input };
 }
 
 /** https://platform.claude.com/docs/en/build-with-claude/streaming#content-block-delta-types */

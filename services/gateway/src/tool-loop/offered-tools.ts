@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { GatewayError } from '@sluice/errors';
 import type { ListedTool, ToolServer } from '../mcp/tool-caller.ts';
+import { mark } from './asked-servers.ts';
 
 /** A tool of a server, as the model knows it. */
 export interface OfferedTool {
@@ -10,6 +11,41 @@ export interface OfferedTool {
   readonly listed: ListedTool;
   readonly functionName: string;
   readonly needsApproval: boolean;
+}
+
+/** A tool as a model calls it: one that was offered, or one that it believes a server of ours to have. */
+export interface CalledTool {
+  readonly functionName: string;
+  readonly label: string;
+  readonly toolName: string;
+  /** Undefined = there is none. */
+  readonly tool: OfferedTool | undefined;
+  readonly needsApproval: boolean;
+}
+
+/** Tells calls of ours from those of the caller's tools. */
+export function toolFinder(
+  offered: readonly OfferedTool[],
+  labels: ReadonlySet<string>,
+  taken: ReadonlySet<string>,
+): (name: string) => CalledTool | undefined {
+  const known = new Map(
+    offered.map((tool) => {
+      const { functionName, label, listed, needsApproval } = tool;
+      return [functionName, { functionName, label, toolName: listed.name, tool, needsApproval }];
+    }),
+  );
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined || taken.has(name)) return found;
+    for (const label of labels) {
+      const beginning = words(`mcp__${plainLabel(label)}__`);
+      if (!name.startsWith(beginning)) continue;
+      const toolName = name.slice(beginning.length);
+      return { functionName: name, label, toolName, tool: undefined, needsApproval: false };
+    }
+    return undefined;
+  };
 }
 
 /** A server of a request and what of it is wanted. */
@@ -51,12 +87,20 @@ export function offeredTools(
 
 /** The same for a tool in each request: what a model was told before stands in its history. */
 export function functionName(label: string, tool: string): string {
-  const plain = `mcp__${label}__${tool}`;
+  const plain = `mcp__${plainLabel(label)}__${tool}`;
   return /^[\w-]+$/.test(plain) && plain.length <= nameLengthMax ? plain : hashedName(label, tool);
 }
 
 function hashedName(label: string, tool: string): string {
   const sum = hash('sha256', JSON.stringify([label, tool]), 'hex').slice(0, 8);
-  const words = `mcp__${label}__${tool}`.replace(/[^\w-]+/g, '_');
-  return `${words.slice(0, nameLengthMax - sum.length - 1)}_${sum}`;
+  return `${words(`mcp__${plainLabel(label)}__${tool}`).slice(0, nameLengthMax - sum.length - 1)}_${sum}`;
+}
+
+/** The mark is of no use to a model. */
+function plainLabel(label: string): string {
+  return label.startsWith(mark) ? label.slice(mark.length) : label;
+}
+
+function words(text: string): string {
+  return text.replace(/[^\w-]+/g, '_');
 }

@@ -9,7 +9,7 @@ import {
   parsedArguments,
   type Turn,
 } from './loop-format.ts';
-import type { OfferedTool } from './offered-tools.ts';
+import { type CalledTool, type OfferedTool, toolFinder } from './offered-tools.ts';
 import {
   type ApprovalSeal,
   type History,
@@ -26,6 +26,8 @@ export interface ResponsesParts {
   readonly labels: ReadonlySet<string>;
   readonly offered: readonly OfferedTool[];
   readonly seal: ApprovalSeal;
+  /** Names of the caller's own tools. */
+  readonly taken: ReadonlySet<string>;
 }
 
 const heads = new Set(['response.created', 'response.in_progress', 'response.queued']);
@@ -33,7 +35,7 @@ const ends = new Set(['response.completed', 'response.incomplete', 'response.fai
 
 /** A call of ours in a stream, by its place in the round. */
 interface StreamedCall {
-  readonly tool: OfferedTool;
+  readonly called: CalledTool;
   readonly id: string;
 }
 
@@ -43,7 +45,7 @@ export class ResponsesFormat implements LoopFormat {
   readonly keepAlive = ': \n\n';
   readonly #parts: ResponsesParts;
   readonly #history: History;
-  readonly #byName: ReadonlyMap<string, OfferedTool>;
+  readonly #find: (name: string) => CalledTool | undefined;
   /** What the model is told beside the request. */
   readonly #told: JsonValue[] = [];
   /** Of these what was told last. */
@@ -67,8 +69,8 @@ export class ResponsesFormat implements LoopFormat {
 
   constructor(parts: ResponsesParts) {
     this.#parts = parts;
-    const { json, labels, offered, seal } = parts;
-    this.#byName = new Map(offered.map((tool) => [tool.functionName, tool]));
+    const { json, labels, offered, seal, taken } = parts;
+    this.#find = toolFinder(offered, labels, taken);
     const { input } = json;
     const isKept = json.previous_response_id != null || json.conversation != null;
     const items = Array.isArray(input) ? input : [];
@@ -111,9 +113,9 @@ export class ResponsesFormat implements LoopFormat {
     const output = Array.isArray(document.output) ? document.output : [];
     for (const [index, item] of output.entries()) {
       this.#items[index] = item;
-      const tool = this.#toolOf(item);
-      if (tool === undefined) this.#output[this.#base + index] = item;
-      else this.#streamed.set(index, { tool, id: this.#idOf(item) });
+      const called = this.#calledBy(item);
+      if (called === undefined) this.#output[this.#base + index] = item;
+      else this.#streamed.set(index, { called, id: this.#idOf(item) });
     }
     return this.#turn(document);
   }
@@ -163,8 +165,8 @@ export class ResponsesFormat implements LoopFormat {
     const place = this.#base + index;
     const item = isObject(data.item) ? data.item : undefined;
     if (type === 'response.output_item.added' && item !== undefined) {
-      const tool = this.#toolOf(item);
-      if (tool !== undefined) return this.#callBegins(tool, item, index);
+      const called = this.#calledBy(item);
+      if (called !== undefined) return this.#callBegins(called, item, index);
     }
     if (type === 'response.output_item.done' && item !== undefined) this.#items[index] = item;
     const streamed = this.#streamed.get(index);
@@ -172,20 +174,20 @@ export class ResponsesFormat implements LoopFormat {
       if (type === 'response.output_item.done' && item !== undefined) this.#output[place] = item;
       return this.#event({ ...data, type, output_index: place });
     }
-    if (streamed.tool.needsApproval || !type.startsWith('response.function_call_arguments.'))
+    if (streamed.called.needsApproval || !type.startsWith('response.function_call_arguments.'))
       return '';
     const { sequence_number, name, ...rest } = data;
     const ours = type.replace('function_call_arguments', 'mcp_call_arguments');
     return this.#event({ ...rest, type: ours, item_id: streamed.id, output_index: place });
   }
 
-  #callBegins(tool: OfferedTool, item: JsonObject, index: number): string {
+  #callBegins(called: CalledTool, item: JsonObject, index: number): string {
     const id = this.#idOf(item);
-    this.#streamed.set(index, { tool, id });
+    this.#streamed.set(index, { called, id });
     const place = this.#base + index;
     this.#output[place] = null;
-    if (tool.needsApproval) return '';
-    const shown = callItem({ id, label: tool.label, toolName: tool.listed.name }, 'in_progress');
+    if (called.needsApproval) return '';
+    const shown = callItem({ ...called, id }, 'in_progress');
     return (
       this.#event({ type: 'response.output_item.added', output_index: place, item: shown }) +
       this.#event({ type: 'response.mcp_call.in_progress', item_id: id, output_index: place })
@@ -213,21 +215,18 @@ export class ResponsesFormat implements LoopFormat {
         if (isOfCaller(item)) waits = true;
         continue;
       }
-      const { tool, id } = streamed;
+      const { called, id } = streamed;
       const text = typeof item.arguments === 'string' ? item.arguments : '';
       const call: AskedCall = {
         id,
         callId: String(item.call_id ?? ''),
-        tool,
-        toolName: tool.listed.name,
-        label: tool.label,
-        functionName: tool.functionName,
+        ...called,
         argumentsText: text,
         arguments: parsedArguments(text),
       };
       this.#places.set(id, this.#base + index);
       if (!isWhole) this.#place(call, callItem(call, 'incomplete'));
-      else if (tool.needsApproval) {
+      else if (called.needsApproval) {
         waits = true;
         this.#askApproval(call);
       } else calls.push(call);
@@ -392,9 +391,9 @@ export class ResponsesFormat implements LoopFormat {
     return text;
   }
 
-  #toolOf(item: JsonValue): OfferedTool | undefined {
+  #calledBy(item: JsonValue): CalledTool | undefined {
     if (!isObject(item) || item.type !== 'function_call') return undefined;
-    return typeof item.name === 'string' ? this.#byName.get(item.name) : undefined;
+    return typeof item.name === 'string' ? this.#find(item.name) : undefined;
   }
 
   #idOf(item: JsonValue): string {

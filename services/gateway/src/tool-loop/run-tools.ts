@@ -5,6 +5,7 @@ import { expectModelCall, type ModelExchange } from '../exchange/exchange.ts';
 import { principalOf } from '../exchange/principal.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
+import { overloaded } from '../http/read-body.ts';
 import type { ToolCaller } from '../mcp/tool-caller.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { type AskedOfRequest, askedOfRequest } from './asked-of-request.ts';
@@ -58,7 +59,7 @@ async function formatOf(
   );
   const { otherTools, otherServers, cacheMarks, taken } = asked;
   const labels = new Set(asked.servers.map(({ label }) => label));
-  const common = { json, otherTools, labels, offered: offeredTools(servers, taken) };
+  const common = { json, otherTools, labels, offered: offeredTools(servers, taken), taken };
   if (subject.operation.id === 'messages')
     return new MessagesFormat({ ...common, otherServers, cacheMarks });
   const seal = { sealer, principal: principalOf(key), nowMs: Date.now() };
@@ -138,6 +139,7 @@ export class ToolLoop {
     this.#rounds += 1;
     this.#wasLast = this.#format.endsByChoice && this.#isOver();
     const round = openRound(this.#exchange, this.#format.body(this.#wasLast), this.#rounds);
+    if (!this.#exchange.arrival.holdBytes(round.subject.body?.length ?? 0)) throw overloaded();
     try {
       return await this.#parts.ask(round);
     } catch (error) {

@@ -1,6 +1,7 @@
+import type { JsonValue } from '@sluice/contracts';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonObject, readJsonText } from '@sluice/json';
-import { isObject, SseReader } from '@sluice/mcp';
+import { isObject, type SseBlock, SseReader } from '@sluice/mcp';
 import type { BodyReply, Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
 import type { LoopFormat, Turn } from './loop-format.ts';
 
@@ -69,7 +70,7 @@ export class ToolStream {
         write: (chunk) => {
           try {
             let told = '';
-            for (const { name, data } of events.push(chunk)) told += this.#takeEvent(name, data);
+            for (const event of events.push(chunk)) told += this.#takeEvent(event);
             return this.#tell(told);
           } catch (error) {
             // What follows is not read any more; the call ends by itself.
@@ -89,10 +90,12 @@ export class ToolStream {
     });
   }
 
-  #takeEvent(name: string, data: string | undefined): string {
+  #takeEvent({ data, name, bytes }: SseBlock): string {
     if (data === undefined || data === '' || data === '[DONE]') return '';
-    const event = readJsonText(data, jsonBounds.reply);
-    return isObject(event as never) ? this.#parts.format.takeEvent(name, event as never) : '';
+    const event = readJsonText(data, jsonBounds.reply) as JsonValue;
+    // What is none of the format's is for the caller to read.
+    if (!isObject(event) || typeof event.type !== 'string') return bytes.toString('utf8');
+    return this.#parts.format.takeEvent(name, event);
   }
 
   #tell(events: string): boolean {
@@ -107,10 +110,8 @@ export class ToolStream {
 
   /** A later round was refused: the head is long sent. */
   #endRefused({ body, status }: BodyReply): void {
-    const said = readJsonObject(body, jsonBounds.reply)?.error;
-    const { type, code, message } = isObject(said as never)
-      ? (said as Record<string, unknown>)
-      : ({} as Record<string, unknown>);
+    const said = readJsonObject(body, jsonBounds.reply)?.error as JsonValue | undefined;
+    const { type, code, message } = isObject(said) ? said : {};
     this.#tell(
       this.#parts.format.errorEvent({
         type: typeof type === 'string' ? type : 'api_error',

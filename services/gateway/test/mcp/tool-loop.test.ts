@@ -1,10 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { eventually } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Records, readRecords } from '../records.ts';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
-import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
+import { type LegacyUpstream, startLegacyUpstream, startSseUpstream } from './legacy-upstream.ts';
 import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
+import { startModernUpstream } from './modern-upstream.ts';
 import { type Body, type ScriptedModel, startScriptedModel, type Turn } from './scripted-model.ts';
 
 /** Tools that the gateway runs for models of all formats, as the vendors' own clients see it. */
@@ -262,5 +264,448 @@ describe.each(vendors)('/v1/messages over $format', ({ vendor }) => {
     const last = JSON.stringify(model.asked.get(name)?.at(-1));
     expect(last).toContain('{\\"a\\":1}');
     expect(last).not.toContain('mcp_tool');
+  });
+});
+
+/** Calls of the model, as often as it is asked. */
+const forEver: Turn[] = [{ calls: [{ name: 'echo', args: { a: 1 } }] }];
+const native = 'openai';
+const bodiesOf = (name: string) => model.asked.get(name) ?? [];
+const lastOf = (name: string): Body => bodiesOf(name).at(-1) ?? {};
+/** What the model was told of its calls, in the last body. */
+const toldLast = (name: string) =>
+  (lastOf(name).input as Body[])
+    .filter(({ type }) => type === 'function_call_output')
+    .map(({ output }) => String(output));
+
+describe('calls that come to nothing', () => {
+  it('are told to the model as errors, and the request goes on', async () => {
+    const restricted = await lab.save({
+      url: tools.url,
+      more: {
+        policy: {
+          access: { rules: [{ effect: 'deny', query: { 'arguments.path': { $eq: '/etc' } } }] },
+        },
+      },
+    });
+    const name = script(
+      {
+        calls: [
+          { name: 'echo', args: { path: '/etc' } },
+          { name: 'echo', args: '{"path": ' },
+          { name: `mcp__${restricted.slug}__ghost` },
+          { name: 'slow' },
+          { name: 'echo', args: { path: '/home' } },
+        ],
+      },
+      { text: 'Well.' },
+    );
+    const cancelled = log.cancelled;
+    const answer = await openai(native).responses.create({
+      model: name,
+      input: 'Go',
+      tools: [{ ...ours(), server_label: restricted.slug }],
+    });
+    const calls = answer.output.filter((item) => item.type === 'mcp_call');
+    expect(calls.map(({ status }) => status)).toEqual([
+      'failed',
+      'failed',
+      'failed',
+      'failed',
+      'completed',
+    ]);
+    expect(calls.map(({ error }) => error)).toMatchObject([
+      { type: 'mcp_protocol_error', code: -32602 },
+      { message: expect.stringContaining('no JSON object') },
+      { message: expect.stringContaining('ghost') },
+      { type: 'mcp_protocol_error', code: -32001 },
+      null,
+    ]);
+    expect(answer.output_text).toBe('Well.');
+    expect(toldLast(name)).toHaveLength(5);
+    // The server hears of a call that nobody waits for any more.
+    await eventually(() => expect(log.cancelled).toBe(cancelled + 1));
+  });
+
+  it('are not made once the caller has left, and those that are under way are cancelled', async () => {
+    const name = script({ calls: [{ name: 'slow' }] }, { text: 'Too late.' });
+    const cancelled = log.cancelled;
+    const gone = new AbortController();
+    const stream = await openai(native).responses.create(
+      { model: name, input: 'Go', stream: true, tools: [ours()] },
+      { signal: gone.signal },
+    );
+    await expect(
+      (async () => {
+        for await (const event of stream)
+          if (event.type === 'response.mcp_call_arguments.done') setTimeout(() => gone.abort(), 50);
+      })(),
+    ).resolves.toBeUndefined();
+    await eventually(() => expect(log.cancelled).toBe(cancelled + 1));
+    expect(bodiesOf(name)).toHaveLength(1);
+  });
+
+  it('end with the cap on rounds: the last may call nothing', async () => {
+    const name = script(...forEver);
+    const answer = await openai(native).responses.create({
+      model: name,
+      input: 'Go',
+      tool_choice: 'required',
+      tools: [ours()],
+    });
+    expect(bodiesOf(name).map(({ tool_choice }) => tool_choice)).toEqual([
+      'required',
+      'auto',
+      'auto',
+      'none',
+    ]);
+    expect(answer).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_tool_calls' },
+    });
+    const calls = answer.output.filter((item) => item.type === 'mcp_call');
+    expect(calls.map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+      'completed',
+      'failed',
+    ]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(4);
+  });
+
+  it('stop at max_tool_calls', async () => {
+    const name = script(
+      { calls: [{ name: 'echo' }, { name: 'echo' }, { name: 'echo' }] },
+      { text: 'Enough.' },
+    );
+    const answer = await openai(native).responses.create({
+      model: name,
+      input: 'Go',
+      max_tool_calls: 2,
+      tools: [ours()],
+    });
+    const calls = answer.output.filter((item) => item.type === 'mcp_call');
+    expect(calls.map(({ status }) => status)).toEqual(['completed', 'completed', 'failed']);
+  });
+
+  it.each(['whole', 'stream'] as const)(
+    'pause a message (%s), which goes on when it is sent back',
+    async (way) => {
+      const name = script(...forEver);
+      const asked = {
+        model: name,
+        max_tokens: 100,
+        messages: [{ role: 'user' as const, content: 'Go' }],
+        ...toolset(),
+      };
+      const { beta } = anthropic('anthropic');
+      const answer =
+        way === 'whole'
+          ? await beta.messages.create(asked)
+          : await beta.messages.stream(asked).finalMessage();
+      expect(answer.stop_reason).toBe('pause_turn');
+      expect(bodiesOf(name)).toHaveLength(4);
+      expect(answer.content.filter(({ type }) => type === 'mcp_tool_result')).toHaveLength(4);
+      model.scripts.set(name, [{ text: 'Now it is done.' }]);
+      const rest = await beta.messages.create({
+        ...asked,
+        messages: [...asked.messages, { role: 'assistant', content: answer.content as never }],
+      });
+      expect(rest.content).toMatchObject([{ type: 'text', text: 'Now it is done.' }]);
+      const roles = (lastOf(name).messages as Body[]).map(({ role }) => role);
+      expect(roles).toEqual([
+        'user',
+        ...Array.from({ length: 4 }, () => ['assistant', 'user']).flat(),
+      ]);
+    },
+  );
+
+  it.each(['whole', 'stream'] as const)(
+    'are not made again by a client that repeats what failed (%s)',
+    async (way) => {
+      const name = script({ calls: [{ name: 'write' }] }, { status: 500 });
+      const before = log.writes;
+      const { responses } = openai(native);
+      const asked = { model: name, input: 'Go', tools: [ours()] };
+      await expect(
+        way === 'whole' ? responses.create(asked) : responses.stream(asked).finalResponse(),
+      ).rejects.toThrow('scripted failure');
+      expect(log.writes).toBe(before + 1);
+      expect(bodiesOf(name)).toHaveLength(2);
+    },
+  );
+});
+
+describe('tools of the caller’s own beside those of servers', () => {
+  const weather: OpenAI.Responses.FunctionTool = {
+    type: 'function',
+    name: 'get_weather',
+    strict: false,
+    parameters: { type: 'object', properties: {} },
+  };
+
+  it.each(vendors)('ours are run, the caller brings the rest, over $format', async ({ vendor }) => {
+    const name = script(
+      { calls: [{ name: 'get_weather' }, { name: 'echo', args: { b: 2 } }] },
+      { text: 'Sunny.' },
+    );
+    const client = openai(vendor);
+    const asked = { model: name, store: false, tools: [ours(), weather] };
+    const input = [{ role: 'user' as const, content: 'Go' }];
+    const first = await client.responses.create({ ...asked, input });
+    expect(first.status).toBe('completed');
+    expect(first.output.map(({ type }) => type)).toEqual([
+      'mcp_list_tools',
+      'function_call',
+      'mcp_call',
+    ]);
+    const call = first.output.find((item) => item.type === 'function_call');
+    const second = await client.responses.create({
+      ...asked,
+      input: [
+        ...input,
+        ...(first.output as OpenAI.Responses.ResponseInputItem[]),
+        { type: 'function_call_output', call_id: call?.call_id ?? '', output: '21 degrees' },
+      ],
+    });
+    expect(second.output_text).toBe('Sunny.');
+    expect(second.output.map(({ type }) => type)).toEqual(['message']);
+    const last = JSON.stringify(bodiesOf(name).at(-1));
+    expect(last).toContain('21 degrees');
+    expect(last).toContain('{\\"b\\":2}');
+  });
+
+  it('and of messages', async () => {
+    const name = script(
+      { calls: [{ name: 'get_weather' }, { name: 'echo', args: { b: 2 } }] },
+      { text: 'Sunny.' },
+    );
+    const { mcp_servers, tools: sets, betas } = toolset();
+    const own = { name: 'get_weather', input_schema: { type: 'object' as const } };
+    const asked = { model: name, max_tokens: 100, mcp_servers, betas, tools: [...sets, own] };
+    const { beta } = anthropic('anthropic');
+    const messages = [{ role: 'user' as const, content: 'Go' }];
+    const first = await beta.messages.create({ ...asked, messages });
+    expect(first.stop_reason).toBe('tool_use');
+    expect(first.content.map(({ type }) => type)).toEqual([
+      'tool_use',
+      'mcp_tool_use',
+      'mcp_tool_result',
+    ]);
+    const use = first.content.find((block) => block.type === 'tool_use');
+    const second = await beta.messages.create({
+      ...asked,
+      messages: [
+        ...messages,
+        { role: 'assistant', content: first.content as never },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: use?.id ?? '', content: '21 degrees' }],
+        },
+      ],
+    });
+    expect(second.content).toMatchObject([{ text: 'Sunny.' }]);
+    const told = lastOf(name).messages as Body[];
+    expect(told.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    const [, called = {}, brought = {}] = told;
+    expect((called.content as Body[]).map(({ type }) => type)).toEqual(['tool_use', 'tool_use']);
+    expect((brought.content as Body[]).map(({ type }) => type)).toEqual([
+      'tool_result',
+      'tool_result',
+    ]);
+  });
+});
+
+describe('approvals', () => {
+  it.each(['whole', 'stream'] as const)('are asked for where nothing is said (%s)', async (way) => {
+    const name = script(
+      { calls: [{ name: 'write' }, { name: 'echo', args: { c: 3 } }] },
+      { text: 'Written.' },
+    );
+    const before = log.writes;
+    const { responses } = openai(native);
+    const tool = ours({ require_approval: { never: { tool_names: ['echo'] } } });
+    const ask = (input: OpenAI.Responses.ResponseInput) => {
+      const asked = { model: name, input, store: false, tools: [tool] };
+      return way === 'whole' ? responses.create(asked) : responses.stream(asked).finalResponse();
+    };
+    const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Go' }];
+    const first = await ask(input);
+    expect(first.output).toMatchObject([
+      { type: 'mcp_list_tools' },
+      { type: 'mcp_approval_request', name: 'write', server_label: server.slug },
+      { type: 'mcp_call', name: 'echo', status: 'completed' },
+    ]);
+    expect(log.writes).toBe(before);
+    const request = first.output.find((item) => item.type === 'mcp_approval_request');
+    const word = (approve: boolean): OpenAI.Responses.ResponseInputItem => ({
+      type: 'mcp_approval_response',
+      approval_request_id: request?.id ?? '',
+      approve,
+    });
+    const said = [...input, ...(first.output as OpenAI.Responses.ResponseInput)];
+    const second = await ask([...said, word(true)]);
+    expect(log.writes).toBe(before + 1);
+    expect(second.output).toMatchObject([
+      { type: 'mcp_call', name: 'write', approval_request_id: request?.id, status: 'completed' },
+      { type: 'message' },
+    ]);
+    // Sent again as history it is not carried out again.
+    const third = [...said, word(true), ...(second.output as OpenAI.Responses.ResponseInput)];
+    await ask([...third, { role: 'user', content: 'And?' }]);
+    expect(log.writes).toBe(before + 1);
+    expect(toldLast(name)).toContain(`${before + 1}`);
+    await ask([...said, word(false)]);
+    expect(log.writes).toBe(before + 1);
+    expect(toldLast(name)).toContain('The user did not approve this call.');
+  });
+
+  it('hold for who was asked, with the provider’s own memory as well', async () => {
+    const name = script({ calls: [{ name: 'write' }] }, { text: 'Written.' });
+    const before = log.writes;
+    const { responses } = openai(native);
+    const tool = ours({ require_approval: 'always' });
+    const first = await responses.create({ model: name, input: 'Go', tools: [tool] });
+    const [, request] = first.output;
+    const word = {
+      type: 'mcp_approval_response' as const,
+      approval_request_id: request?.id ?? '',
+      approve: true,
+    };
+    const second = await responses.create({
+      model: name,
+      previous_response_id: first.id,
+      input: [word],
+      tools: [tool],
+    });
+    expect(second.output_text).toBe('Written.');
+    expect(log.writes).toBe(before + 1);
+    expect(bodiesOf(name).at(-1)).toMatchObject({
+      previous_response_id: first.id,
+      input: [{ type: 'function_call_output', output: `${before + 1}` }],
+    });
+    // Another key's word is none.
+    const other = await lab.newKey(['mcp.invoke', 'completions.write']);
+    await new OpenAI({
+      apiKey: 'sk-upstream',
+      baseURL: `${lab.scenario.stack.gatewayUrls[0]}/v1`,
+      defaultHeaders: { ...headersFor(native), 'x-service-api-key': other },
+    }).responses.create({ model: name, input: [word], tools: [tool] });
+    expect(log.writes).toBe(before + 1);
+  });
+});
+
+describe('which servers are ours', () => {
+  const say = (name: string, tool: object, headers: Record<string, string> = {}) =>
+    lab.scenario.call('/v1/responses', {
+      host: `${model.url}/v1`,
+      body: { model: name, input: 'Go', tools: [tool] },
+      headers,
+    });
+  const mcp = (more: object) => ({ type: 'mcp', require_approval: 'never', ...more });
+  const answers: Turn[] = [{ calls: [{ name: 'echo' }] }, { text: 'Done.' }];
+
+  it('their own address, and no credential but the caller’s key', async () => {
+    const [server_url] = lab.urls(server.slug);
+    const { workspace_key } = lab.scenario.stack.credentials;
+    for (const more of [{}, { authorization: workspace_key }]) {
+      const name = script(...answers);
+      const answer = await say(name, mcp({ server_label: 'mine', server_url, ...more }));
+      expect(((await answer.json()) as Body).output).toMatchObject([
+        { type: 'mcp_list_tools', server_label: 'mine' },
+        { type: 'mcp_call', server_label: 'mine', status: 'completed' },
+        { type: 'message' },
+      ]);
+    }
+  });
+
+  it('and with the gateway’s own name and flag nobody is asked', async () => {
+    const name = script(...answers);
+    const tool = { type: 'mcp', server_label: `@service-mcp/${server.slug}` };
+    const answer = await say(name, tool, { 'x-service-beta': 'server-side-mcp-2026-06-01' });
+    const { output } = (await answer.json()) as Body;
+    expect((output as Body[]).map(({ type }) => type)).toEqual([
+      'mcp_list_tools',
+      'mcp_call',
+      'message',
+    ]);
+  });
+
+  it('all others go to the vendor as they came', async () => {
+    const [own] = lab.urls(server.slug);
+    const foreign = [
+      mcp({ server_label: 'far', server_url: 'https://mcp.example.com/mcp', authorization: 'tok' }),
+      mcp({ server_label: server.slug, server_url: own, authorization: 'another key' }),
+      mcp({ server_label: server.slug, connector_id: 'connector_gmail' }),
+    ];
+    for (const tool of foreign) {
+      const name = script({ text: 'Hello.' });
+      expect((await say(name, tool)).status).toBe(200);
+      expect(bodiesOf(name)).toMatchObject([{ tools: [tool] }]);
+    }
+  });
+
+  it('what is not there, or not the caller’s, is refused before a model is asked', async () => {
+    const name = script({ text: 'Hello.' });
+    const unknown = await say(name, mcp({ server_label: 'nobody' }));
+    expect([unknown.status, ((await unknown.json()) as Body).error.code]).toEqual([
+      400,
+      'tools.unknown_server',
+    ]);
+    const key = await lab.newKey(['completions.write']);
+    const refused = await say(name, mcp({ server_label: server.slug }), {
+      'x-service-api-key': key,
+    });
+    expect([refused.status, ((await refused.json()) as Body).error.code]).toEqual([
+      403,
+      'auth.missing_scope',
+    ]);
+    const closed = await lab.save({ url: `${model.url}/no-mcp` });
+    const away = await say(name, mcp({ server_label: closed.slug }));
+    expect([away.status, ((await away.json()) as Body).error.code]).toEqual([
+      424,
+      'tools.not_listed',
+    ]);
+    expect(bodiesOf(name)).toHaveLength(0);
+  });
+
+  it('servers of the newer era and of HTTP+SSE as well', async () => {
+    const [modern, sse] = await Promise.all([
+      startModernUpstream(),
+      startSseUpstream(() => fixtureServer(log)),
+    ]);
+    try {
+      const [newer, older] = await Promise.all([
+        lab.save({ url: modern.url }),
+        lab.save({ url: sse.url, transport: 'sse' }),
+      ]);
+      for (const { slug } of [newer, older]) {
+        const name = script({ calls: [{ name: 'echo', args: { say: 'hi' } }] }, { text: 'Done.' });
+        const answer = (await (await say(name, mcp({ server_label: slug }))).json()) as Body;
+        expect(answer.output[1]).toMatchObject({
+          type: 'mcp_call',
+          error: null,
+          output: expect.stringContaining('hi'),
+        });
+      }
+    } finally {
+      await Promise.all([modern.close(), sse.close()]);
+    }
+  });
+
+  it('explain tells that they would be run', async () => {
+    const ask = async (label: string) =>
+      (await (
+        await lab.scenario.call('/v1/explain/responses', {
+          body: { model: 'gpt-4o-mini', input: 'Go', tools: [mcp({ server_label: label })] },
+        })
+      ).json()) as Body;
+    expect((await ask(server.slug)).tools).toEqual([
+      { label: server.slug, server: server.slug, run_by: 'gateway' },
+    ]);
+    expect(await ask('nobody')).toMatchObject({
+      tools: [{ label: 'nobody', would_fail: { code: 'tools.unknown_server' } }],
+      would_fail: { status: 400, code: 'tools.unknown_server' },
+    });
   });
 });

@@ -11,10 +11,21 @@ import { checkKey } from '../stages/authenticate.ts';
 import { readRequest } from '../stages/read-request.ts';
 import { explainedLimits } from './explain-limits.ts';
 import { type ExplainPlanDeps, explainPlan } from './explain-plan.ts';
-import { type ExplainedConfig, type Explanation, explainedFault } from './explanation.ts';
+import {
+  type ExplainedConfig,
+  type ExplainedTools,
+  type Explanation,
+  explainedFault,
+} from './explanation.ts';
+
+/** Undefined = none would be run. */
+export type ExplainTools = (
+  exchange: ModelExchange,
+) => { shown: readonly ExplainedTools[]; refusal: GatewayError | undefined } | undefined;
 
 export interface ExplainDeps extends ExplainPlanDeps {
   limits: LimitStore;
+  tools: ExplainTools;
   /** The stage that real requests run. */
   resolveConfig: Stage;
 }
@@ -45,11 +56,18 @@ export async function explain(
   const configFault = await faultOf(deps.resolveConfig, exchange);
   const bodyFault = await faultOf(readRequest, exchange);
   if (bodyFault !== undefined && isUnreadable(bodyFault)) throw bodyFault;
+  const tools = bodyFault === undefined ? deps.tools(exchange) : undefined;
   const planned =
     configFault === undefined && bodyFault === undefined
       ? await explainPlan(exchange, spelling, deps)
       : undefined;
-  const refusal = keyFault ?? limitRefusal(checks) ?? configFault ?? bodyFault ?? planned?.refusal;
+  const refusal =
+    keyFault ??
+    limitRefusal(checks) ??
+    configFault ??
+    bodyFault ??
+    tools?.refusal ??
+    planned?.refusal;
   const shown = refusal === undefined ? undefined : spelledError(refusal, spelling);
   return {
     object: 'explain',
@@ -71,6 +89,7 @@ export async function explain(
     ...(planned === undefined || planned.leftOut === 0
       ? {}
       : { plan_steps_left_out: planned.leftOut }),
+    ...(tools === undefined ? {} : { tools: tools.shown }),
     ...(shown === undefined ? {} : { would_fail: explainedFault(shown) }),
     ...(shown?.faults === undefined ? {} : { errors: shown.faults }),
   };

@@ -32,10 +32,21 @@ export interface Explanation {
    * plan would come to if nothing succeeded. Null where there is no plan.
    */
   attempts: { max: number; planned: number; routing_timeout_ms: number } | null;
+  /** Servers whose tools the gateway would run; absent = it would run none. */
+  tools?: readonly ExplainedTools[];
   /** The refusal that the request would get instead of a call; absent = an upstream would be called. */
   would_fail?: ExplainedFault;
   /** Every fault of a config that is not valid, as "path: what". */
   errors?: readonly string[];
+}
+
+export interface ExplainedTools {
+  /** What the request calls the server. */
+  label: string;
+  /** Its slug. */
+  server: string;
+  run_by: 'gateway';
+  would_fail?: ExplainedFault;
 }
 
 export interface ExplainedConfig {
