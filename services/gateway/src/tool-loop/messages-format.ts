@@ -58,7 +58,8 @@ export class MessagesFormat implements LoopFormat {
   #usage: JsonObject | undefined;
   #rounds = 0;
   #said: JsonValue[] = [];
-  #results: JsonValue[] = [];
+  /** Of calls, by their ids, in the order of the calls; null = it is under way. */
+  readonly #results = new Map<string, JsonValue>();
   #open = new Map<number, OpenBlock>();
   #calls: AskedCall[] = [];
   #roundUsage: JsonObject = {};
@@ -89,8 +90,9 @@ export class MessagesFormat implements LoopFormat {
   }
 
   #tellResults(): void {
-    if (this.#results.length > 0) this.#messages.push({ role: 'user', content: this.#results });
-    this.#results = [];
+    if (this.#results.size === 0) return;
+    this.#messages.push({ role: 'user', content: [...this.#results.values()] });
+    this.#results.clear();
   }
 
   #functions(): JsonObject[] {
@@ -249,11 +251,12 @@ export class MessagesFormat implements LoopFormat {
         isObject(block) && block.type === 'tool_use' && this.#calledBy(block) === undefined,
     );
     const calls = isWhole ? this.#calls : [];
+    for (const { id } of calls) this.#results.set(id, null);
     return { calls, isLast: waits || calls.length === 0 };
   }
 
   addAnswer(call: AskedCall, answer: ToolAnswer): string {
-    this.#results.push({
+    this.#results.set(call.id, {
       type: 'tool_result',
       tool_use_id: call.callId,
       // Empty texts are refused.

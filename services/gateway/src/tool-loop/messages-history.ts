@@ -78,6 +78,11 @@ function splitTurn(
           content: 'The call was not made.',
           is_error: true,
         });
+    // As the model was told them, whichever was over first.
+    const order = called;
+    results.sort(
+      (a, b) => order.indexOf(String(a.tool_use_id)) - order.indexOf(String(b.tool_use_id)),
+    );
     if (said.length > 0) messages.push({ ...message, content: said });
     said = [];
     called = [];

@@ -48,6 +48,8 @@ export class ResponsesFormat implements LoopFormat {
   readonly #find: (name: string) => CalledTool | undefined;
   /** What the model is told beside the request. */
   readonly #told: JsonValue[] = [];
+  /** Of calls, by their ids, in the order of the calls; null = it is under way. */
+  readonly #answers = new Map<string, JsonValue>();
   /** Of these what was told last. */
   #toldLast: JsonValue[] = [];
   readonly #output: JsonValue[] = [];
@@ -86,6 +88,9 @@ export class ResponsesFormat implements LoopFormat {
     const { json, otherTools, offered } = this.#parts;
     this.#rounds += 1;
     const isFirst = this.#rounds === 1;
+    // In the order of their calls, whichever was over first: as they stand in the caller's history.
+    this.#tell(...this.#answers.values());
+    this.#answers.clear();
     const tools = [...otherTools, ...offered.map(functionOf)];
     const choice = isLast ? 'none' : this.#choice(isFirst);
     const { tool_choice: _choice, tools: _tools, ...rest } = json;
@@ -229,7 +234,10 @@ export class ResponsesFormat implements LoopFormat {
       else if (called.needsApproval) {
         waits = true;
         this.#askApproval(call);
-      } else calls.push(call);
+      } else {
+        calls.push(call);
+        this.#answers.set(id, null);
+      }
     }
     this.#toldLast = [];
     this.#tell(...this.#items.filter((item) => this.#isTellable(item)));
@@ -277,7 +285,11 @@ export class ResponsesFormat implements LoopFormat {
   }
 
   addAnswer(call: AskedCall, answer: ToolAnswer): string {
-    this.#tell({ type: 'function_call_output', call_id: call.callId, output: told(answer) });
+    this.#answers.set(call.id, {
+      type: 'function_call_output',
+      call_id: call.callId,
+      output: told(answer),
+    });
     const status = answer.error === undefined ? 'completed' : 'failed';
     const item = {
       ...callItem(call, status),

@@ -8,7 +8,7 @@ import { jsonObjectIn } from '../http/json-body.ts';
 import { overloaded } from '../http/read-body.ts';
 import type { ToolCaller } from '../mcp/tool-caller.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
-import { type AskedOfRequest, askedOfRequest } from './asked-of-request.ts';
+import { type AskedOfRequest, askedOfRequest, mayAsk } from './asked-of-request.ts';
 import type { LoopFormat, Turn } from './loop-format.ts';
 import { MessagesFormat } from './messages-format.ts';
 import { offeredTools } from './offered-tools.ts';
@@ -32,15 +32,23 @@ export interface RunToolsParts {
  * until it is done. All other requests pass.
  */
 export function runTools(parts: RunToolsParts): Stage {
-  return async (exchange, next) => {
+  return (exchange, next) => {
     expectModelCall(exchange);
-    const asked = askedOfRequest(exchange, parts.addresses);
-    if (asked === undefined) return next();
-    // What is refused from here on is not for want of a limit's word.
-    exchange.isRouting = true;
-    const loop = new ToolLoop(exchange, await formatOf(exchange, asked, parts), parts);
-    return loop.run();
+    return mayAsk(exchange) ? run(exchange, next, parts) : next();
   };
+}
+
+async function run(
+  exchange: ModelExchange,
+  next: () => Promise<Reply>,
+  parts: RunToolsParts,
+): Promise<Reply> {
+  const asked = askedOfRequest(exchange, parts.addresses);
+  if (asked === undefined) return next();
+  // What is refused from here on is not for want of a limit's word.
+  exchange.isRouting = true;
+  const loop = new ToolLoop(exchange, await formatOf(exchange, asked, parts), parts);
+  return loop.run();
 }
 
 async function formatOf(

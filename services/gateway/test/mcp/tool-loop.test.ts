@@ -693,6 +693,31 @@ describe('which servers are ours', () => {
     }
   });
 
+  it('are called each time: no answer is kept', async () => {
+    const name = script({ calls: [{ name: 'write' }] }, { text: 'Done.' });
+    const before = log.writes;
+    const config = {
+      provider: 'openai',
+      api_key: 'sk-upstream',
+      custom_host: `${model.url}/v1`,
+      cache: { mode: 'simple' },
+    };
+    for (const _ of [1, 2]) {
+      model.asked.delete(name);
+      const answer = await lab.scenario.call('/v1/responses', {
+        host: null,
+        body: { model: name, input: 'Go', tools: [mcp({ server_label: server.slug })] },
+        headers: { 'x-service-config': JSON.stringify(config) },
+      });
+      expect([answer.status, answer.headers.get('x-service-cache-status')]).toEqual([
+        200,
+        'DISABLED',
+      ]);
+      await answer.arrayBuffer();
+    }
+    expect(log.writes).toBe(before + 2);
+  });
+
   it('explain tells that they would be run', async () => {
     const ask = async (label: string) =>
       (await (
