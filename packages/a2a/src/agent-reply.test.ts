@@ -121,8 +121,13 @@ describe('readAgentReply', () => {
   it('bills the increase only, and takes no count that is none', () => {
     const now = readUsage(openAi);
     expect(now && increaseOf(now, now)).toMatchObject({ inputTokens: 0, outputTokens: 0 });
-    expect(readUsage({ prompt_tokens: -1, completion_tokens: 1e30 })).toBeUndefined();
-    expect(readUsage({ prompt_tokens: '10' })).toBeUndefined();
+    const none = { inputTokens: 0, outputTokens: 0, isImplausible: true };
+    expect(readUsage({ prompt_tokens: -1, completion_tokens: 1e30 })).toMatchObject(none);
+    expect(readUsage({ prompt_tokens: '10' })).toMatchObject(none);
+    expect(readUsage({ input_tokens: 3, output_tokens: 4, total_tokens: 9 })).toMatchObject({
+      inputTokens: 3,
+      outputTokens: 6,
+    });
     expect(readUsage({ total_tokens: 9 })).toMatchObject({ inputTokens: 9, outputTokens: 0 });
   });
 

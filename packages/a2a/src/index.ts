@@ -20,4 +20,10 @@ export { isObject } from './fold.ts';
 export type { MethodKind } from './methods.ts';
 export { errorInfo, type RpcError, rpcCodes, taskNotFound } from './rpc-error.ts';
 export { SealedAddresses } from './sealed-address.ts';
-export { type AgentUsage, highestUsage, increaseOf } from './usage.ts';
+export {
+  type AgentUsage,
+  highestUsage,
+  increaseOf,
+  readUsage,
+  usageInMetadata,
+} from './usage.ts';

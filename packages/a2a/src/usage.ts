@@ -1,6 +1,10 @@
 import { isObject, type JsonObject } from './fold.ts';
 
-/** Tokens as an agent reports them; input includes what was read from a cache. */
+/**
+ * Tokens as agents and tools tell them: neither A2A nor MCP says how, so the usual spellings are read, here for both.
+ * Input includes what was read from a cache. Whoever answers may write anything: reading never fails, and how much is
+ * believed of one call is said where it is billed.
+ */
 export interface AgentUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -8,46 +12,49 @@ export interface AgentUsage {
   readonly reasoningTokens: number;
   /** The model that is named beside them; empty = none is. */
   readonly model: string;
+  /** Something was told that is no count: nothing of it is believed, and all counts are 0. */
+  readonly isImplausible?: boolean;
 }
 
-/** More than any task uses: a number beyond it is no count. */
-const tokensMax = 1e12;
+const inputNames = [
+  'prompt_tokens',
+  'input_tokens',
+  'inputTokens',
+  'promptTokens',
+  'promptTokenCount',
+  'prompt_token_count',
+];
+const outputNames = [
+  'completion_tokens',
+  'output_tokens',
+  'outputTokens',
+  'completionTokens',
+  'candidatesTokenCount',
+  'candidates_token_count',
+];
+const totalNames = ['total_tokens', 'totalTokens', 'totalTokenCount', 'total_token_count'];
+const countNames = [...inputNames, ...outputNames, ...totalNames];
 
 /** Tokens under the names of OpenAI, Anthropic, camel case and Google; undefined = there are none. */
 export function readUsage(usage: unknown, beside?: JsonObject): AgentUsage | undefined {
   if (!isObject(usage)) return undefined;
-  const isGoogle = 'promptTokenCount' in usage || 'prompt_token_count' in usage;
-  let input = first(usage, [
-    'prompt_tokens',
-    'input_tokens',
-    'inputTokens',
-    'promptTokens',
-    'promptTokenCount',
-    'prompt_token_count',
-  ]);
-  let output = first(usage, [
-    'completion_tokens',
-    'output_tokens',
-    'outputTokens',
-    'completionTokens',
-    'candidatesTokenCount',
-    'candidates_token_count',
-  ]);
-  const total = first(usage, [
-    'total_tokens',
-    'totalTokens',
-    'totalTokenCount',
-    'total_token_count',
-  ]);
-  if (input === undefined && output === undefined && total === undefined) return undefined;
+  const told = countNames.filter((name) => (own(usage, name) ?? undefined) !== undefined);
+  if (told.length === 0) return undefined;
+  const model = modelIn(usage) ?? modelIn(beside) ?? '';
+  if (!told.every((name) => isCount(own(usage, name)))) return { ...implausible, model };
+  let input = first(usage, inputNames);
+  let output = first(usage, outputNames);
+  const total = first(usage, totalNames);
   const thoughts = first(usage, ['thoughtsTokenCount', 'thoughts_token_count']) ?? 0;
   // Google counts thoughts beside the answer, all others within it.
+  const isGoogle = 'promptTokenCount' in usage || 'prompt_token_count' in usage;
   if (isGoogle) output = (output ?? 0) + thoughts;
   // Anthropic counts what a cache did beside the input.
   const ofCache = first(usage, ['cache_read_input_tokens']) ?? 0;
   if (input !== undefined) input += ofCache + (first(usage, ['cache_creation_input_tokens']) ?? 0);
   if (input === undefined) input = Math.max(0, (total ?? 0) - (output ?? 0));
-  output ??= Math.max(0, (total ?? 0) - input);
+  // What thinks is not told apart by all, and is then in the total only.
+  output = Math.max(output ?? 0, (total ?? 0) - input);
   return {
     inputTokens: input,
     outputTokens: output,
@@ -58,9 +65,17 @@ export function readUsage(usage: unknown, beside?: JsonObject): AgentUsage | und
     reasoningTokens:
       detail(usage, ['completion_tokens_details', 'output_tokens_details'], 'reasoning_tokens') ??
       thoughts,
-    model: modelIn(usage) ?? modelIn(beside) ?? '',
+    model,
   };
 }
+
+const implausible = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedTokens: 0,
+  reasoningTokens: 0,
+  isImplausible: true,
+});
 
 const metadataNames = [
   'usage',
@@ -72,16 +87,26 @@ const metadataNames = [
   'tokenUsage',
 ];
 
-/** What the `metadata` of a message or a task says; an extension's is under a URI that ends in `usage`. */
+/** Metadata are small; what is not, is not looked through. */
+const namesMax = 1000;
+const nameCharsMax = 64;
+
+/**
+ * What the `metadata` of a message or a task says, or `_meta` of a tool's result; an extension's is under a URI, or a name with a
+ * prefix, that ends in `usage`.
+ */
 export function usageInMetadata(metadata: unknown): AgentUsage | undefined {
   if (!isObject(metadata)) return undefined;
   for (const name of metadataNames) {
-    const usage = readUsage(metadata[name], metadata);
+    const usage = readUsage(own(metadata, name), metadata);
     if (usage !== undefined) return usage;
   }
+  let looked = 0;
   for (const name in metadata) {
-    if (!/^[a-z][a-z0-9+.-]*:.*usage(?:\/v?[0-9.]+)?\/?$/i.test(name)) continue;
-    const value = metadata[name];
+    if (++looked > namesMax) return undefined;
+    if (!/[:/].*usage(?:_metadata|\/v?[0-9.]{1,20})?\/?$/i.test(name.slice(-nameCharsMax)))
+      continue;
+    const value = own(metadata, name);
     const usage = readUsage(value, metadata) ?? usageInBody(value);
     if (usage !== undefined) return usage;
   }
@@ -101,6 +126,8 @@ export function usageInBody(body: unknown): AgentUsage | undefined {
 /** The larger of each count: what is reported again, or in two halves, is counted once. */
 export function highestUsage(one: AgentUsage | undefined, other: AgentUsage | undefined) {
   if (one === undefined || other === undefined) return one ?? other;
+  if (one.isImplausible === true || other.isImplausible === true)
+    return one.isImplausible === true ? other : one;
   return {
     inputTokens: Math.max(one.inputTokens, other.inputTokens),
     outputTokens: Math.max(one.outputTokens, other.outputTokens),
@@ -118,12 +145,13 @@ export function sumOfUsage(one: AgentUsage | undefined, other: AgentUsage | unde
     cachedTokens: one.cachedTokens + other.cachedTokens,
     reasoningTokens: one.reasoningTokens + other.reasoningTokens,
     model: other.model === '' ? one.model : other.model,
+    ...((one.isImplausible === true || other.isImplausible === true) && { isImplausible: true }),
   };
 }
 
 /** By how much `now` is more than what was counted before. */
 export function increaseOf(now: AgentUsage, before: AgentUsage | undefined): AgentUsage {
-  const more = (count: Exclude<keyof AgentUsage, 'model'>) =>
+  const more = (count: Exclude<keyof AgentUsage, 'model' | 'isImplausible'>) =>
     Math.max(0, now[count] - (before?.[count] ?? 0));
   return {
     inputTokens: more('inputTokens'),
@@ -131,15 +159,27 @@ export function increaseOf(now: AgentUsage, before: AgentUsage | undefined): Age
     cachedTokens: more('cachedTokens'),
     reasoningTokens: more('reasoningTokens'),
     model: now.model,
+    ...(now.isImplausible === true && { isImplausible: true }),
   };
 }
 
 function first(object: JsonObject, names: readonly string[]): number | undefined {
   for (const name of names) {
-    const value = object[name];
-    if (typeof value === 'number' && value >= 0 && value <= tokensMax) return Math.round(value);
+    const value = own(object, name);
+    if (isCount(value)) return value;
   }
   return undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= countMax;
+}
+
+/** Of a task all its calls together; sums of a few are exact. */
+const countMax = 1e12;
+
+function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 function detail(usage: JsonObject, places: readonly string[], name: string): number | undefined {

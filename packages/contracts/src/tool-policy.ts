@@ -62,6 +62,8 @@ const price = z.strictObject({
   token: z.number().min(0).max(toolPriceMax.token).optional(),
 });
 export type ToolPrice = z.output<typeof price>;
+/** What a message of an agent costs, and a token that it reports. */
+export const agentPrices = price;
 
 /** What calls of an integration cost; what a tool says of itself goes before what is said of all. */
 export const toolPrices = price.extend({

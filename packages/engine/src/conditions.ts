@@ -171,8 +171,15 @@ function compare<Facts extends object>(
   actual: FieldValue | undefined,
   facts: Facts,
 ): boolean {
-  return actual !== undefined && comparison.holds(actual, facts);
+  if (actual !== undefined) return comparison.holds(actual, facts);
+  const values = comparison.field.readAll?.(facts) ?? [];
+  if (values.length === 0) return false;
+  const holds = (value: FieldValue) => comparison.holds(value, facts);
+  // Of a list `$eq` asks whether it has the value, `$ne` whether it has it not.
+  return excluding.has(comparison.operator) ? values.every(holds) : values.some(holds);
 }
+
+const excluding: ReadonlySet<string> = new Set(['$ne', '$nin']);
 
 /** All patterns of a request's conditions together take no longer than one may. */
 const patternBudgets = new WeakMap<object, WorkBudget>();

@@ -11,6 +11,8 @@ export interface RequestField<Facts = RoutingFacts> {
   readonly isSecret: boolean;
   /** Undefined = the request has no such value, or it is an object or an array. */
   read(facts: Facts): FieldValue | undefined;
+  /** Where it may be a list: its values; undefined = it is none. */
+  readAll?(facts: Facts): readonly FieldValue[] | undefined;
 }
 
 /** @throws GatewayError `config.invalid` naming `path` */
@@ -66,6 +68,20 @@ export function ownValue(
   if (value === null) return null;
   return undefined;
 }
+
+/** What a list holds that can be compared. Of one beyond measure nothing is known. */
+export function ownValues(
+  holder: Readonly<Record<string, unknown>>,
+  key: string,
+): readonly FieldValue[] | undefined {
+  const value = Object.hasOwn(holder, key) ? holder[key] : undefined;
+  if (!Array.isArray(value) || value.length > valuesMax) return undefined;
+  return value.filter(
+    (item) => item === null || ['string', 'number', 'boolean'].includes(typeof item),
+  ) as FieldValue[];
+}
+
+const valuesMax = 1000;
 
 const secretHeader = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|key$|token$|secret|password/;
 

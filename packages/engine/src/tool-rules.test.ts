@@ -6,8 +6,8 @@ const facts = (change: Partial<ToolFacts> = {}): ToolFacts => ({
   key: { id: 'k', slug: 'ci', name: 'CI' },
   userId: 'u-1',
   metadata: { team: 'red' },
-  claims: { role: 'admin', groups: ['a'] },
-  arguments: { path: '/etc', depth: 3 },
+  claims: { role: 'admin', groups: ['a', 'ops', { x: 1 }], none: [], long: Array(2000).fill('a') },
+  arguments: { path: '/etc', depth: 3, paths: ['/tmp', '/etc/x'] },
   ...change,
 });
 const deny = (query: object) =>
@@ -21,13 +21,22 @@ describe('access rules', () => {
     [{ 'user.id': 'u-1' }],
     [{ 'claims.role': { $ne: 'user' } }],
     [{ $or: [{ 'arguments.depth': { $gt: 2 } }, { 'key.id': 'x' }] }],
+    [{ 'claims.groups': 'ops' }],
+    [{ 'claims.groups': { $in: ['x', 'a'] } }],
+    [{ 'claims.groups': { $regex: '^op' } }],
+    [{ 'claims.groups': { $ne: 'dev' } }],
+    [{ 'claims.groups': { $nin: ['dev', 'x'] } }],
+    [{ 'arguments.paths': { $regex: '^/etc' } }],
   ])('%j matches', (query) => {
     expect(askToolRules(deny(query), facts())).toBe('deny');
   });
 
   it.each([
     ['claims of who has none', { 'claims.role': { $ne: 'user' } }, { claims: undefined }],
-    ['a claim that is a list', { 'claims.groups': { $ne: 'x' } }, {}],
+    ['a list without it', { 'claims.groups': 'dev' }, {}],
+    ['a list that has what must not be in it', { 'claims.groups': { $ne: 'ops' } }, {}],
+    ['a list with nothing in it', { 'claims.none': { $ne: 'x' } }, {}],
+    ['a list beyond measure', { 'claims.long': { $ne: 'x' } }, {}],
     ['an inherited name', { 'arguments.constructor': { $ne: 'x' } }, {}],
     ['a key that is none', { 'key.id': { $ne: 'x' } }, { key: undefined }],
   ])('%s matches nothing', (_name, query, change) => {

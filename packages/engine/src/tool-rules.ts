@@ -7,7 +7,7 @@ import {
   weighQuery,
 } from './conditions.ts';
 import { configFault } from './config-fault.ts';
-import { ownValue, type ParseField } from './request-fields.ts';
+import { ownValue, ownValues, type ParseField } from './request-fields.ts';
 
 /** What access rules of MCP servers may look at. */
 export interface ToolFacts {
@@ -88,14 +88,24 @@ const parseToolField: ParseField<ToolFacts> = (name, path) => {
     isSecret: false,
     read,
   });
+  const listField = (holderIn: (facts: ToolFacts) => Readonly<JsonObject> | undefined) => ({
+    ...field((facts) => {
+      const holder = holderIn(facts);
+      return holder && ownValue(holder, key);
+    }),
+    readAll(facts: ToolFacts) {
+      const holder = holderIn(facts);
+      return holder && ownValues(holder, key);
+    },
+  });
   if (dot >= 0 && key !== '' && !key.includes('.'))
     switch (source) {
       case 'metadata':
         return field(({ metadata }) => ownValue(metadata, key));
       case 'claims':
-        return field(({ claims }) => claims && ownValue(claims, key));
+        return listField(({ claims }) => claims);
       case 'arguments':
-        return field((facts) => facts.arguments && ownValue(facts.arguments, key));
+        return listField((facts) => facts.arguments);
       case 'capability':
         if (key === 'type' || key === 'name') return field(({ capability }) => capability[key]);
         break;

@@ -11,6 +11,8 @@ import { type JsonRecord, type ReadToken, readToken } from './token.ts';
 /** A token that somebody vouched for. */
 export interface VerifiedToken {
   readonly claims: TokenClaims;
+  /** All that it says. */
+  readonly payload: JsonRecord;
   /** How long this verdict may be kept, Unix ms; never beyond the token's own end. */
   readonly validUntilMs: number;
 }
@@ -64,7 +66,8 @@ function verifier(
   return async (token, from = '') => {
     const payload = await vouch(readToken(token), from);
     const endMs = checkClaims(payload, settings, now());
-    return { claims: readClaims(payload), validUntilMs: Math.min(endMs, now() + keptMs) };
+    const validUntilMs = Math.min(endMs, now() + keptMs);
+    return { claims: readClaims(payload), payload, validUntilMs };
   };
 }
 

@@ -22,6 +22,7 @@ export {
   upstreamName,
 } from './access/server-view.ts';
 export {
+  advertiseRelayed,
   clientCapabilities,
   type Relayable,
   serverCapabilities,
@@ -81,6 +82,7 @@ export { KnownPages } from './lists/known-pages.ts';
 export { type ListKind, listKindOf, listKinds } from './lists/list-kinds.ts';
 export { prepareCall } from './lists/prepare-call.ts';
 export { type ListedItem, type ReadList, readList } from './lists/read-list.ts';
+export { ownArguments } from './lists/shown-schema.ts';
 export {
   type MemberId,
   type MemberIdKind,

@@ -337,6 +337,32 @@ describe('resources', () => {
     expect(told(decide(view, who, asked('resource', 'db://users/1/x')))).toBe('capability_new');
   });
 
+  it('with block, what only a template defines is read as long as the template is as it was approved', () => {
+    const capabilities = [
+      row('resource_template', 'db://{id}', { pin: 'good' }),
+      row('resource', 'db://7', { pin: 'seven' }),
+    ];
+    const view = server({ capabilities, onDrift: 'block' });
+    const read = (uri: string, hashes: Record<string, string>) =>
+      told(
+        decide(view, who, {
+          ...asked('resource', uri),
+          hash: hashes[uri],
+          hashOfTemplate: (name) => hashes[name],
+        }),
+      );
+    expect(read('db://1', { 'db://{id}': 'good' })).toBe('allowed');
+    expect(read('db://1', { 'db://{id}': 'bad' })).toBe('definition_changed');
+    expect(read('db://1', {})).toBe('definition_not_seen');
+    expect(read('other://1', { 'db://{id}': 'good' })).toBe('definition_new');
+    // What was approved under its own name is held to that.
+    expect(read('db://7', { 'db://{id}': 'good', 'db://7': 'seven' })).toBe('allowed');
+    expect(read('db://7', { 'db://{id}': 'good', 'db://7': 'other' })).toBe('definition_changed');
+    // What is listed anew waits, whatever a template says of its address.
+    const listed = { ...asked('resource', 'db://1'), arguments: undefined, hash: 'x' };
+    expect(told(decide(view, who, listed))).toBe('definition_new');
+  });
+
   it('a template that is denied or allowed by name is so for what is read by it', () => {
     const capabilities = [row('resource_template', 'db://{id}')];
     const denied = server({

@@ -38,6 +38,9 @@ export function askedBy(
     name,
     arguments: isObject(args) ? args : {},
     hash: name === undefined ? undefined : hashOf(type, name),
+    ...(type === 'resource' && {
+      hashOfTemplate: (uriTemplate: string) => hashOf('resource_template', uriTemplate),
+    }),
   };
 }
 

@@ -23,6 +23,8 @@ export interface Asked {
   readonly arguments: JsonObject | undefined;
   /** Of the definition as the upstream has it now, by `pinOf`; undefined = this gateway has not seen it. */
   readonly hash: string | undefined;
+  /** The same of a resource template, by its URI template: a resource that nobody lists is what its template says. */
+  readonly hashOfTemplate?: ((uriTemplate: string) => string | undefined) | undefined;
 }
 
 /** Why something is denied. `docs/mcp.md` explains each. */
@@ -78,7 +80,30 @@ export function decide(view: ServerView, who: Who, asked: Asked): Decision {
     (isResource ? denyResource(view, forms, templates) : denyRow(view, row)) ??
     denyByLevels(view.levels, who, asked, forms, templates.on);
   if (switched !== undefined) return switched;
-  return judgeDefinition(view, asked, row ?? templates.on[0]?.row, name);
+  const template = row === undefined ? templates.on[0] : undefined;
+  // What is listed is a definition of its own; what is asked for may be one that only a template defines.
+  if (template === undefined || asked.arguments === undefined)
+    return judgeDefinition(view, asked, row, name);
+  return judgeByTemplates(view, asked, templates.on, name);
+}
+
+/** Whether one of the templates that define it is as it was approved; else what the first is. */
+function judgeByTemplates(
+  view: ServerView,
+  asked: Asked,
+  templates: readonly TemplateRow[],
+  name: string,
+): Decision {
+  let denied: Decision | undefined;
+  for (const { row } of templates) {
+    const hash = asked.hashOfTemplate?.(row.name);
+    const judged = judgeDefinition(view, { ...asked, hash }, row, name);
+    if (judged.allowed) return judged;
+    // One that was not looked at may be what lets it pass.
+    if (denied === undefined || judged.reason === 'definition_not_seen')
+      denied = { ...judged, by: row.name };
+  }
+  return denied ?? deny('definition_new');
 }
 
 function denyRow({ rules }: ServerView, row: CapabilityRow | undefined): Decision | undefined {

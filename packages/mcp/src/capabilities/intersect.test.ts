@@ -1,5 +1,6 @@
+import { JsonEdit } from '@sluice/json';
 import { describe, expect, it } from 'vitest';
-import { clientCapabilities, serverCapabilities } from './intersect.ts';
+import { advertiseRelayed, clientCapabilities, serverCapabilities } from './intersect.ts';
 
 const all = () => true;
 
@@ -39,6 +40,24 @@ describe('serverCapabilities', () => {
       expect(serverCapabilities(value as never, all)).toEqual({});
     },
   );
+});
+
+describe('advertiseRelayed', () => {
+  const told = (result: string) => {
+    const edit = new JsonEdit(Buffer.from(`{"result":${result}}`));
+    advertiseRelayed(edit, JSON.parse(result));
+    return edit.bytes().toString();
+  };
+
+  it.each([
+    ['{"capabilities": { "tools" : {"later":1},"extensions":{} }, "serverInfo":{}}', undefined],
+    ['{"capabilities":{"agents":{"run":true},"tools":{}}}', '{"capabilities":{"tools":{}}}'],
+    ['{"capabilities":{"tools":{},"prompts":true,"x":{}}}', '{"capabilities":{"tools":{}}}'],
+    ['{"capabilities":[1]}', undefined],
+    ['{}', undefined],
+  ])('makes of %s what can be relayed', (result, expected = result) => {
+    expect(told(result)).toBe(`{"result":${expected}}`);
+  });
 });
 
 describe('clientCapabilities', () => {

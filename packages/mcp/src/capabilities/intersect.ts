@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { JsonEdit } from '@sluice/json';
 import { isObject } from '../envelope/read-message.ts';
 
 /** What the gateway can carry between a caller and a server, by paths such as `resources.subscribe`. */
@@ -33,6 +34,17 @@ export function serverCapabilities(
   isBlocked: (path: string) => boolean = () => false,
 ): JsonObject {
   return intersect(upstream, serverFlags, relayable, isBlocked);
+}
+
+/**
+ * Takes what cannot be relayed out of a server's own words (`initialize`, `server/discover`): what is there keeps its bytes.
+ * @param edit of the answer whose result it is
+ */
+export function advertiseRelayed(edit: JsonEdit, { capabilities }: JsonObject): void {
+  if (!isObject(capabilities)) return;
+  for (const [name, value] of Object.entries(capabilities))
+    if (!isObject(value) || !(Object.hasOwn(serverFlags, name) || open.includes(name)))
+      edit.set(['result', 'capabilities', name], undefined);
 }
 
 /** What a server is told that its client can. A capability that is not told is never asked for. */

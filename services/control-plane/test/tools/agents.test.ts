@@ -117,6 +117,12 @@ describe('agent integrations', () => {
       { url: 'http://192.168.0.1' },
       { url: 'https://agent.example.org/?token=x' },
       { auth_type: 'oauth_auto' },
+      { configurations: { prices: { call: -1 } } },
+      { configurations: { prices: { calls: 1 } } },
+      { configurations: { prices: { token: '1' } } },
+      { configurations: { bill: 'all' } },
+      { configurations: { push_notifications: 'sometimes' } },
+      { configurations: { idle_timeout_ms: 0 } },
       { agent_card: { name: 'No address' } },
       { agent_card: [] },
     ])

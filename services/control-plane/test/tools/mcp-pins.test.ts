@@ -39,7 +39,7 @@ const tool = (name: string, description = `Does ${name}.`): Definition => ({ nam
 const report = (
   integrationId: string,
   tools: readonly Definition[],
-  change: { isComplete?: boolean; organisationId?: string; type?: string } = {},
+  change: { isComplete?: boolean; organisationId?: string; type?: string; ageMs?: number } = {},
 ) =>
   h.rpc.unary(
     reportDefinitions,
@@ -47,6 +47,7 @@ const report = (
       organisationId: change.organisationId ?? h.first.organisation_id,
       integrationId,
       isComplete: change.isComplete ?? true,
+      ageMs: change.ageMs ?? 0,
       completeTypes: [change.type ?? 'tool'],
       seen: tools.map((definition) => ({
         type: change.type ?? 'tool',
@@ -147,6 +148,10 @@ describe('a report of definitions', () => {
       expect(JSON.parse(approved?.detail ?? '')).toMatchObject({
         approved: [{ name: 'add', before: hashOf(tool('add')), hash: hashOf(poisoned) }],
       });
+      // What a gateway saw before, and tells late, undoes nothing of it.
+      await report(id, [tool('add')], { ageMs: 60_000 });
+      expect(await states(path)).toEqual({ add: 'approved', drop: 'approved' });
+      expect((await held(server)).add?.pin).toBe(hashOf(poisoned));
     },
   );
 

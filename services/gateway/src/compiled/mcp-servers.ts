@@ -20,6 +20,8 @@ export interface CompiledMcpServer {
   readonly policy: SentToolPolicy;
   /** The policy cannot be read by this release: nothing may be used. */
   readonly policyIsUnread: boolean;
+  /** Tells one set of pins of its integration from another. */
+  readonly pins: string;
   /** Tells one state of the server from another: who holds a list compares it to tell of changes. */
   readonly version: string;
 }
@@ -67,6 +69,13 @@ function readPolicy(text: string): Policy {
   }
 }
 
+function pinsOf({ capabilities }: config.McpServer): string {
+  const pins = createHash('sha256');
+  for (const { type, name, pin } of capabilities)
+    if (pin !== '') pins.update(`${type} ${name} ${pin}\n`);
+  return pins.digest('base64url').slice(0, 16);
+}
+
 function compileMcpServer(source: config.McpServer): CompiledMcpServer {
   return {
     source,
@@ -81,6 +90,7 @@ function compileMcpServer(source: config.McpServer): CompiledMcpServer {
     allowsNew: source.newCapabilities === 'enabled',
     isMerged: source.integrationId === '',
     ...readPolicy(source.policyJson),
+    pins: pinsOf(source),
     version: createHash('sha256')
       .update(toBinary(config.McpServerSchema, source))
       .digest('base64url'),

@@ -11,6 +11,8 @@ export interface ResolvedKey {
   readonly expiresAtMs: number;
   readonly isWorkspaceKey: boolean;
   readonly counters: readonly Counter[];
+  /** Of a JWT, all of them. */
+  readonly tokenClaims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export function resolvedKey(hashHex: string, source: config.Key): ResolvedKey {

@@ -28,7 +28,7 @@ const metadataValueMax = 128;
  */
 export function tokenKey(parts: TokenParts): TokenKey {
   const { identity, organisationId, workspace } = parts;
-  const { claims, validUntilMs } = parts.verified;
+  const { claims, payload, validUntilMs } = parts.verified;
   const name = claims.user ?? maskToken(parts.token);
   const scopes = (claims.scopes ?? parts.defaultScopes).filter((scope) => jwtScopes.has(scope));
   const user = claims.user?.slice(0, metadataValueMax);
@@ -55,6 +55,7 @@ export function tokenKey(parts: TokenParts): TokenKey {
     expiresAtMs: validUntilMs,
     validUntilMs,
     isWorkspaceKey: true,
+    tokenClaims: payload,
     // Without a user there is nothing but the token to count by.
     counters: claimedCounters(
       claims.user === undefined ? identity : source.id,

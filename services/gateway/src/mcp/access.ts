@@ -3,6 +3,7 @@ import {
   askedBy,
   type CapabilityType,
   compileServer,
+  type Decision,
   decide,
   denyServer,
   type FilteredList,
@@ -16,11 +17,14 @@ import {
   type McpResponse,
   MessageEdit,
   messageBounds,
+  ownArguments,
+  type ParamHeader,
   PinMemory,
   prepareCall,
   type ReadList,
   readList,
   readMessage,
+  readParamHeaders,
   refusalOf,
   type ServerView,
   type Who,
@@ -35,13 +39,27 @@ import type { SeenDefinitions } from './seen-definitions.ts';
 export interface Admitted {
   readonly bytes: Buffer;
   readonly params: JsonObject | undefined;
+  /** What servers of the newer era want repeated in headers, of a tool whose definition was seen. */
+  readonly marks: ToolMarks;
 }
+
+/** Arguments that stand in `Mcp-Param-*` too. */
+export interface ToolMarks {
+  readonly all: readonly ParamHeader[];
+  /** Of them those that admins fixed or hid: what callers send in their headers is not what is sent. */
+  readonly own: readonly ParamHeader[];
+}
+
+/** Whose marks must be known before a call is sent: of tools with arguments that admins fixed, or of all. */
+export type MarksNeeded = 'own' | 'all';
 
 /** Who asks which server. */
 export interface Asking {
   readonly server: CompiledMcpServer;
   readonly key: ResolvedKey;
   readonly exchange: { readonly metadata: Who['metadata'] };
+  /** The end user's own token, which says more of them than what the gateway was called with. */
+  readonly user?: { readonly claims: Readonly<Record<string, unknown>> } | undefined;
 }
 
 /** A change of rights bites within so long: a modern caller may keep no list longer. */
@@ -49,6 +67,8 @@ export const listMsMax = 1000;
 const hashesMax = 100_000;
 /** Pages of longer cursors are read anew each time. */
 const cursorMax = 256;
+const marksMax = 10_000;
+const noMarks: ToolMarks = { all: [], own: [] };
 
 /** Who may use what of which server, and what lists show: the one way to `decide`. */
 export class Access {
@@ -60,6 +80,8 @@ export class Access {
   #changes = 0;
   /** Of definitions as they were listed last, by integration, type and name. */
   readonly #hashes = new RecentMap<string>(hashesMax);
+  /** Of tools among them that have any. */
+  readonly #marks = new RecentMap<readonly ParamHeader[]>(marksMax);
   readonly #seen: Pick<SeenDefinitions, 'see'>;
 
   /** @param seen is told what servers list, whatever callers are shown of it */
@@ -69,7 +91,7 @@ export class Access {
 
   /** Why this caller may not use a server at all; undefined = they may. */
   denyServer(server: CompiledMcpServer, key: ResolvedKey): string | undefined {
-    const reason = denyServer(this.#viewOf(server), whoOf(key, {}));
+    const reason = denyServer(this.#viewOf(server), whoOf({ key, exchange: { metadata: {} } }));
     if (reason === undefined) return undefined;
     return reason === 'server_disabled'
       ? 'This MCP server is switched off.'
@@ -80,8 +102,8 @@ export class Access {
   admit(call: Asking, asked: McpRequest): Admitted {
     const view = this.#viewOf(call.server);
     const about = askedBy(view, asked, (type, name) => this.#hashes.use(hashKey(call, type, name)));
-    if (about === undefined) return { bytes: asked.bytes, params: asked.params };
-    const decision = decide(view, whoOf(call.key, call.exchange.metadata), about);
+    if (about === undefined) return { bytes: asked.bytes, params: asked.params, marks: noMarks };
+    const decision = decide(view, whoOf(call), about);
     if (!decision.allowed)
       throw refusalOf(view, decision, {
         type: about.type,
@@ -91,21 +113,43 @@ export class Access {
     const edit = new MessageEdit(asked);
     const args = prepareCall(edit, asked, decision);
     const bytes = edit.bytes();
-    if (bytes === asked.bytes) return { bytes, params: asked.params };
+    const marks = this.#marksOf(call, decision);
+    if (bytes === asked.bytes) return { bytes, params: asked.params, marks };
     const field = asked.method === 'tools/call' || asked.method === 'prompts/get' ? 'name' : 'uri';
-    return { bytes, params: { ...asked.params, [field]: decision.name, arguments: args } };
+    return { bytes, params: { ...asked.params, [field]: decision.name, arguments: args }, marks };
   }
 
-  /** Which list must be seen before this can be decided; undefined = none. @throws McpFault */
-  unseen(call: Asking, asked: McpRequest): ListKind | undefined {
+  /**
+   * Which list must be seen before this can be decided, or sent; undefined = none.
+   * @param needs of servers of the newer era
+   * @throws McpFault
+   */
+  unseen(call: Asking, asked: McpRequest, needs?: MarksNeeded): ListKind | undefined {
     const { onDrift } = call.server.source;
-    if (onDrift === 'alert' || onDrift === 'hide') return undefined;
+    const isBlocking = onDrift !== 'alert' && onDrift !== 'hide';
+    const needsMarks = needs !== undefined && asked.method === 'tools/call';
+    if (!isBlocking && !needsMarks) return undefined;
     const view = this.#viewOf(call.server);
     const about = askedBy(view, asked, (type, name) => this.#hashes.use(hashKey(call, type, name)));
     if (about === undefined) return undefined;
-    const decision = decide(view, whoOf(call.key, call.exchange.metadata), about);
-    if (decision.allowed || decision.reason !== 'definition_not_seen') return undefined;
-    return listKinds.find(({ type }) => type === about.type);
+    const decision = decide(view, whoOf(call), about);
+    if (decision.allowed) {
+      const { row } = decision;
+      const isNeeded =
+        needsMarks && (needs === 'all' || (row !== undefined && ownArguments(row).size > 0));
+      return isNeeded && about.hash === undefined ? listKindOf('tools/list') : undefined;
+    }
+    if (decision.reason !== 'definition_not_seen') return undefined;
+    const isTemplate = about.type === 'resource' && decision.by !== undefined;
+    const wanted = isTemplate ? 'resource_template' : about.type;
+    return listKinds.find(({ type }) => type === wanted);
+  }
+
+  #marksOf(call: Asking, { name, row }: Extract<Decision, { allowed: true }>): ToolMarks {
+    const all = this.#marks.use(hashKey(call, 'tool', name));
+    if (all === undefined) return noMarks;
+    const own = row === undefined ? new Set<string>() : ownArguments(row);
+    return { all, own: all.filter(({ path: [argument = ''] }) => own.has(argument)) };
   }
 
   /** Reads a page for what it says of definitions. @throws McpFault when it is no list */
@@ -124,7 +168,8 @@ export class Access {
   ): void {
     const { integrationId } = call.server.source;
     const { organisationId } = call.key.source;
-    this.#seen.see({ organisationId, integrationId, type, items, isComplete });
+    const { pins } = call.server;
+    this.#seen.see({ organisationId, integrationId, type, items, isComplete, pins });
   }
 
   /** The message that an answer is. Of a page that came the same before only what is around it is read. @throws McpFault */
@@ -153,29 +198,28 @@ export class Access {
   }
 
   #filter(call: McpCall, kind: ListKind, reply: McpResponse, isModern: boolean): FilteredList {
-    const list = this.#pages.filter(
-      this.#viewOf(call.server),
-      whoOf(call.key, call.exchange.metadata),
-      reply,
-      {
-        kind,
-        pins: this.#pins,
-        isModern,
-        ttlMsMax: listMsMax,
-      },
-    );
+    const list = this.#pages.filter(this.#viewOf(call.server), whoOf(call), reply, {
+      kind,
+      pins: this.#pins,
+      isModern,
+      ttlMsMax: listMsMax,
+    });
     this.#remember(call, kind, list.items);
     return list;
   }
 
   #remember(call: Asking, { type }: ListKind, items: readonly ListedItem[]): void {
     if (this.#remembered.get(items) === this.#changes) return;
-    for (const { name, hash } of items) {
+    for (const { name, hash, definition } of items) {
       const key = hashKey(call, type, name);
       // What is seen anew stands for the list that had something else there, or makes room of what was seen.
       if (this.#hashes.use(key) === hash) continue;
       this.#hashes.set(key, hash);
       this.#changes += 1;
+      if (type !== 'tool') continue;
+      const { headers = [] } = readParamHeaders(definition.inputSchema);
+      if (headers.length > 0) this.#marks.set(key, headers);
+      else this.#marks.delete(key);
     }
     this.#remembered.set(items, this.#changes);
   }
@@ -213,13 +257,13 @@ function viewOf({ source, capabilities, allowsNew, policy, policyIsUnread }: Com
   });
 }
 
-function whoOf(key: ResolvedKey, metadata: Who['metadata']): Who {
+function whoOf({ key, exchange, user }: Omit<Asking, 'server'>): Who {
   const { id, name, slug } = key.source;
   return {
     key: { id, name, slug },
     userId: userOf(key),
-    metadata,
-    claims: undefined,
+    metadata: exchange.metadata,
+    claims: (user?.claims ?? key.tokenClaims) as JsonObject | undefined,
   };
 }
 

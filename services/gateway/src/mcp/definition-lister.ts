@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { type ListedItem, type ListKind, type McpRequest, readMessage } from '@sluice/mcp';
 import { RecentMap } from '../chain/recent-map.ts';
-import type { Access } from './access.ts';
+import type { Access, MarksNeeded } from './access.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { ServerReply } from './server-reply.ts';
 
@@ -33,6 +33,7 @@ export class DefinitionLister {
   /**
    * To be awaited before `Access.admit`.
    * @param session whose list it is: of one caller, with one credential
+   * @param needs of servers of the newer era: what headers are made of
    * @throws GatewayError, McpFault where the server cannot be asked
    */
   require(
@@ -41,8 +42,9 @@ export class DefinitionLister {
     session: string,
     timeoutMs: number,
     ask: AskPage,
+    needs?: MarksNeeded,
   ): Promise<void> | undefined {
-    const kind = this.#access.unseen(call, asked);
+    const kind = this.#access.unseen(call, asked, needs);
     if (kind === undefined) return undefined;
     const key = `${session} ${call.server.version} ${kind.type}`;
     const running = this.#running.get(key);

@@ -12,6 +12,8 @@ import {
   metaKeys,
   modernVersions,
   negotiated,
+  type ParamHeader,
+  paramHeadersFor,
   readMessage,
   requestHeaders,
   resultReply,
@@ -19,7 +21,7 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { Access } from './access.ts';
-import type { DefinitionLister } from './definition-lister.ts';
+import type { AskPage, DefinitionLister } from './definition-lister.ts';
 import { discovery, ownName } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf } from './events.ts';
@@ -125,12 +127,12 @@ export class LegacyToModern {
     const over = new AbortController();
     try {
       await this.#seen(call, session, asked);
-      const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
+      const { bytes, guard, marks } = await enter(call, asked, recorded, false, this.#deps);
       const cancelled = this.#deps.mailbox
         .take(cancelBox(session, asked.id), over.signal)
         .then(() => deadline.end());
       cancelled.catch(() => undefined);
-      const came = await this.#rounds(call, session, { ...asked, bytes }, deadline);
+      const came = await this.#rounds(call, session, { ...asked, bytes }, marks.all, deadline);
       const reply = guard === undefined ? came : await guard.after(came, recorded);
       const shown = this.#answer(call, asked, reply, recorded);
       if (!call.reply.isStreaming) call.reply.body(200, shown);
@@ -151,12 +153,13 @@ export class LegacyToModern {
   /** What is decided by definitions is decided by the server's own of now. */
   #seen(call: McpCall, session: Session, asked: McpRequest): Promise<void> | undefined {
     const { lister, timeoutMs } = this.#deps;
-    return lister.require(call, asked, session.name, timeoutMs, async (page, signal) => {
+    const ask: AskPage = async (page, signal) => {
       const sent = readMessage(asNewer(page, session, undefined, {})) as McpRequest;
       const headers = requestHeaders(sent.method, sent.params, version);
       const upstream = await askServer(call, 'POST', headers, sent.bytes, signal, this.#deps);
       return readAnswer(upstream, sent);
-    });
+    };
+    return lister.require(call, asked, session.name, timeoutMs, ask, 'all');
   }
 
   /** An answer to what was asked of the client, or what it tells. */
@@ -236,13 +239,17 @@ export class LegacyToModern {
     call: McpCall,
     session: Session,
     asked: McpRequest,
+    marks: readonly ParamHeader[],
     deadline: CallDeadline,
   ): Promise<ServerReply> {
     const note = await this.#deps.notes.of(session);
     let more: JsonObject = {};
     for (let round = 0; round < roundsMax; round++) {
       const sent = readMessage(asNewer(asked, session, note?.logLevel, more)) as McpRequest;
-      const headers = requestHeaders(sent.method, sent.params, version);
+      const headers = {
+        ...requestHeaders(sent.method, sent.params, version),
+        ...paramHeadersFor(marks, sent.params?.arguments),
+      };
       const upstream = await askServer(
         call,
         'POST',

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { JsonEdit } from '@sluice/json';
 import {
+  advertiseRelayed,
   McpFault,
   type McpNotification,
   type McpRequest,
@@ -9,6 +10,7 @@ import {
   messageBounds,
   metaKeys,
   openState,
+  paramHeadersFor,
   privateResult,
   requestHeaders,
   resultReply,
@@ -20,7 +22,7 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { type Access, listMsMax } from './access.ts';
-import type { DefinitionLister } from './definition-lister.ts';
+import type { AskPage, DefinitionLister } from './definition-lister.ts';
 import type { Eras } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
@@ -93,7 +95,7 @@ export class ModernRelay {
   /** What is decided by definitions is decided by the server's own of now. */
   #seen(call: McpCall, asked: McpRequest, version: string): Promise<void> | undefined {
     const { lister, timeoutMs } = this.#deps;
-    return lister.require(call, asked, identityOf(call), timeoutMs, async (page, signal) => {
+    const ask: AskPage = async (page, signal) => {
       const edit = new MessageEdit(page);
       for (const name of ofWhoAsks) {
         const value = asked.meta?.[name];
@@ -102,7 +104,8 @@ export class ModernRelay {
       const headers = requestHeaders(page.method, page.params, version);
       const upstream = await askServer(call, 'POST', headers, edit.bytes(), signal, this.#deps);
       return readAnswer(upstream, page);
-    });
+    };
+    return lister.require(call, asked, identityOf(call), timeoutMs, ask, 'own');
   }
 
   /** What a client tells by itself. */
@@ -124,7 +127,7 @@ export class ModernRelay {
   #send(
     call: McpCall,
     method: string,
-    { bytes, params, guard }: Entered,
+    { bytes, params, guard, marks }: Entered,
     version: string,
     signal: AbortSignal,
   ): Promise<UpstreamCall> {
@@ -134,6 +137,9 @@ export class ModernRelay {
         const sent = String(value);
         headers[name] = guard === undefined ? sent : guard.header(sent);
       }
+    // What admins fixed is not what the caller's headers say.
+    for (const { name } of marks.own) delete headers[`mcp-param-${name.toLowerCase()}`];
+    Object.assign(headers, paramHeadersFor(marks.own, params?.arguments));
     return askServer(call, 'POST', headers, bytes, signal, this.#deps);
   }
 
@@ -235,7 +241,7 @@ export class ModernRelay {
     recorded.succeeded(reply.result, reply.bytes);
     if (reply.result.resultType === 'input_required') return this.#sealed(call, asked, reply);
     if (asked.method === 'server/discover' || asked.method === 'resources/read')
-      return privately(reply);
+      return privately(reply, asked.method === 'server/discover');
     return this.#deps.access.shown(call, asked, reply, true);
   }
 
@@ -266,8 +272,9 @@ export function ownerOf(call: McpCall, { method, params }: McpRequest): StateOwn
 }
 
 /** Nobody but who asked may keep it, and not for long. */
-function privately(reply: McpResponse): Buffer {
+function privately(reply: McpResponse, isDiscovery: boolean): Buffer {
   const edit = new JsonEdit(reply.bytes);
+  if (isDiscovery) advertiseRelayed(edit, reply.result);
   privateResult(edit, reply.result, listMsMax);
   return edit.bytes();
 }

@@ -22,12 +22,13 @@ const item = (name: string, text = name) => ({
   hash: text.padEnd(64, '0'),
   bytes: Buffer.from(JSON.stringify({ name, text })),
 });
-const list = (items: SeenList['items'], isComplete = true): SeenList => ({
+const list = (items: SeenList['items'], isComplete = true, pins = 'p'): SeenList => ({
   organisationId: 'o',
   integrationId: 'i',
   type: 'tool',
   items,
   isComplete,
+  pins,
 });
 const namesIn = (report: SeenReport | undefined) => report?.seen?.map(({ name }) => name);
 
@@ -48,6 +49,17 @@ describe('SeenDefinitions', () => {
     seen.see(list([item('a')]));
     await eventually(() => reports.length === 3);
     expect(namesIn(reports[2])).toEqual(['a']);
+  });
+
+  it('tells again what was told under other pins: a late report of another gateway may have undone it', async () => {
+    const { seen, reports } = reporter();
+    seen.see(list([item('a')]));
+    await eventually(() => reports.length === 1);
+    seen.see(list([item('a')], true, 'withheld'));
+    await eventually(() => reports.length === 2);
+    seen.see(list([item('a')], true, 'withheld'));
+    expect(reports.map(({ seen: told }) => told?.length)).toEqual([1, 1]);
+    expect(reports[1]?.ageMs).toBeLessThan(10_000);
   });
 
   it('tells of a page what is new in it, and of nothing that it is whole', async () => {

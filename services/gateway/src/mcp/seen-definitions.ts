@@ -14,6 +14,13 @@ export interface SeenList {
   }[];
   /** They are all there is. */
   readonly isComplete: boolean;
+  /** Of the pins that are in force here: what was told under others may have been undone since, and is told again. */
+  readonly pins: string;
+}
+
+/** One that waits, with when it was seen (`performance.now()`). */
+interface WaitingList extends SeenList {
+  readonly seenAt: number;
 }
 
 export interface SeenDefinitionsOptions {
@@ -40,15 +47,15 @@ const waitingBytesMax = 32 * 1024 * 1024;
  */
 export class SeenDefinitions {
   readonly #options: SeenDefinitionsOptions;
-  /** Hashes by integration, type and name; of whole lists their names. */
+  /** Pins and hashes by integration, type and name; of whole lists their names. */
   readonly #told = new Map<string, string>();
-  readonly #waiting: SeenList[] = [];
+  readonly #waiting: WaitingList[] = [];
   /** Of those that wait, so that none waits twice. */
   readonly #marks = new Set<string>();
   #waitingBytes = 0;
   #toldSince = performance.now();
   /** Lists of which all is told, as they were when this number of changes had been made. */
-  readonly #known = new WeakMap<SeenList['items'], number>();
+  readonly #known = new WeakMap<SeenList['items'], string>();
   #changes = 0;
   #isSending = false;
   #isStopped = false;
@@ -64,13 +71,16 @@ export class SeenDefinitions {
       this.#changes += 1;
       this.#toldSince = now;
     }
-    if (this.#known.get(list.items) === this.#changes) return;
-    const fresh = list.items.filter(({ name, hash }) => this.#told.get(keyOf(list, name)) !== hash);
+    const state = `${list.pins} ${this.#changes}`;
+    if (this.#known.get(list.items) === state) return;
+    const fresh = list.items.filter(
+      ({ name, hash }) => this.#told.get(keyOf(list, name)) !== toldOf(list, hash),
+    );
     const isKnown = fresh.length === 0 && (!list.isComplete || this.#wasWhole(list));
-    if (isKnown) this.#known.set(list.items, this.#changes);
+    if (isKnown) this.#known.set(list.items, state);
     if (isKnown || this.#isStopped || this.#waiting.length >= waitingMax) return;
     // A whole list is told whole, or what is gone of it would not be known.
-    const told = { ...list, items: (list.isComplete ? list.items : fresh).map(kept) };
+    const told = { ...list, seenAt: now, items: (list.isComplete ? list.items : fresh).map(kept) };
     const mark = markOf(told);
     const size = sizeOf(told);
     if (this.#marks.has(mark) || this.#waitingBytes + size > waitingBytesMax) return;
@@ -108,7 +118,7 @@ export class SeenDefinitions {
     this.#waitingBytes = 0;
   }
 
-  async #tell(list: SeenList): Promise<void> {
+  async #tell(list: WaitingList): Promise<void> {
     const { organisationId, integrationId, type, items } = list;
     const isComplete = list.isComplete && items.length <= seenMax;
     for (let at = 0; at === 0 || at < items.length; at += seenMax) {
@@ -119,6 +129,7 @@ export class SeenDefinitions {
         integrationId,
         isComplete,
         completeTypes: isComplete ? [type] : [],
+        ageMs: Math.round(performance.now() - list.seenAt),
         seen: part.map(({ name, hash, bytes }) => ({
           type,
           name,
@@ -126,7 +137,7 @@ export class SeenDefinitions {
           definitionJson: bytes.toString('utf8'),
         })),
       });
-      for (const { name, hash } of part) this.#remember(keyOf(list, name), hash);
+      for (const { name, hash } of part) this.#remember(keyOf(list, name), toldOf(list, hash));
     }
     if (list.isComplete) this.#remember(keyOf(list, ''), namesOf(list));
   }
@@ -149,6 +160,10 @@ export class SeenDefinitions {
 
 function keyOf({ integrationId, type }: SeenList, name: string): string {
   return `${integrationId} ${type} ${name}`;
+}
+
+function toldOf({ pins }: SeenList, hash: string): string {
+  return `${pins} ${hash}`;
 }
 
 /** Without the page that it came in, and without what is not told. */

@@ -1,5 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
+import { JsonEdit } from '@sluice/json';
 import {
+  advertiseRelayed,
   legacyVersions,
   McpFault,
   type McpRequest,
@@ -121,10 +123,11 @@ export class Sessions {
     if (id === undefined) throw invalidReply(asked, 'its session id is too long');
     const { version } = negotiated(asked.params?.protocolVersion);
     // Of a server that speaks only what no client does, what it lacks is nothing that it is asked for.
-    const answer = legacyVersions.includes(protocolVersion)
-      ? reply.bytes
-      : new MessageEdit(reply).setResult('protocolVersion', version).bytes();
-    return { session, id, answer };
+    const edit = new JsonEdit(reply.bytes);
+    if (!legacyVersions.includes(protocolVersion))
+      edit.set(['result', 'protocolVersion'], JSON.stringify(version));
+    advertiseRelayed(edit, reply.result);
+    return { session, id, answer: edit.bytes() };
   }
 
   /** Whether this gateway may begin the upstream's side again: all that serve the session must hear of it. */

@@ -1,20 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readToldTokens, toldTokensMax, usageInToolResult } from './told-tokens.ts';
+import { usageInToolResult } from './told-tokens.ts';
 
 const told = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
 
-describe('readToldTokens', () => {
+const readToldTokens = (usage: unknown) => usageInToolResult({ structuredContent: { usage } });
+
+describe('usage that a tool tells', () => {
   it.each([
     [{ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }, told(3, 4)],
     [{ input_tokens: 3, output_tokens: 4 }, told(3, 4)],
     [{ inputTokens: 3, outputTokens: 4, totalTokens: 9 }, told(3, 6)],
     [{ promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 10 }, told(3, 7)],
-    [{ total_tokens: 9 }, told(0, 9)],
+    [{ total_tokens: 9 }, told(9, 0)],
     [{ prompt_tokens: 0, completion_tokens: 0 }, told(0, 0)],
     [{ prompt_tokens: null, completion_tokens: 2 }, told(0, 2)],
   ])('reads %o', (usage, expected) => {
-    expect(readToldTokens(usage)).toEqual(expected);
+    expect(readToldTokens(usage)).toMatchObject(expected);
   });
 
   it.each([undefined, null, 7, 'usage', [], [{ input_tokens: 1 }], {}, { tokens: 5 }])(
@@ -24,25 +26,17 @@ describe('readToldTokens', () => {
     },
   );
 
-  it.each([
-    -1,
-    Number.NaN,
-    Number.POSITIVE_INFINITY,
-    1e308,
-    0.5,
-    '12',
-    {},
-    [],
-    true,
-    toldTokensMax + 1,
-  ])('does not believe %o', (count) => {
-    for (const usage of [
-      { input_tokens: count, output_tokens: 1 },
-      { inputTokens: 1, outputTokens: count },
-      { total_tokens: count },
-    ])
-      expect(readToldTokens(usage)).toMatchObject({ ...told(0, 0), isImplausible: true });
-  });
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 1e308, 0.5, '12', {}, [], true, 2e12])(
+    'does not believe %o',
+    (count) => {
+      for (const usage of [
+        { input_tokens: count, output_tokens: 1 },
+        { inputTokens: 1, outputTokens: count },
+        { total_tokens: count },
+      ])
+        expect(readToldTokens(usage)).toMatchObject({ ...told(0, 0), isImplausible: true });
+    },
+  );
 
   it('makes counts of whatever JSON there is, and never fails', () => {
     const usage = fc.dictionary(
@@ -74,7 +68,6 @@ describe('readToldTokens', () => {
         for (const count of [read.inputTokens, read.outputTokens]) {
           expect(Number.isSafeInteger(count)).toBe(true);
           expect(count).toBeGreaterThanOrEqual(0);
-          expect(count).toBeLessThanOrEqual(toldTokensMax);
         }
       }),
     );
@@ -96,7 +89,7 @@ describe('usageInToolResult', () => {
       { _meta: { usage }, structuredContent: { usage: { total_tokens: 1 } } },
     ],
   ])('reads what stands in %s', (_, result) => {
-    expect(usageInToolResult(result)).toEqual(told(2, 5));
+    expect(usageInToolResult(result)).toMatchObject(told(2, 5));
   });
 
   it('looks nowhere else: what a tool found is not what it used', () => {

@@ -113,7 +113,7 @@ async function callAgent(slug: string, headers: Record<string, string> = {}) {
 describe('a server that asks for a token of the user', () => {
   it.each(['older', 'newer'] as const)('of the %s era is reached with one only', async (era) => {
     const upstream = era === 'older' ? legacy : modern;
-    const { slug } = await lab.save({
+    const { slug, integrationId } = await lab.save({
       url: upstream.url,
       configurations: { jwt_validation: { jwksUri: issuer.jwksUrl, audience: 'tools' } },
     });
@@ -148,6 +148,25 @@ describe('a server that asks for a token of the user', () => {
     // The user's token was the gateway's to check, not the server's to keep.
     const told = [...legacy.requests.map(({ headers }) => headers), ...modern.headers];
     expect(told.filter(({ authorization }) => authorization !== undefined)).toEqual([]);
+    // What the token says decides, each value of a list.
+    await lab.scenario.admin('PUT', `/mcp-integrations/${integrationId}`, {
+      policy: {
+        access: {
+          rules: [
+            { effect: 'allow', query: { 'claims.groups': 'ops' } },
+            { effect: 'deny', query: {} },
+          ],
+        },
+      },
+    });
+    for (const groups of [undefined, 'ops', ['dev'], ['dev', 'ops']]) {
+      const authorization = await bearer({ groups });
+      const own = await connect(slug, { authorization }, era === 'older' ? 'legacy' : 'auto');
+      const { tools } = await own.client.listTools();
+      expect(tools.length > 0).toBe(groups?.includes('ops') === true);
+      await own.client.close();
+    }
+    await lab.scenario.admin('PUT', `/mcp-integrations/${integrationId}`, { policy: null });
     if (era === 'newer') return client.close();
     // A session is of the user who began it, whoever else has the same key.
     const session = { 'mcp-session-id': transport.sessionId ?? '' };

@@ -59,6 +59,11 @@ function fixture(broken: string[]): McpServer {
   const said = z.object({ say: z.string() });
   server.registerTool('echo', { inputSchema: said }, async ({ say }) => text(say));
   server.registerTool('off', { inputSchema: said }, async ({ say }) => text(say));
+  const marked = (name: string) => z.string().optional().meta({ 'x-mcp-header': name });
+  const places = z.object({ tenant: marked('Tenant'), region: marked('Region') });
+  server.registerTool('placed', { inputSchema: places }, async (sent) =>
+    text(JSON.stringify(sent)),
+  );
   server.registerTool('fails', {}, async () => ({ ...text('it failed'), isError: true }));
   server.registerTool('progress', {}, async (context) => {
     const { _meta } = context.mcpReq;

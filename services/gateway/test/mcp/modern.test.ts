@@ -132,6 +132,38 @@ describe('a client of the newer era', () => {
   });
 });
 
+describe('arguments that stand in headers too', () => {
+  const headersOf = (names: string[]) =>
+    names.map((name) => upstream.headers.at(-1)?.[`mcp-param-${name}`]);
+
+  it('are made again of what is sent, where an admin fixed one', async () => {
+    const own = await lab.save({ url: upstream.url });
+    await lab.scenario.admin('PUT', `/mcp-servers/${own.id}/capabilities`, {
+      capabilities: [
+        { name: 'placed', type: 'tool', enabled: true, fixed_arguments: { tenant: 'ours' } },
+      ],
+    });
+    // Nobody listed here before: what is marked is found out first.
+    const told = await raw({
+      method: 'tools/call',
+      params: { name: 'placed', arguments: { tenant: 'theirs', region: 'eu' } },
+      headers: { 'mcp-param-tenant': 'theirs', 'mcp-param-region': 'eu' },
+      slug: own.slug,
+    });
+    expect(textOf(told.result)).toBe('{"tenant":"ours","region":"eu"}');
+    expect(headersOf(['tenant', 'region'])).toEqual(['ours', 'eu']);
+  });
+
+  it('are made for clients of the older era, which know nothing of them', async () => {
+    const own = await lab.save({ url: upstream.url });
+    const client = await connect({ urls: through(own.slug), mode: 'legacy' });
+    const said = await client.callTool({ name: 'placed', arguments: { region: 'hü' } });
+    expect(textOf(said)).toBe('{"region":"hü"}');
+    expect(headersOf(['tenant', 'region'])).toEqual([undefined, '=?base64?aMO8?=']);
+    await client.close();
+  });
+});
+
 const protocol = 'io.modelcontextprotocol/protocolVersion';
 const meta = (version = '2026-07-28') => ({
   [protocol]: version,
@@ -145,9 +177,10 @@ interface RawCall {
   headers?: Record<string, string | undefined>;
   key?: string;
   gateway?: number;
+  slug?: string;
 }
 
-async function raw({ method, params = {}, headers = {}, key, gateway = 0 }: RawCall) {
+async function raw({ method, params = {}, headers = {}, key, gateway = 0, slug }: RawCall) {
   const named = params.name ?? params.uri;
   const all: Record<string, string | undefined> = {
     'x-service-api-key': key ?? lab.scenario.stack.credentials.workspace_key,
@@ -161,7 +194,7 @@ async function raw({ method, params = {}, headers = {}, key, gateway = 0 }: RawC
   const sent = Object.entries(all).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  const response = await fetch(through()[gateway] as string, {
+  const response = await fetch(through(slug)[gateway] as string, {
     method: 'POST',
     headers: Object.fromEntries(sent),
     body: JSON.stringify({ jsonrpc: '2.0', id: 'a', method, params: { _meta: meta(), ...params } }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentPrices } from '../../tool-policy.ts';
 import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
@@ -53,10 +54,20 @@ export type AgentCard = z.output<typeof agentCard>;
 const authType = z.enum(['headers', 'none']);
 const protocol = z.enum(['a2a', 'openai', 'raw']);
 
+/** Ms. */
+const waiting = z.int().min(1).max(3_600_000);
+
 const settings = {
   description: descriptionField.nullish(),
   configurations: z
-    .looseObject({ custom_headers: headersField.nullish() })
+    .looseObject({
+      custom_headers: headersField.nullish(),
+      prices: agentPrices.nullish(),
+      bill: z.enum(['reported', 'children']).nullish(),
+      push_notifications: z.enum(['allow', 'deny']).nullish(),
+      timeout_ms: waiting.nullish(),
+      idle_timeout_ms: waiting.nullish(),
+    })
     .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most')
     .nullish(),
   secret_mappings: secretMappings.nullish(),

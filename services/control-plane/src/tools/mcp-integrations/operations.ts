@@ -91,7 +91,7 @@ export async function testIntegration(
     const { offers, seen, completeTypes, capabilityFlags, ...server } = found;
     const enabled = row.newCapabilities === 'enabled';
     await replaceOffers(db, mcpKind, row.id, offers, { now: call.now, enabled });
-    await recordSeen(change, row, seen, { completeTypes, now: call.now });
+    await recordSeen(change, row, seen, { completeTypes, seenAt: call.now, now: call.now });
     return updateIntegration(db, mcpKind, row.id, {
       ...server,
       capabilityFlags: capabilityFlags as Record<string, never>,

@@ -19,6 +19,14 @@ export interface Seen {
   readonly definition: Record<string, unknown> | undefined;
 }
 
+/** Of a report. */
+interface ToldOf {
+  /** Types of which it has all there is. */
+  readonly completeTypes: readonly string[];
+  /** What was seen after that stands: reports of several gateways come in any order. */
+  readonly seenAt: Date;
+}
+
 /** Whose lists they are. */
 export interface SeenAt {
   readonly id: string;
@@ -49,9 +57,9 @@ export async function saysSomethingNew(
   db: Database,
   integration: SeenAt,
   seen: readonly Seen[],
-  completeTypes: readonly string[],
+  told: ToldOf,
 ): Promise<boolean> {
-  const plan = await planOf(db, integration, seen, completeTypes);
+  const plan = await planOf(db, integration, seen, told);
   return Object.values(plan).some((list) => list.length > 0);
 }
 
@@ -64,11 +72,12 @@ export async function recordSeen(
   change: Change,
   integration: SeenAt,
   seen: readonly Seen[],
-  { completeTypes, now }: { completeTypes: readonly string[]; now: Date },
+  { now, ...told }: ToldOf & { now: Date },
 ): Promise<void> {
   const { db } = change;
+  const { seenAt } = told;
   const { id: integrationId } = integration;
-  const plan = await planOf(db, integration, seen, completeTypes);
+  const plan = await planOf(db, integration, seen, told);
   const settled = await settledTypes(db, integration, now);
   const findingsOf = await findingsIn(db, integrationId, [...plan.added, ...plan.moved]);
   const isApproved = ({ type }: Seen) => integration.onDrift !== 'block' || !settled.has(type);
@@ -86,7 +95,7 @@ export async function recordSeen(
         seenHash: each.hash,
         seenDefinition: definition,
         findings: findingsOf(each),
-        seenAt: now,
+        seenAt,
         createdAt: now,
       };
     }),
@@ -100,14 +109,14 @@ export async function recordSeen(
         seenHash: hash,
         seenDefinition: jsonOf(definition),
         findings: findingsOf(each),
-        seenAt: now,
+        seenAt,
       },
     });
   }
   if (plan.gone.length > 0)
     await db.mcpPin.updateMany({
       where: { integrationId, OR: [...plan.gone] },
-      data: { seenHash: null, seenDefinition: Prisma.DbNull, seenAt: now },
+      data: { seenHash: null, seenDefinition: Prisma.DbNull, seenAt },
     });
   await keepOffers(db, integration, plan, now);
   if (plan.settled.length > 0)
@@ -144,18 +153,18 @@ async function planOf(
   db: Database,
   { id: integrationId, settledTypes }: SeenAt,
   seen: readonly Seen[],
-  completeTypes: readonly string[],
+  { completeTypes, seenAt }: ToldOf,
 ): Promise<Plan> {
   const pins = await db.mcpPin.findMany({
     where: { integrationId },
-    select: { type: true, name: true, pinnedHash: true, seenHash: true },
+    select: { type: true, name: true, pinnedHash: true, seenHash: true, seenAt: true },
   });
   const known = new Map(pins.map((pin) => [idOf(pin), pin]));
   const offered = await offeredNames(db, integrationId);
   const room = Math.max(0, pinsMax - pins.length);
   const moved = seen.flatMap((each) => {
     const pin = known.get(idOf(each));
-    return pin === undefined || pin.seenHash === each.hash
+    return pin === undefined || pin.seenHash === each.hash || pin.seenAt > seenAt
       ? []
       : [{ ...each, pinnedHash: pin.pinnedHash }];
   });
@@ -165,6 +174,7 @@ async function planOf(
     moved,
     gone: pins
       .filter((pin) => completeTypes.includes(pin.type) && pin.seenHash !== null)
+      .filter((pin) => pin.seenAt <= seenAt)
       .filter((pin) => !named.has(idOf(pin)))
       .map(({ type, name }) => ({ type, name })),
     newOffers: seen.filter((each) => !offered.has(idOf(each))).slice(0, room),

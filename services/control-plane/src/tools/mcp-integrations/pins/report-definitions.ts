@@ -12,6 +12,8 @@ import { recordSeen, type Seen, saysSomethingNew } from './record-seen.ts';
 
 /** In one report. */
 const seenMax = 500;
+/** Nothing waits longer at a gateway. */
+const ageMsMax = 3_600_000;
 const types: ReadonlySet<string> = new Set(['tool', 'prompt', 'resource', 'resource_template']);
 
 /** Keeps what a gateway saw in a server's lists. What is unusable of it is left out: there is nobody to tell. */
@@ -27,7 +29,9 @@ export async function reportDefinitions(
   const seen = request.seen.slice(0, seenMax).flatMap(readSeen);
   const named = request.completeTypes.length > 0 ? request.completeTypes : seen.map((s) => s.type);
   const completeTypes = request.isComplete ? [...new Set(named)].filter(isType) : [];
-  if (!(await saysSomethingNew(client, integration, seen, completeTypes))) return;
+  const seenAt = new Date(now.getTime() - Math.min(request.ageMs, ageMsMax));
+  const told = { completeTypes, seenAt };
+  if (!(await saysSomethingNew(client, integration, seen, told))) return;
   // Nobody's change: it happened at the server.
   const entry = systemEntry({
     organisationId,
@@ -40,7 +44,7 @@ export async function reportDefinitions(
   await commitChange(client, entry, async (change) => {
     // Another gateway may have said the same meanwhile.
     const present = await change.db.mcpIntegration.findFirst({ where });
-    if (present !== null) await recordSeen(change, present, seen, { completeTypes, now });
+    if (present !== null) await recordSeen(change, present, seen, { ...told, now });
   });
 }
 

@@ -2166,6 +2166,13 @@ export declare type ReportDefinitionsRequest = Message<"sluice.config.v1.ReportD
    * @generated from field: repeated string complete_types = 5;
    */
   completeTypes: string[];
+
+  /**
+   * How long before it was sent the list was seen: what was seen after it is not undone by it.
+   *
+   * @generated from field: uint32 age_ms = 6;
+   */
+  ageMs: number;
 };
 
 /**
