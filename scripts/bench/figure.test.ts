@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Figure, isMet, ratioOf, renderTable } from './figure.ts';
+import { type Figure, isMet, ratioOf, renderTable, selfCheckText } from './figure.ts';
 import { parseFlags } from './flags.ts';
 
 const figure = (rest: Partial<Figure>): Figure => ({
@@ -31,6 +31,14 @@ describe('a figure', () => {
   it('has no ratio to a difference that is nothing or less', () => {
     expect(ratioOf(figure({ bare: -0.1 }))).toBeUndefined();
     expect(ratioOf(figure({ bare: 0 }))).toBeUndefined();
+  });
+
+  it('of a second bare proxy tells whether the machine was quiet enough', () => {
+    const of = (...ratios: number[]) =>
+      ratios.map((pairedRatio) => figure({ subject: 'bare 2', pairedRatio, judged: 'ratio' }));
+    expect(selfCheckText(of(1.03, 0.96), 'bare 2')).toContain('4 % at most. The machine was quiet');
+    expect(selfCheckText(of(1.03, 0.94), 'bare 2')).toMatch(/FAILED: .* by 6 % \(x\)/);
+    expect(selfCheckText([figure({ pairedRatio: 2, judged: 'ratio' })], 'bare 2')).toBeUndefined();
   });
 
   it('shows a missed target in its line of the table', () => {

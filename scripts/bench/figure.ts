@@ -29,6 +29,26 @@ export function isMet(figure: Figure): boolean | undefined {
   return figure.unit === 'RPS' ? value >= figure.target : value <= figure.target;
 }
 
+/** So far from 1 the ratios of two equal proxies may be. */
+const selfCheckMax = 0.05;
+
+/**
+ * Whether the machine was quiet enough for the ratios of a run, by those of a
+ * second bare proxy; undefined = there was none, or no ratio of it is judged.
+ */
+export function selfCheckText(figures: readonly Figure[], second: string): string | undefined {
+  const errors = figures
+    .filter(({ subject, judged }) => subject === second && judged === 'ratio')
+    .map((figure) => ({ name: figure.figure, error: Math.abs((ratioOf(figure) ?? 0) - 1) }))
+    .sort((one, other) => other.error - one.error);
+  const [worst] = errors;
+  if (worst === undefined) return undefined;
+  const percent = `${Math.round(worst.error * 1000) / 10} %`;
+  return worst.error <= selfCheckMax
+    ? `Self-check: two equal proxies differed by ${percent} at most. The machine was quiet enough.`
+    : `Self-check FAILED: two equal proxies differed by ${percent} (${worst.name}). The machine was not quiet enough: ratios may be as wrong.`;
+}
+
 export function renderTable(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => {
     const ratio = ratioOf(figure);

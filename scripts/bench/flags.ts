@@ -27,7 +27,7 @@ export interface Flags {
   quick: boolean;
   only: ReadonlySet<MeasurementName>;
   jsonFile: string | undefined;
-  /** Measures a second bare proxy in Sluice's place: every ratio should be about 1. */
+  /** Measures a second bare proxy as well: each of its ratios should be 1. */
   selfCheck: boolean;
   withoutSluice: boolean;
   other: CommandLine | undefined;
@@ -38,7 +38,8 @@ export const usage = `npm run bench -- [flags]
   --quick                     some minutes: fewer and shorter rounds
   --only a,b                  some of: ${measurementNames.join(', ')}
   --json FILE                 also write every figure to a file
-  --self-check                measure a second bare proxy in Sluice's place: ratios should be 1
+  --self-check                measure a second bare proxy as well, whose ratios should be 1, and say whether
+                              the machine was quiet enough
   --gateway-cmd "COMMAND"     also run another gateway from this shell command line; {upstream} becomes
                               the upstream's base URL, ending in /v1
   --gateway-url URL           its base URL, e.g. http://127.0.0.1:8790/v1
@@ -69,7 +70,7 @@ export function parseFlags(argv: string[]): Flags | 'help' {
     only: parseOnly(values.only),
     jsonFile: values.json,
     selfCheck: values['self-check'],
-    withoutSluice: values['without-sluice'] || values['self-check'],
+    withoutSluice: values['without-sluice'],
     other: parseOther(values['gateway-cmd'], values['gateway-url'], values['gateway-header']),
     upstreamPort: Number(values['upstream-port']),
   };

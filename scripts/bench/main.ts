@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { findCores } from './cores.ts';
-import { type Figure, isMet, ratioOf, renderTable } from './figure.ts';
+import { type Figure, isMet, ratioOf, renderTable, selfCheckText } from './figure.ts';
 import { type Flags, type MeasurementName, parseFlags, usage } from './flags.ts';
 import { measureAdminLists } from './measure/admin-lists.ts';
 import { measureBodies } from './measure/bodies.ts';
@@ -18,7 +18,7 @@ import { measureSaturation } from './measure/saturation.ts';
 import { measureSemanticCache } from './measure/semantic-cache.ts';
 import { measureAgents, measureMcp } from './measure/tools.ts';
 import { startPart } from './parts.ts';
-import { type Subject, startBareProxy, startCommand } from './subject.ts';
+import { type Subject, secondBareProxy, startBareProxy, startCommand } from './subject.ts';
 import { type Workbench, warmUp } from './workbench.ts';
 
 /**
@@ -37,7 +37,7 @@ async function openBench(flags: Flags): Promise<Workbench> {
   const upstreamOrigin = `http://127.0.0.1:${upstream.port}`;
   const place = { upstreamOrigin, core: cores?.measured, signal: interrupted.signal };
   const subjects: Subject[] = [await keep(startBareProxy('bare proxy', place))];
-  if (flags.selfCheck) subjects.push(await keep(startBareProxy('bare proxy 2', place)));
+  if (flags.selfCheck) subjects.push(await keep(startBareProxy(secondBareProxy, place)));
   if (!flags.withoutSluice) {
     // Loaded only when needed, so that another gateway can be measured without a stack.
     const { startWholeSluice } = await import('./sluice.ts');
@@ -105,12 +105,15 @@ async function main(): Promise<void> {
   const bench = await openBench(flags);
   const figures = await measureAll(bench, flags.only);
   console.log(renderTable(figures));
+  const selfCheck = selfCheckText(figures, secondBareProxy);
+  if (selfCheck !== undefined) console.log(`\n${selfCheck}`);
   if (flags.jsonFile === undefined) return;
   const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
   const report = {
     startedAt: startedAt.toISOString(),
     elapsedS: (Date.now() - startedAt.getTime()) / 1000,
     quick: flags.quick,
+    selfCheck,
     machine,
     figures: figures.map((figure) => ({ ...figure, ratio: ratioOf(figure), met: isMet(figure) })),
   };

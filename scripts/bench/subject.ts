@@ -58,7 +58,10 @@ export interface SubjectPlace {
 
 const firstAnswerTimeoutMs = 60_000;
 
-/** The bare proxy; a second one can stand in for a gateway to show that the bench itself is fair. */
+/** The bare proxy; a second one beside it shows how far the figures of a run can be trusted. */
+export const secondBareProxy = 'bare proxy 2';
+
+/** @param name `secondBareProxy`, or another that tells it from the gateways */
 export async function startBareProxy(
   name: string,
   { upstreamOrigin, core, signal }: SubjectPlace,

@@ -173,7 +173,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     'config-sync': ['held'],
     held: ['compiled'],
     compiled: ['http'],
-    redis: [],
+    redis: ['chain'],
     http: ['chain'],
     chain: [],
   },

@@ -118,7 +118,7 @@ export function redisLimits(url: string, options: Partial<RedisLimitsOptions> = 
   });
   client.on('error', () => {});
   let isAway = false;
-  const unlessAway = (name: 'evalsha' | 'eval' | 'set') => {
+  const unlessAway = (name: 'evalsha' | 'eval' | 'set' | 'sendCommand') => {
     const send = client[name] as (...args: unknown[]) => Promise<unknown>;
     return (...args: unknown[]) =>
       isAway ? Promise.reject(new Error('away')) : send.apply(client, args);
@@ -127,6 +127,7 @@ export function redisLimits(url: string, options: Partial<RedisLimitsOptions> = 
     evalsha: unlessAway('evalsha'),
     eval: unlessAway('eval'),
     set: unlessAway('set'),
+    sendCommand: unlessAway('sendCommand'),
   });
   const limits = new RedisLimits({
     store: new SharedStore({ client, logger }),

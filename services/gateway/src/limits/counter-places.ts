@@ -1,20 +1,29 @@
 import { type Counter, counterName, type Epoch, type Limit, overflowGroup } from '@sluice/engine';
 import { sharedKeys } from '../redis/shared-keys.ts';
+import { wireWord } from '../redis/wire-command.ts';
 import { ScopedMap } from './scoped-map.ts';
 import { keepUntilMs } from './settle-queue.ts';
 
+/** Keys as they are sent. */
+interface PlaceKeys {
+  readonly count: number;
+  readonly wire: string;
+}
+
 /** What is sent of a counter with each request that asks it, put together once for each epoch. */
 export interface CounterPlace {
-  /** Its name in the epoch tells the group, too. */
   readonly limit: Limit;
-  readonly keys: readonly string[];
+  readonly epoch: Epoch;
+  /** It tells the epoch and the group, too. */
+  readonly name: string;
+  readonly keys: PlaceKeys;
   /** Of a group: what else must be at hand where it may have no counter. */
-  readonly ofGroup: readonly string[] | undefined;
+  readonly ofGroup: PlaceKeys | undefined;
   /** Under which it is counted where there is no room for it. */
   readonly sharedName: string;
   readonly flags: string;
-  /** Start and end of its epoch, and when it may be forgotten. */
-  readonly times: string;
+  /** The limit, start and end of its epoch, and when it may be forgotten. */
+  readonly bounds: string;
   /** It was there when it was last heard of. */
   hasCounter: boolean;
 }
@@ -44,16 +53,21 @@ function placeOf(scope: string, counter: Counter, epoch: Epoch, name: string): C
     return isRequests ? [hash] : [hash, sharedKeys.limitHeld(scope, of)];
   };
   const sharedName = counterName({ limit, group: overflowGroup }, epoch.name);
+  const pool = sharedKeys.limitGroups(scope, `${limit.id}@${epoch.name}`);
+  const keep = keepUntilMs({ epoch, counter });
   return {
     limit,
-    keys: keysOf(name),
-    ofGroup:
-      group === ''
-        ? undefined
-        : [...keysOf(sharedName), sharedKeys.limitGroups(scope, `${limit.id}@${epoch.name}`)],
+    epoch,
+    name,
+    keys: placeKeys(keysOf(name)),
+    ofGroup: group === '' ? undefined : placeKeys([...keysOf(sharedName), pool]),
     sharedName,
     flags: `${isRequests ? 'q' : '-'}${limit.rules.isShadow ? 's' : ''}`,
-    times: `${epoch.startMs} ${epoch.endMs} ${keepUntilMs({ epoch, counter })}`,
+    bounds: `${limit.value} ${epoch.startMs} ${epoch.endMs} ${keep}`,
     hasCounter: false,
   };
+}
+
+function placeKeys(keys: readonly string[]): PlaceKeys {
+  return { count: keys.length, wire: keys.map(wireWord).join('') };
 }

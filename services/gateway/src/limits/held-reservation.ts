@@ -128,9 +128,11 @@ class HeldPart {
 
   /** Adds what ends it by what the ledger will say, should nothing more be noted. */
   noted(store: LimitStore, ends: SettlingEnd[]): void {
+    if (store.noteOf === undefined) return;
     const least = { tokens: this.#leastTokens, costNanoUsd: this.#leastCostNanoUsd };
-    for (const [at, hold] of this.#all.entries()) {
-      const end = store.noteOf({ hold, actual: this.#actual(at, hold, least) });
+    let at = 0;
+    for (const hold of this.#all) {
+      const end = store.noteOf({ hold, actual: this.#actual(at++, hold, least) });
       if (end !== undefined) ends.push(end);
     }
   }
@@ -148,8 +150,9 @@ class HeldPart {
   end(ends: EndedHold[]): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    for (const [at, hold] of this.#all.entries()) {
-      const actual = this.#actual(at, hold, undefined);
+    let at = 0;
+    for (const hold of this.#all) {
+      const actual = this.#actual(at++, hold, undefined);
       // Requests are counted when they are taken.
       if (hold.counter.limit.type !== 'requests' || actual !== hold.held)
         ends.push({ hold, actual });
@@ -157,14 +160,18 @@ class HeldPart {
   }
 
   /** Adds what was not told yet; @param more used by a call that is not posted */
-  tell(reserved: Map<string, number>, settled: Map<string, number>, more?: Used): void {
+  tell(counts: ToldCounts, more?: Used): void {
     const told = this.#told;
     const telling: number[] | undefined = more === undefined ? [] : undefined;
-    for (const [at, hold] of this.#all.entries()) {
+    let at = 0;
+    for (const hold of this.#all) {
       const actual = this.#actual(at, hold, more);
-      add(reserved, hold.name, hold.held - (told?.[2 * at] ?? 0));
-      add(settled, hold.name, actual - (told?.[2 * at + 1] ?? 0));
+      const reserved = hold.held - (told?.[2 * at] ?? 0);
+      if (reserved > 0) counts.reserved = added(counts.reserved, hold.name, reserved);
+      const settled = actual - (told?.[2 * at + 1] ?? 0);
+      if (settled > 0) counts.settled = added(counts.settled, hold.name, settled);
       telling?.push(hold.held, actual);
+      at++;
     }
     if (telling !== undefined) this.#told = telling;
   }
@@ -188,8 +195,21 @@ class HeldPart {
 
 const noHolds: readonly Hold[] = Object.freeze([]);
 
-function add(counts: Map<string, number>, name: string, more: number): void {
-  if (more > 0) counts.set(name, (counts.get(name) ?? 0) + more);
+/** Nothing is made for records that tell nothing. */
+interface ToldCounts {
+  reserved: Map<string, number> | undefined;
+  settled: Map<string, number> | undefined;
+}
+
+const noCounts: Counts = new Map();
+
+function added(
+  counts: Map<string, number> | undefined,
+  name: string,
+  more: number,
+): Map<string, number> {
+  if (counts === undefined) return new Map([[name, more]]);
+  return counts.set(name, (counts.get(name) ?? 0) + more);
 }
 
 /**
@@ -239,6 +259,7 @@ export class RequestHolds implements OpenReservation {
 
   /** @param id one of its own among all reservations */
   note(id: string): SettlingNote | undefined {
+    if (this.store.noteOf === undefined) return undefined;
     const ends: SettlingEnd[] = [];
     this.part.noted(this.store, ends);
     for (const target of this.#targets) target.noted(this.store, ends);
@@ -371,11 +392,10 @@ export class HeldReservation implements Reservation {
     return this.#holds.note(this.id);
   }
 
-  #counts(more?: Used): { reserved: Counts; settled: Counts } {
-    const reserved = new Map<string, number>();
-    const settled = new Map<string, number>();
-    this.#holds.part.tell(reserved, settled, more);
-    this.#target?.tell(reserved, settled, more);
-    return { reserved, settled };
+  #counts(more?: Used): CountsOfRecord {
+    const counts: ToldCounts = { reserved: undefined, settled: undefined };
+    this.#holds.part.tell(counts, more);
+    this.#target?.tell(counts, more);
+    return { reserved: counts.reserved ?? noCounts, settled: counts.settled ?? noCounts };
   }
 }

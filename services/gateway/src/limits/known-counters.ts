@@ -1,25 +1,57 @@
 import { type Counter, epochOf } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
 import type { AskedBudget } from './leases.ts';
-import { type ChangedCounter, leftOf, type ToldCounter } from './limit-store.ts';
+import { type ChangedCounter, type Counted, leftOf, type ToldCounter } from './limit-store.ts';
 import { ScopedMap } from './scoped-map.ts';
 
 /** A counter that others may give back to, or raise, is asked about again after so long. */
 const spentForMs = 1000;
 const keptMax = 50_000;
 
+/** What is not yet told to the control plane. */
 interface Told {
   readonly scope: string;
   readonly state: ToldCounter;
-  /** Not yet told to the control plane. */
   isChanged: boolean;
 }
 
-interface Known extends Told {
-  state: CounterState;
+/** Stays what it is while its counter goes on: nothing is made anew with each request. */
+class KnownState implements CounterState {
+  counter: Counter;
+  readonly epoch: CounterState['epoch'];
+  readonly name: string;
+  readonly resetAtMs: number;
+  readonly held = 0;
+  readonly wouldRefuse = false;
+  isOverflow: boolean;
+  alone: CounterState['alone'];
+  posted = 0;
+  pending = 0;
+  overshoot = 0;
+  remaining = 0;
+
+  constructor({ counter, epoch, name, resetAtMs, isOverflow, alone }: CounterState) {
+    this.counter = counter;
+    this.epoch = epoch;
+    this.name = name;
+    this.resetAtMs = resetAtMs;
+    this.isOverflow = isOverflow;
+    this.alone = alone;
+  }
+}
+
+class Known implements Told {
+  readonly scope: string;
+  readonly state: KnownState;
+  isChanged = false;
   /** What a request held of it, and when. */
-  amount: number;
-  askedAtMs: number;
+  amount = 0;
+  askedAtMs = 0;
+
+  constructor(scope: string, state: CounterState) {
+    this.scope = scope;
+    this.state = new KnownState(state);
+  }
 }
 
 /**
@@ -28,41 +60,49 @@ interface Known extends Told {
  */
 export class KnownCounters {
   readonly #known = new ScopedMap<Known>();
-  readonly #changed = new Set<Told>();
+  #changed: Told[] = [];
   /** Those that had nothing left, and until when that is taken for true. */
   readonly #spentUntil = new ScopedMap<number>();
 
-  note(scope: string, state: CounterState, nowMs: number): void {
-    const isBudget = state.counter.limit.span.kind === 'budget';
+  /** @param counted where it is now, if that is not in `state` */
+  note(scope: string, state: CounterState, nowMs: number, counted: Counted = state): void {
     let known = this.#known.get(scope, state.name);
+    const isNew = known === undefined;
     if (known === undefined) {
       if (this.#known.size >= keptMax) this.#makeRoom(nowMs);
-      known = { scope, state, isChanged: false, amount: 0, askedAtMs: 0 };
+      known = new Known(scope, state);
       this.#known.set(scope, state.name, known);
-    } else if (known.state.posted === state.posted && known.state.pending === state.pending) {
-      known.state = state;
-      return;
     }
-    known.state = state;
-    if (state.held > 0) {
+    const kept = known.state;
+    const { counter } = state;
+    const { posted, pending, overshoot } = counted;
+    const isSame = !isNew && kept.posted === posted && kept.pending === pending;
+    kept.counter = counter;
+    kept.isOverflow = state.isOverflow;
+    kept.alone = state.alone;
+    kept.posted = posted;
+    kept.pending = pending;
+    kept.overshoot = overshoot;
+    kept.remaining = Math.max(0, leftOf(counter.limit.value, counted));
+    if (isSame) return;
+    if (counted === state && state.held > 0) {
       known.amount = state.held;
       known.askedAtMs = nowMs;
     }
-    if (isBudget && !known.isChanged) {
-      known.isChanged = true;
-      this.#changed.add(known);
-    }
+    if (counter.limit.span.kind === 'budget') this.#change(known);
   }
 
   /** Of a counter that may be known by its name alone. */
   noteTold(scope: string, told: ToldCounter, nowMs: number): void {
     const known = this.get(scope, told.name);
-    if (known === undefined) this.#changed.add({ scope, state: told, isChanged: true });
-    else {
-      const { posted, pending, overshoot } = told;
-      const remaining = Math.max(0, leftOf(known.counter.limit.value, told));
-      this.note(scope, { ...known, posted, pending, overshoot, remaining }, nowMs);
-    }
+    if (known === undefined) this.#change({ scope, state: told, isChanged: false });
+    else this.note(scope, known, nowMs, told);
+  }
+
+  #change(told: Told): void {
+    if (told.isChanged) return;
+    told.isChanged = true;
+    this.#changed.push(told);
   }
 
   noteSpent(scope: string, { name, resetAtMs }: CounterState, nowMs: number): void {
@@ -71,9 +111,13 @@ export class KnownCounters {
     this.#spentUntil.set(scope, name, resetAtMs === 0 ? untilMs : Math.min(resetAtMs, untilMs));
   }
 
+  /** False = none is, whatever the time. */
+  get knowsSpent(): boolean {
+    return this.#spentUntil.size > 0;
+  }
+
   /** The first of the counters that was spent a moment ago, and still is by its limit of now. */
   findSpent(scope: string, counters: readonly Counter[], nowMs: number): CounterState | undefined {
-    if (this.#spentUntil.size === 0) return undefined;
     for (const counter of counters) {
       if (counter.limit.rules.isShadow) continue;
       const { name } = epochOf(counter, nowMs);
@@ -92,14 +136,13 @@ export class KnownCounters {
   }
 
   takeChanged(max: number): ChangedCounter[] {
-    const taken: ChangedCounter[] = [];
-    for (const known of this.#changed) {
-      if (taken.length >= max) break;
-      this.#changed.delete(known);
-      known.isChanged = false;
-      taken.push({ scope: known.scope, state: known.state });
-    }
-    return taken;
+    const taken = this.#changed.slice(0, max);
+    this.#changed = this.#changed.slice(max);
+    return taken.map((told) => {
+      told.isChanged = false;
+      // As it is now: it goes on while this is told.
+      return { scope: told.scope, state: { ...told.state } };
+    });
   }
 
   /** Budgets that requests asked for since, and that are leased where they cannot be asked. */

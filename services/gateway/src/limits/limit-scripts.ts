@@ -47,29 +47,32 @@ end
  *
  * KEYS  the mark; for each counter its hash, and its set unless it counts requests; of a group that may be new the
  *       same of the group that all share for which there is no room, and the number of groups
- * ARGV  now or "", known mark, "take" or "peek", reservation, ms until it must be
- *       renewed, groups of a policy at most, number of counters of the request;
- *       all counters in one, seven words of each (each argument costs): flags, limit, what is asked for, what must
- *       be left, start and end of its epoch, when it may be forgotten
+ * ARGV  words, since each argument costs: now or "-", known mark or "-", "take" or "peek", reservation or "-", ms until
+ *       it must be renewed, groups of a policy at most, number of counters of the request;
+ *       seven words of each counter: flags, what is asked for, what must be left, limit, start and end of its epoch,
+ *       when it may be forgotten
  * flags -: none, q: requests, g: of a group, o: of one that is known to have a counter, n: refuses nothing, l: a
  *       lease, which is never used beyond what is held, s: in shadow mode, k: what was lost of it is known
- * reply { "ok", now, refused index or 0, all counters in one, five words of each: posted, held, over, taken, bits }
+ * reply words: "ok", now, refused index or 0, and five of each counter: posted, held, over, taken, bits
  *       bits 1: counted in the shared group, 2: would have refused
- *       or { "clock", now }, { "mark", now, mark or false }, { "lost", now, index… }, { "new", now, index… }: of these
- *       groups there is no counter after all
+ *       or "clock" now, "mark" now mark or none, "lost" now index…, "new" now index…: of these groups there is no
+ *       counter after all
  */
-export const takeScript = sharedScript<(string | number | null)[]>(`${shared}
-local now = timeOf(ARGV[1])
+export const takeScript = sharedScript<string>(`${shared}
+local given, known, mode, id, expiry, groupsMax, ofRequest =
+  string.match(ARGV[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
+local now = timeOf(given)
 local mark = redis.call('GET', KEYS[1])
-if mark ~= ARGV[2] then return { 'mark', now, mark } end
+if mark ~= known then return 'mark ' .. int(now) .. ' ' .. (mark or '') end
 local since = tonumber(string.match(mark, '^%d+'))
-local takes, id, groupsMax, ofRequest = ARGV[3] == 'take', ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[7])
+local takes = mode == 'take'
+expiry, groupsMax, ofRequest = tonumber(expiry), tonumber(groupsMax), tonumber(ofRequest)
 local i, key, found, lost, new, refused = 0, 2, {}, {}, {}, 0
 local words = '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)'
-for flags, limit, asked, needed, from, to, keep in string.gmatch(ARGV[8] or '', words) do
+for flags, asked, needed, limit, from, to, keep in string.gmatch(ARGV[2], words) do
   i = i + 1
   limit, asked, needed, from, to = tonumber(limit), tonumber(asked), tonumber(needed), tonumber(from), tonumber(to)
-  if now < from or (to > 0 and now >= to) then return { 'clock', now } end
+  if now < from or (to > 0 and now >= to) then return 'clock ' .. int(now) end
   local counter = { flags = flags, asked = asked, bits = 0, keep = keep, hash = KEYS[key], held = KEYS[key + 1] }
   local size = string.find(flags, 'q', 1, true) and 1 or 2
   local grouped = string.find(flags, 'g', 1, true)
@@ -102,8 +105,8 @@ for flags, limit, asked, needed, from, to, keep in string.gmatch(ARGV[8] or '', 
   counter.posted, counter.pending, counter.over, counter.left, counter.isNew = posted, pending, over, left, isNew
   found[i] = counter
 end
-if #new > 0 then return { 'new', now, unpack(new) } end
-if #lost > 0 then return { 'lost', now, unpack(lost) } end
+if #new > 0 then return 'new ' .. int(now) .. ' ' .. table.concat(new, ' ') end
+if #lost > 0 then return 'lost ' .. int(now) .. ' ' .. table.concat(lost, ' ') end
 local last = #found
 if not takes or (refused > 0 and refused <= ofRequest) then last = 0 elseif refused > 0 then last = ofRequest end
 local reply = {}
@@ -127,7 +130,7 @@ for at = 1, #found do
         taken = math.min(taken, math.max(0, counter.left))
       end
       local short = string.find(counter.flags, 'l', 1, true) and 0 or counter.asked - taken
-      redis.call('ZADD', counter.held, int(now + tonumber(ARGV[5])), id .. ':' .. int(taken) .. ':' .. int(short))
+      redis.call('ZADD', counter.held, int(now + expiry), id .. ':' .. int(taken) .. ':' .. int(short))
       redis.call('PEXPIREAT', counter.held, counter.keep)
       redis.call('HINCRBY', counter.hash, 'r', int(taken))
       if short > 0 then redis.call('HINCRBY', counter.hash, 'o', int(short)) end
@@ -136,27 +139,28 @@ for at = 1, #found do
   end
   reply[at] = string.format('%.0f %.0f %.0f %.0f %d', counter.posted, counter.pending, counter.over, taken, counter.bits)
 end
-return { 'ok', now, refused, table.concat(reply, ' ') }`);
+return 'ok ' .. int(now) .. ' ' .. refused .. ' ' .. table.concat(reply, ' ')`);
 
 /**
  * What becomes of counters after they were asked; each line is done once however
  * often it is sent.
  *
  * KEYS  the mark; for each line the hash and the set of its counter
- * ARGV  now or "", known mark; all lines in one, with spaces between: of each what, and three words:
+ * ARGV  words, as above: now or "-", known mark or "-"; of each line what, and three more:
  *       "end" member, actual, -: what was held goes back, what was used is posted
  *       "add" id, amount, when it may be forgotten
  *       "least" -, posted, when it may be forgotten: not less than that was used
  *       "renew" member, ms until it must be renewed again, -
- * reply for each line posted, held, over; -1 where there is no counter. Nothing
+ * reply words: of each line posted, held, over; -1 where there is no counter. Nothing
  *       at all is done where the mark is another: the reply is empty then.
  */
-export const settleScript = sharedScript<number[]>(`${shared}
-local now = timeOf(ARGV[1])
+export const settleScript = sharedScript<string>(`${shared}
+local given, known = string.match(ARGV[1], '^(%S+) (%S+)')
+local now = timeOf(given)
 local reply = {}
-if redis.call('GET', KEYS[1]) ~= ARGV[2] then return reply end
+if redis.call('GET', KEYS[1]) ~= known then return '' end
 local i = 0
-for what, one, two, keep in string.gmatch(ARGV[3], '(%S+) (%S+) (%S+) (%S+)') do
+for what, one, two, keep in string.gmatch(ARGV[2], '(%S+) (%S+) (%S+) (%S+)') do
   i = i + 1
   local hash, held = KEYS[2 * i], KEYS[2 * i + 1]
   local posted, _, _, isNew = counts(hash)
@@ -182,11 +186,10 @@ for what, one, two, keep in string.gmatch(ARGV[3], '(%S+) (%S+) (%S+) (%S+)') do
     end
     if isNew then redis.call('PEXPIREAT', hash, keep) end
   end
-  local p, r, o, none = counts(hash)
-  if none then p, r, o = -1, -1, -1 end
-  reply[3 * i - 2], reply[3 * i - 1], reply[3 * i] = p, r, o
+  local found = redis.call('HMGET', hash, 'p', 'r', 'o')
+  reply[i] = found[1] and (found[1] .. ' ' .. (found[2] or 0) .. ' ' .. (found[3] or 0)) or '-1 -1 -1'
 end
-return reply`);
+return table.concat(reply, ' ')`);
 
 /** KEYS the mark; ARGV what it is to be unless there is one. Reply: what it is. */
 export const markScript = sharedScript<string>(`

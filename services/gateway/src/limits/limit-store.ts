@@ -69,8 +69,8 @@ export interface LimitStore {
    * @param noteKey of the note that is to be forgotten when all that was ended so far has arrived
    */
   end(scope: string, ends: readonly EndedHold[], noteKey?: string): void;
-  /** What another life of this gateway needs to end a hold; undefined = nobody else knows of it. */
-  noteOf(ended: EndedHold): SettlingEnd | undefined;
+  /** What another life of this gateway needs to end a hold; undefined, and absent, = nobody else knows of it. */
+  noteOf?(ended: EndedHold): SettlingEnd | undefined;
   /** Adds to counters of which nothing is held. Neither throws nor waits. */
   add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void;
   /** How far each counter is; takes nothing. One that nobody has used yet is whole. */
@@ -93,28 +93,6 @@ export function leftOf(value: number, { posted, pending, overshoot }: Counted): 
 
 /** How far a counter is. */
 export type Counted = Pick<CounterState, 'posted' | 'pending' | 'overshoot'>;
-
-/** Where a counter is after something of it was settled. */
-export function settledState(
-  { counter, epoch, name, resetAtMs, isOverflow, alone }: CounterState,
-  counted: Counted,
-): CounterState {
-  const { posted, pending, overshoot } = counted;
-  return {
-    counter,
-    epoch,
-    name,
-    posted,
-    pending,
-    overshoot,
-    remaining: Math.max(0, leftOf(counter.limit.value, counted)),
-    resetAtMs,
-    held: 0,
-    wouldRefuse: false,
-    isOverflow,
-    alone,
-  };
-}
 
 /** What must be left for a want to be met. */
 export function neededFor({ counter, amount, isSoft }: Want): number {

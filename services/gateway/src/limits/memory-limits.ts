@@ -8,7 +8,6 @@ import {
   type LimitStore,
   leftOf,
   neededFor,
-  settledState,
   type Taken,
   type Want,
   type Wants,
@@ -185,9 +184,6 @@ export class MemoryLimits implements LimitStore {
     this.#counts.changed();
   }
 
-  /** Nobody else knows of it. */
-  noteOf(): undefined {}
-
   add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
     for (const [index, state] of states.entries()) {
       const amount = amounts[index] ?? 0;
@@ -209,6 +205,7 @@ export class MemoryLimits implements LimitStore {
   }
 
   findSpent(scope: string, counters: readonly Counter[]): CounterState | undefined {
+    if (!this.#known.knowsSpent) return undefined;
     return this.#known.findSpent(scope, counters, this.#now());
   }
 
@@ -290,6 +287,6 @@ export class MemoryLimits implements LimitStore {
 
   #note(scope: string, state: CounterState, count: Count): void {
     if (state.counter.limit.span.kind === 'budget')
-      this.#known.note(scope, settledState(state, count), this.#now());
+      this.#known.note(scope, state, this.#now(), count);
   }
 }

@@ -1,25 +1,16 @@
-import { type Counter, epochOf } from '@sluice/engine';
+import type { Counter } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
-import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
+import { AloneLimits } from './alone-limits.ts';
 import { type CounterPlace, CounterPlaces } from './counter-places.ts';
 import { KnownCounters } from './known-counters.ts';
 import { Leases, leaseMs } from './leases.ts';
 import { type LimitMarks, SharedMarks, type SumCounters } from './limit-marks.ts';
 import { takeScript } from './limit-scripts.ts';
-import {
-  type ChangedCounter,
-  type EndedHold,
-  type Hold,
-  type LimitStore,
-  leftOf,
-  neededFor,
-  type Taken,
-  type Want,
-  type Wants,
-} from './limit-store.ts';
-import { type Replicas, shareOf } from './live-replicas.ts';
-import { type Allowance, limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
+import type { ChangedCounter, EndedHold, Hold, LimitStore, Taken, Wants } from './limit-store.ts';
+import type { Replicas } from './live-replicas.ts';
+import { limitGroupsMaxDefault } from './memory-limits.ts';
+import type { IntegerWords } from './read-words.ts';
 import { addLine, endLine, lineOf, memberOf } from './settle-lines.ts';
 import { type Line, SettleQueue } from './settle-queue.ts';
 import {
@@ -29,6 +20,13 @@ import {
   settlingNote,
 } from './settling-notes.ts';
 import { SharedHold, SharedHolds } from './shared-holds.ts';
+import {
+  type AskMode,
+  askedCounters,
+  placesOf,
+  readTakeReply,
+  type TakeReply,
+} from './take-call.ts';
 
 export interface RedisLimitsOptions {
   store: SharedStore;
@@ -66,7 +64,6 @@ export class RedisLimits implements LimitStore {
   readonly #queue: SettleQueue;
   readonly #known = new KnownCounters();
   readonly #leases: Leases;
-  readonly #replicas: () => Replicas;
   readonly #groupsMax: number;
   readonly #expiryMs: number;
   readonly #now: (() => number) | undefined;
@@ -75,10 +72,8 @@ export class RedisLimits implements LimitStore {
   readonly #notes: SettlingNotes | undefined;
   /** Lines of which is to be found out whether Redis still knows their counters. */
   #linesInDoubt = 0;
-  #alone: MemoryLimits;
+  readonly #alone: AloneLimits;
   readonly #places = new CounterPlaces();
-  /** Of what was taken alone; of those taken there is a member that ends once. */
-  readonly #endedAlone = new WeakSet<Hold>();
   readonly #held = new SharedHolds();
   readonly #timers: NodeJS.Timeout[] = [];
 
@@ -87,8 +82,7 @@ export class RedisLimits implements LimitStore {
     this.#expiryMs = options.expiryMs ?? 30_000;
     this.#now = options.now;
     this.#notes = options.notes;
-    this.#replicas = options.replicas ?? (() => ({ index: 0, count: 1 }));
-    this.#alone = this.#newAlone();
+    const replicas = options.replicas ?? (() => ({ index: 0, count: 1 }));
     this.#part = options.store.share({
       name: 'limits',
       deadlineMs: options.timeoutMs ?? 100,
@@ -110,12 +104,20 @@ export class RedisLimits implements LimitStore {
         if (end !== undefined) this.#notes?.keep(settlingNote(hold.id, scope, [end]));
       },
       asked: () => this.#known.leasable(this.#nowMs() - leasableMs),
-      replicas: () => this.#replicas().count,
+      replicas: () => replicas().count,
       nowMs: () => this.#nowMs(),
+    });
+    this.#alone = new AloneLimits({
+      known: this.#known,
+      leases: this.#leases,
+      replicas,
+      nowMs: () => this.#nowMs(),
+      groupsMax: this.#groupsMax,
+      add: (scope, state, amount) => this.#queue.push(scope, addLine(state, amount)),
     });
     this.#queue = new SettleQueue({
       part: this.#part,
-      now: () => this.#now?.() ?? '',
+      now: () => this.#now?.() ?? '-',
       markOf: (scope) => this.#marks.of(scope),
       onOtherMark: (scope, lines) => {
         this.#linesInDoubt += lines.length;
@@ -123,7 +125,7 @@ export class RedisLimits implements LimitStore {
           this.#linesInDoubt -= lines.length;
         });
       },
-      onSettled: (scope, state) => this.#known.note(scope, state, this.#nowMs()),
+      onSettled: (scope, state, counted) => this.#known.note(scope, state, this.#nowMs(), counted),
     });
   }
 
@@ -160,7 +162,7 @@ export class RedisLimits implements LimitStore {
     for (const ended of ends) {
       const { hold, actual } = ended;
       if (hold.alone !== undefined) {
-        this.#endAlone(scope, ended);
+        this.#alone.end(scope, ended);
         continue;
       }
       this.#held.delete(hold);
@@ -197,6 +199,7 @@ export class RedisLimits implements LimitStore {
   }
 
   findSpent(scope: string, counters: readonly Counter[]): CounterState | undefined {
+    if (!this.#known.knowsSpent) return undefined;
     return this.#known.findSpent(scope, counters, this.#nowMs());
   }
 
@@ -259,94 +262,63 @@ export class RedisLimits implements LimitStore {
 
   /** Undefined = Redis cannot be asked, or does not know these counters yet. Never rejects. */
   async #ask(scope: string, wants: Wants, mode: AskMode): Promise<Taken | undefined> {
-    const restored = new Set<string>();
+    let restored: Set<string> | undefined;
     for (let tries = 0; tries < triesMax; tries++) {
-      const nowMs = this.#nowMs();
-      const asked = wants.counters.map((want) => this.#asked(scope, want, nowMs));
-      const reply = await this.#run(scope, wants, asked, { mode, restored });
-      if (reply === undefined) return undefined;
-      const [what, redisMs] = reply;
-      if (this.#now === undefined) this.#shiftMs = Number(redisMs) - Date.now();
-      if (what === 'ok') return this.#taken(scope, wants, asked, reply, mode);
+      const places = placesOf(this.#places, scope, wants.counters, this.#nowMs());
+      let reply: TakeReply;
+      try {
+        reply = readTakeReply(await this.#send(scope, wants, places, mode, restored));
+      } catch {
+        // The store has said so, and the part rests.
+        return undefined;
+      }
+      const { what, redisMs } = reply;
+      if (this.#now === undefined) this.#shiftMs = redisMs - Date.now();
+      if (what === 'ok') return this.#taken(scope, wants, places, reply.words, mode);
       if (what === 'mark') {
-        const mark = reply[2];
-        const isKnown = await this.#marks.adopt(
-          scope,
-          typeof mark === 'string' ? mark : undefined,
-          Number(redisMs),
-          asked.map(({ name }) => name),
-        );
-        if (!isKnown) return undefined;
+        const names = places.map(({ name }) => name);
+        if (!(await this.#marks.adopt(scope, reply.mark, redisMs, names))) return undefined;
         this.#held.forget(scope);
-        for (const { place } of asked) place.hasCounter = false;
+        for (const place of places) place.hasCounter = false;
       } else if (what === 'lost') {
-        const lost = reply.slice(2).flatMap((at) => asked[Number(at) - 1] ?? []);
-        if (!(await this.#restore(scope, lost))) return undefined;
-        for (const { name } of lost) restored.add(name);
+        const lost = reply.at;
+        if (!(await this.#restore(scope, wants, places, lost))) return undefined;
+        restored ??= new Set();
+        for (const at of lost) restored.add(places[at]?.name ?? '');
       } else if (what === 'new') {
-        for (const at of reply.slice(2)) {
-          const one = asked[Number(at) - 1];
-          if (one !== undefined) one.place.hasCounter = false;
+        for (const at of reply.at) {
+          const place = places[at];
+          if (place !== undefined) place.hasCounter = false;
         }
       }
     }
     return undefined;
   }
 
-  #asked(scope: string, want: Want, nowMs: number): Asked {
-    const { epoch, name } = epochOf(want.counter, nowMs);
-    return { want, epoch, name, place: this.#places.of(scope, want.counter, epoch, name) };
-  }
-
-  async #run(
+  #send(
     scope: string,
     wants: Wants,
-    asked: readonly Asked[],
-    { mode, restored }: AskOptions,
-  ): Promise<(string | number | null)[] | undefined> {
-    const mark = sharedKeys.limitMark(scope);
-    const keys = [mark];
-    let lines = '';
-    for (const each of asked) lines += pushKeys(each, { mode, restored }, keys);
-    const args: (string | number)[] = [
-      this.#now?.() ?? '',
-      this.#marks.of(scope),
-      mode === 'peek' ? 'peek' : 'take',
-      wants.id,
-      mode === 'lease' ? leaseMs : this.#expiryMs,
-      this.#groupsMax,
-      wants.ofRequest,
-      lines,
-    ];
-    let isLate = false;
-    try {
-      return await this.#part.call(mark, (redis) => {
-        const sent = takeScript.run(redis, keys, args);
-        // What is taken after nobody waits for it any more goes back.
-        if (mode !== 'peek')
-          sent.then(
-            (reply) => {
-              if (isLate) this.#giveBack(scope, wants, asked, reply);
-            },
-            () => {},
-          );
-        return sent;
-      });
-    } catch {
-      // The store has said so, and the part rests.
-      isLate = true;
-      return undefined;
-    }
+    places: readonly CounterPlace[],
+    mode: AskMode,
+    restored: ReadonlySet<string> | undefined,
+  ): Promise<string> {
+    const { keys, lines } = askedCounters(scope, wants.counters, places, mode, restored);
+    const now = this.#now?.() ?? '-';
+    const mark = this.#marks.of(scope) || '-';
+    const expiryMs = mode === 'lease' ? leaseMs : this.#expiryMs;
+    const head = `${now} ${mark} ${mode === 'peek' ? 'peek' : 'take'} ${wants.id || '-'} ${expiryMs} ${this.#groupsMax} ${wants.ofRequest}`;
+    return this.#part.call(
+      keys.slotKey,
+      (redis, isWhole) => takeScript.send(redis, keys, [head, lines], isWhole),
+      mode === 'peek' ? undefined : (reply) => this.#giveBack(scope, wants, places, reply),
+    );
   }
 
-  #giveBack(
-    scope: string,
-    wants: Wants,
-    asked: readonly Asked[],
-    reply: readonly (string | number | null)[],
-  ): void {
-    if (reply[0] !== 'ok') return;
-    const { refusedAt, states } = this.#taken(scope, wants, asked, reply, 'take');
+  /** What is taken after nobody waits for it any more. */
+  #giveBack(scope: string, wants: Wants, places: readonly CounterPlace[], reply: string): void {
+    const read = readTakeReply(reply);
+    if (read.what !== 'ok') return;
+    const { refusedAt, states } = this.#taken(scope, wants, places, read.words, 'take');
     const taken = takenOf(states, refusedAt, wants.ofRequest);
     this.end(
       scope,
@@ -357,38 +329,20 @@ export class RedisLimits implements LimitStore {
   #taken(
     scope: string,
     wants: Wants,
-    asked: readonly Asked[],
-    reply: readonly (string | number | null)[],
+    places: readonly CounterPlace[],
+    words: IntegerWords,
     mode: AskMode,
   ): Taken {
     const nowMs = this.#nowMs();
-    const refusedAt = Number(reply[2]) - 1;
-    const told = String(reply[3]).split(' ');
+    const refusedAt = words.next() - 1;
     const states: SharedHold[] = [];
-    for (const { want, epoch, name, place } of asked) {
-      const at = 5 * states.length;
-      const posted = Number(told[at]);
-      const pending = Number(told[at + 1]);
-      const overshoot = Number(told[at + 2]);
-      const held = Number(told[at + 3]);
-      const bits = Number(told[at + 4]);
-      const { counter } = want;
-      const isOverflow = (bits & 1) !== 0;
+    for (const [at, place] of places.entries()) {
+      const want = wants.counters[at];
+      if (want === undefined) break;
+      const state = new SharedHold(wants.id, scope, want, place, words, nowMs, mode === 'lease');
+      const { posted, pending, held, isOverflow } = state;
       place.hasCounter = posted + pending + held > 0 && !isOverflow;
-      states.push(
-        new SharedHold(
-          wants.id,
-          scope,
-          counter,
-          epoch,
-          isOverflow ? place.sharedName : name,
-          { posted, pending, overshoot },
-          held,
-          mode === 'lease' ? 0 : want.amount - held,
-          bits,
-          nowMs,
-        ),
-      );
+      states.push(state);
     }
     if (mode === 'peek') return { refusedAt: -1, states };
     if (mode === 'lease') {
@@ -405,15 +359,24 @@ export class RedisLimits implements LimitStore {
   }
 
   /** True once Redis knows of these counters what is to be known. */
-  async #restore(scope: string, lost: readonly Asked[]): Promise<boolean> {
+  async #restore(
+    scope: string,
+    { counters }: Wants,
+    places: readonly CounterPlace[],
+    lost: readonly number[],
+  ): Promise<boolean> {
     const sums = await this.#marks.sum(
       scope,
-      lost.map(({ name }) => name),
+      lost.map((at) => places[at]?.name ?? ''),
     );
     if (sums === undefined) return false;
-    for (const { want, epoch, name } of lost) {
+    for (const at of lost) {
+      const place = places[at];
+      const counter = counters[at]?.counter;
+      if (place === undefined || counter === undefined) continue;
+      const { epoch, name } = place;
       const known = this.#known.get(scope, name);
-      const state = known ?? untouched(want.counter, epoch, name);
+      const state = known ?? untouched(counter, epoch, name);
       const amount = Math.max(sums.get(name) ?? 0, known?.posted ?? 0);
       if (amount > 0) this.#queue.push(scope, lineOf(state, 'least', amount));
     }
@@ -448,94 +411,14 @@ export class RedisLimits implements LimitStore {
     }
   }
 
-  #newAlone(): MemoryLimits {
-    return new MemoryLimits({
-      now: () => this.#nowMs(),
-      groupsMax: this.#groupsMax,
-      isDrained: true,
-      allows: (scope, counter, name) => this.#allowedAlone(scope, counter, name),
-    });
-  }
-
-  #allowedAlone(scope: string, counter: Counter, name: string): Allowance {
-    const { value, rules } = counter.limit;
-    const known = this.#known.get(scope, name);
-    const left = Math.max(0, known === undefined ? value : leftOf(value, known));
-    switch (rules.withoutShared) {
-      case 'share':
-        return { value: shareOf(left, this.#replicas(), name), rule: 'share' };
-      case 'lease':
-        return { value: this.#leases.leased(scope, name), rule: 'lease' };
-      case 'allow':
-        return { value: Number.MAX_SAFE_INTEGER, rule: 'allow' };
-      case 'refuse':
-        return { value: 0, rule: 'refuse' };
-    }
-  }
-
-  #endAlone(scope: string, ended: EndedHold): void {
-    const { hold, actual } = ended;
-    if (this.#endedAlone.has(hold)) return;
-    this.#endedAlone.add(hold);
-    // Counted alone, and posted since: what is new goes the same way.
-    if (!this.#alone.holds(hold)) {
-      const more = hold.counter.limit.type === 'requests' ? actual - hold.held : actual;
-      if (more !== 0) this.#queue.push(scope, addLine(hold, more));
-    } else this.#alone.end(scope, [ended]);
-  }
-
   /** What was counted while Redis was away is counted there. */
   #postAlone(): void {
-    if (this.#alone.size === 0) return;
-    const alone = this.#alone;
-    this.#alone = this.#newAlone();
-    for (const { scope, state, posted } of alone.drain())
-      this.#queue.push(scope, addLine(state, posted));
-    void this.#queue.flush();
+    if (this.#alone.post()) void this.#queue.flush();
   }
 
   #nowMs(): number {
     return this.#now?.() ?? Date.now() + this.#shiftMs;
   }
-}
-
-/** A lease is taken like anything else, held for longer, and no request's. */
-type AskMode = 'take' | 'peek' | 'lease';
-
-interface AskOptions {
-  readonly mode: AskMode;
-  /** Counters of which is known what was lost. */
-  readonly restored: ReadonlySet<string>;
-}
-
-interface Asked {
-  readonly want: Want;
-  readonly epoch: CounterState['epoch'];
-  readonly name: string;
-  readonly place: CounterPlace;
-}
-
-/** Adds the keys of a counter; returns its line for the script. */
-function pushKeys(
-  { want, name, place }: Asked,
-  { mode, restored }: AskOptions,
-  keys: string[],
-): string {
-  const { hasCounter, ofGroup } = place;
-  keys.push(...place.keys);
-  let flags = place.flags;
-  if (ofGroup !== undefined) {
-    if (hasCounter) flags += 'o';
-    else {
-      flags += 'g';
-      keys.push(...ofGroup);
-    }
-  }
-  if (want.isSoft) flags += 'n';
-  if (mode === 'lease') flags += 'l';
-  if (restored.has(name)) flags += 'k';
-  const needed = want.isSoft ? 0 : neededFor(want);
-  return `${flags} ${want.counter.limit.value} ${want.amount} ${needed} ${place.times} `;
 }
 
 /** Those of the states of which something was taken. */

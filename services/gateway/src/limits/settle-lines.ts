@@ -1,6 +1,7 @@
 import type { CounterState } from '../exchange/reservation.ts';
 import type { Hold } from './limit-store.ts';
 import type { Line } from './settle-queue.ts';
+import { SharedHold } from './shared-holds.ts';
 
 export function memberOf({ id, held, short }: Hold): string {
   return `${id}:${held}:${short}`;
@@ -9,11 +10,12 @@ export function memberOf({ id, held, short }: Hold): string {
 export function endLine(hold: Hold, actual: number): Line {
   if (hold.counter.limit.type === 'requests')
     return lineOf(hold, 'add', actual - hold.held, hold.id);
-  return lineOf(hold, 'end', actual, memberOf(hold));
+  const wire = hold instanceof SharedHold ? hold.wire : undefined;
+  return { name: hold.name, state: hold, what: 'end', id: memberOf(hold), amount: actual, wire };
 }
 
 export function lineOf(state: CounterState, what: Line['what'], amount: number, id = ''): Line {
-  return { name: state.name, state, what, id, amount };
+  return { name: state.name, state, what, id, amount, wire: undefined };
 }
 
 let added = 0;

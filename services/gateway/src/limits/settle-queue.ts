@@ -2,8 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart } from '../redis/shared-store.ts';
+import { wireWord } from '../redis/wire-command.ts';
 import { settleScript } from './limit-scripts.ts';
-import { type Counted, settledState } from './limit-store.ts';
+import type { Counted } from './limit-store.ts';
+import { IntegerWords } from './read-words.ts';
 
 /** What becomes of one counter. */
 export interface Line {
@@ -14,19 +16,21 @@ export interface Line {
   /** Of what is held, or of what is added. */
   readonly id: string;
   readonly amount: number;
+  /** Its hash and its set as they are sent; undefined = they are put together. */
+  readonly wire?: string | undefined;
   /** Told when it is done, and how far the counter is then; undefined = there is no such counter. */
   onArrived?: (counts: Counted | undefined) => void;
 }
 
 export interface SettleQueueParts {
   part: SharedPart;
-  /** For the script: empty = by the clock of Redis. */
-  now: () => number | '';
+  /** For the script: `-` = by the clock of Redis. */
+  now: () => number | '-';
   markOf: (scope: string) => string;
   /** The organisation's counters are others than those that the lines are about. */
   onOtherMark: (scope: string, lines: readonly Line[]) => void;
   /** How far a counter is after its line. */
-  onSettled: (scope: string, state: CounterState) => void;
+  onSettled: (scope: string, state: CounterState, counted: Counted) => void;
 }
 
 interface Waiting {
@@ -135,34 +139,39 @@ export class SettleQueue {
     }
   }
 
-  async #run(scope: string, lines: readonly Line[]): Promise<number[] | undefined> {
+  /** Undefined = it is to be sent again. */
+  async #run(scope: string, lines: readonly Line[]): Promise<string | undefined> {
     const { part, now, markOf } = this.#parts;
     const mark = sharedKeys.limitMark(scope);
-    const keys = [mark];
+    let wire = wireWord(mark);
     let text = '';
-    for (const { name, state, what, id, amount } of lines) {
-      keys.push(sharedKeys.limit(scope, name), sharedKeys.limitHeld(scope, name));
+    for (const { name, state, what, id, amount, wire: known } of lines) {
+      wire +=
+        known ??
+        wireWord(sharedKeys.limit(scope, name)) + wireWord(sharedKeys.limitHeld(scope, name));
       const keep = state === undefined ? 0 : keepUntilMs(state);
       text += `${what} ${id === '' ? '-' : id} ${amount} ${keep} `;
     }
-    const args = [now(), markOf(scope), text];
+    const keys = { slotKey: mark, count: 1 + 2 * lines.length, wire };
+    const args = [`${now()} ${markOf(scope) || '-'}`, text];
     try {
-      return await part.call(mark, (redis) => settleScript.run(redis, keys, args));
+      return await part.call(mark, (redis, isWhole) =>
+        settleScript.send(redis, keys, args, isWhole),
+      );
     } catch {
       // The store has said so; lines are done once however often they are sent.
       return undefined;
     }
   }
 
-  #tell(scope: string, lines: readonly Line[], reply: readonly number[]): void {
-    for (const [index, { state, what, onArrived }] of lines.entries()) {
-      const posted = reply[3 * index] ?? -1;
-      const pending = reply[3 * index + 1] ?? 0;
-      const overshoot = reply[3 * index + 2] ?? 0;
-      const counted = { posted, pending, overshoot };
+  #tell(scope: string, lines: readonly Line[], reply: string): void {
+    const words = new IntegerWords(reply);
+    for (const { state, what, onArrived } of lines) {
+      const posted = words.next();
+      const counted = { posted, pending: words.next(), overshoot: words.next() };
       onArrived?.(posted < 0 ? undefined : counted);
-      if (posted < 0 || what === 'renew' || state === undefined) continue;
-      this.#parts.onSettled(scope, settledState(state, counted));
+      if (!(posted >= 0) || what === 'renew' || state === undefined) continue;
+      this.#parts.onSettled(scope, state, counted);
     }
   }
 }

@@ -1,7 +1,9 @@
 import type { Counter } from '@sluice/engine';
 import { Chain, type Linked } from '../chain/chain.ts';
 import type { CounterState } from '../exchange/reservation.ts';
-import { type Counted, type Hold, leftOf } from './limit-store.ts';
+import type { CounterPlace } from './counter-places.ts';
+import { type Hold, leftOf, type Want } from './limit-store.ts';
+import type { IntegerWords } from './read-words.ts';
 
 /** What was taken of a shared counter; in the chain of those that are held until it is ended. */
 export class SharedHold implements Hold, Linked<SharedHold> {
@@ -20,37 +22,42 @@ export class SharedHold implements Hold, Linked<SharedHold> {
   readonly wouldRefuse: boolean;
   readonly isOverflow: boolean;
   readonly alone = undefined;
+  /** Its hash and its set as they are sent, where both are known. */
+  readonly wire: string | undefined;
   /** When others were last told that its owner is here. */
   saidAtMs: number;
   older: SharedHold | undefined = undefined;
   newer: SharedHold | undefined = undefined;
 
+  /**
+   * @param told five words of it: posted, held, over, taken, bits
+   * @param isLease of those nothing is used beyond what is held
+   */
   constructor(
     id: string,
     scope: string,
-    counter: Counter,
-    epoch: CounterState['epoch'],
-    name: string,
-    counted: Counted,
-    held: number,
-    short: number,
-    bits: number,
+    { counter, amount }: Want,
+    place: CounterPlace,
+    told: IntegerWords,
     nowMs: number,
+    isLease: boolean,
   ) {
     this.id = id;
     this.scope = scope;
     this.counter = counter;
-    this.epoch = epoch;
-    this.name = name;
-    this.posted = counted.posted;
-    this.pending = counted.pending;
-    this.overshoot = counted.overshoot;
-    this.remaining = Math.max(0, leftOf(counter.limit.value, counted));
-    this.resetAtMs = epoch.endMs;
-    this.held = held;
-    this.short = short;
+    this.epoch = place.epoch;
+    this.resetAtMs = place.epoch.endMs;
+    this.posted = told.next();
+    this.pending = told.next();
+    this.overshoot = told.next();
+    this.held = told.next();
+    const bits = told.next();
+    this.remaining = Math.max(0, leftOf(counter.limit.value, this));
+    this.short = isLease ? 0 : amount - this.held;
     this.wouldRefuse = (bits & 2) !== 0;
     this.isOverflow = (bits & 1) !== 0;
+    this.name = this.isOverflow ? place.sharedName : place.name;
+    this.wire = this.isOverflow || counter.limit.type === 'requests' ? undefined : place.keys.wire;
     this.saidAtMs = nowMs;
   }
 }

@@ -1,6 +1,8 @@
 import type { Logger } from '@sluice/telemetry';
-import type { Cluster, Redis } from 'ioredis';
+import type { Cluster, Command, Redis } from 'ioredis';
+import { Chain, type Linked } from '../chain/chain.ts';
 import { sharedKeys } from './shared-keys.ts';
+import { isUnknownScript } from './unknown-script.ts';
 
 /** All that we ask of Redis, whichever way it is run. */
 export interface SharedCommands {
@@ -15,7 +17,12 @@ export interface SharedCommands {
   multi(commands: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
   evalsha(sha: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
   eval(lua: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
+  /** Of a command that was made before; its promise. */
+  sendCommand(command: Command): unknown;
 }
+
+/** @param isWhole a script that the server does not hold is sent again, whole */
+type Send<T> = (redis: SharedCommands, isWhole: boolean) => Promise<T>;
 
 /** A part that shares something through Redis, and goes on alone without it. */
 export interface SharingPart {
@@ -144,6 +151,22 @@ interface Surroundings {
   onLate: (late: Promise<unknown>) => void;
 }
 
+/** On its way, and neither answered nor late. */
+class WaitingCall implements Linked<WaitingCall> {
+  readonly sentAt = performance.now();
+  readonly key: string;
+  sent: Promise<unknown> | undefined = undefined;
+  readonly fail: (error: Error) => void;
+  isLate = false;
+  older: WaitingCall | undefined = undefined;
+  newer: WaitingCall | undefined = undefined;
+
+  constructor(key: string, fail: (error: Error) => void) {
+    this.key = key;
+    this.fail = fail;
+  }
+}
+
 /** One part's view of the store. */
 export class SharedPart {
   readonly name: string;
@@ -151,6 +174,9 @@ export class SharedPart {
   readonly #callsMax: number;
   readonly #around: Surroundings;
   #callsOnTheirWay = 0;
+  readonly #waiting = new Chain<WaitingCall>();
+  /** One for all that wait; it runs while some do. */
+  #timer: NodeJS.Timeout | undefined;
   /** When a call was answered last. */
   #answeredAt = 0;
   #isResting = true;
@@ -178,12 +204,12 @@ export class SharedPart {
 
   /**
    * Sends commands about a key, and others of its slot. Rejects at once unless
-   * `isUsable`, and after the deadline; what is answered later is still seen
-   * by whoever made the promise.
+   * `isUsable`, and after the deadline.
+   * @param onLate is told what is answered after the deadline
    */
-  call<T>(key: string, send: (redis: SharedCommands) => Promise<T>): Promise<T> {
+  call<T>(key: string, send: Send<T>, onLate?: (value: T) => void): Promise<T> {
     if (!this.isUsable) return Promise.reject(new Error('redis is not asked at the moment'));
-    return this.#send(key, send);
+    return this.#send(key, send, onLate);
   }
 
   /** Whether it was answered. For the store's prober: it alone may ask while the part rests. */
@@ -211,53 +237,68 @@ export class SharedPart {
     this.#around.onRest();
   }
 
-  #send<T>(key: string, send: (redis: SharedCommands) => Promise<T>): Promise<T> {
+  #send<T>(key: string, send: Send<T>, onLate?: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#callsOnTheirWay++;
-      const sent = send(this.#around.client);
-      const { deadlineMs } = this.#part;
-      const sentAt = performance.now();
-      let isAnswered = false;
-      let timer: NodeJS.Timeout;
-      // Redis is late when it says nothing at all for so long: many calls at once only stand in line.
-      const lookIn = (ms: number) => {
-        timer = setTimeout(() => {
-          // After a pause of our own the answer may be here, and only not be read yet.
-          setImmediate(look);
-        }, ms);
-        timer.unref();
+      const call = new WaitingCall(key, reject);
+      this.#waiting.add(call);
+      if (this.#timer === undefined) this.#lookIn(this.#part.deadlineMs);
+      const ask = (isWhole: boolean) => {
+        const sent = send(this.#around.client, isWhole);
+        call.sent = sent;
+        sent.then(
+          (value) => {
+            this.#settle(call);
+            if (call.isLate) onLate?.(value);
+            else resolve(value);
+          },
+          (error: unknown) => {
+            if (!isWhole && isUnknownScript(error)) {
+              ask(true);
+              return;
+            }
+            this.#settle(call);
+            this.rest(error, key);
+            reject(error);
+          },
+        );
       };
-      const look = () => {
-        if (isAnswered) return;
-        const now = performance.now();
-        const quietMs = now - Math.max(sentAt, this.#answeredAt);
-        if (quietMs < deadlineMs && now - sentAt < lineMax * deadlineMs) {
-          lookIn(deadlineMs - quietMs);
-          return;
-        }
-        const error = new Error('redis did not answer in time');
-        this.rest(error, key);
-        this.#around.onLate(sent);
-        reject(error);
-      };
-      lookIn(deadlineMs);
-      const settle = () => {
-        isAnswered = true;
-        this.#answeredAt = performance.now();
-        clearTimeout(timer);
-        this.#callsOnTheirWay--;
-      };
-      sent.then(
-        (value) => {
-          settle();
-          resolve(value);
-        },
-        (error: unknown) => {
-          settle();
-          this.rest(error, key);
-          reject(error);
-        },
-      );
+      ask(false);
     });
+  }
+
+  #settle(call: WaitingCall): void {
+    this.#waiting.delete(call);
+    this.#answeredAt = performance.now();
+    this.#callsOnTheirWay--;
+  }
+
+  #lookIn(ms: number): void {
+    this.#timer = setTimeout(() => {
+      // After a pause of our own the answer may be here, and only not be read yet.
+      setImmediate(() => this.#look());
+    }, ms);
+    this.#timer.unref();
+  }
+
+  /** Redis is late when it says nothing at all for so long: many calls at once only stand in line. */
+  #look(): void {
+    this.#timer = undefined;
+    const { deadlineMs } = this.#part;
+    const now = performance.now();
+    // None waits longer than the oldest.
+    for (const call of this.#waiting) {
+      const quietMs = now - Math.max(call.sentAt, this.#answeredAt);
+      if (quietMs < deadlineMs && now - call.sentAt < lineMax * deadlineMs) {
+        this.#lookIn(deadlineMs - quietMs);
+        return;
+      }
+      this.#waiting.delete(call);
+      call.isLate = true;
+      const error = new Error('redis did not answer in time');
+      this.rest(error, call.key);
+      if (call.sent !== undefined) this.#around.onLate(call.sent);
+      call.fail(error);
+    }
   }
 }
