@@ -11,6 +11,7 @@ export {
   denyServer,
   type Who,
 } from './access/decide.ts';
+export { compileGlob, type Glob } from './access/glob.ts';
 export {
   type CapabilityRow,
   type CapabilityType,
@@ -94,7 +95,23 @@ export {
   sealMemberId,
   sealPageCursor,
 } from './merge/member-ids.ts';
-export { joinPages } from './merge/merge-pages.ts';
+export {
+  type AskedOf,
+  askedOfMember,
+  type MemberView,
+  memberRequestId,
+  openRequestId,
+  openShownUri,
+  shownUri,
+  toCaller,
+  toMember,
+} from './merge/member-messages.ts';
+export { itemsOfPage, type JoinedKind, joinItems, type PageItem } from './merge/merge-pages.ts';
+export {
+  type MemberHello,
+  mergedCapabilities,
+  mergedInstructions,
+} from './merge/merged-hello.ts';
 export {
   callableName,
   type MemberName,

@@ -221,6 +221,12 @@ export const settings = defineSettings({
       1,
       timerMsMax,
     ),
+    MCP_MEMBER_TIMEOUT_MS: integer(
+      'ms that lists and sessions of a merged server wait for one member; without it, they are without what it has',
+      5_000,
+      1,
+      timerMsMax,
+    ),
     MCP_POOL_MAX_LIFETIME_MS: integer(
       'ms that a session with a server is used for callers who have none',
       600_000,

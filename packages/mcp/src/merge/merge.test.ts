@@ -13,7 +13,7 @@ import {
   sealMemberId,
   sealPageCursor,
 } from './member-ids.ts';
-import { joinPages } from './merge-pages.ts';
+import { itemsOfPage, joinItems } from './merge-pages.ts';
 import { callableName, type MemberName, mergeNames, type PrefixRule } from './merged-names.ts';
 
 const named = (...texts: string[]): MemberName[] =>
@@ -172,7 +172,7 @@ describe('ids of members', () => {
   });
 });
 
-describe('joinPages', () => {
+describe('joinItems', () => {
   const kind = listKindOf('tools/list') as (typeof listKinds)[number];
   const page = (text: string) =>
     readMessage(Buffer.from(text), messageBounds.upstream) as McpResponse;
@@ -187,7 +187,10 @@ describe('joinPages', () => {
   ];
 
   it('keeps the bytes of each item and their order', () => {
-    const joined = joinPages(pages, kind, '"i"', { nextCursor: 'c"1' });
+    const items = pages.flatMap((each) => itemsOfPage(each, kind));
+    const bytes = items.map((item) => item.bytes);
+    const joined = joinItems(bytes, kind, '"i"', { nextCursor: 'c"1' });
+    expect(items.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
     expect(joined.toString()).toBe(
       '{"jsonrpc":"2.0","id":"i","result":{"tools":[{"name":"a","inputSchema":{"type":"object"},"x":1.50},{"name":"b","inputSchema":{"type":"object"}},{"name":"c","inputSchema":{"type":"object"}}],"nextCursor":"c\\"1"}}',
     );
@@ -195,7 +198,7 @@ describe('joinPages', () => {
   });
 
   it('tells modern callers that it is theirs alone', () => {
-    const { result } = JSON.parse(joinPages([], kind, '1', { hints: { ttlMs: 0 } }).toString());
+    const { result } = JSON.parse(joinItems([], kind, '1', { hints: { ttlMs: 0 } }).toString());
     expect(result).toEqual({ tools: [], resultType: 'complete', cacheScope: 'private', ttlMs: 0 });
   });
 });

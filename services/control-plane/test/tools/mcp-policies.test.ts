@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServiceKey } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { HeldSections } from '../support/held-sections.ts';
 
@@ -15,6 +16,7 @@ beforeAll(async () => {
 afterAll(() => h.stop());
 
 const workspace = () => h.as(h.first.workspace_key);
+const admin = () => h.as(h.first.admin_key);
 
 const settings = {
   name: 'Tools',
@@ -214,35 +216,77 @@ describe('a server', () => {
 });
 
 describe('a merged server', () => {
-  it.each([
-    ['members', { members: [{ server_id: 'any' }] }],
-    ['prefix', { prefix: 'always' }],
-    ['exposure', { exposure: 'search' }],
-  ])('is refused, since no gateway serves it: %s', async (field, change) => {
-    const plain = await newServer();
-    const base = field === 'members' ? {} : { mcp_integration_id: integration };
-    for (const answer of [
-      await workspace().post('/mcp-servers', { name: 'M', ...base, ...change }),
-      await workspace().put(`/mcp-servers/${plain}`, change),
-    ]) {
-      expect(answer.status).toBe(400);
-      expect(JSON.stringify(answer.body)).toMatch(new RegExp(`body.${field}.*not served`));
-    }
-    expect(await held(plain)).toMatchObject({ members: [], exposure: 'all' });
+  it('is made of servers of its workspace, which stay while it is made of them', async () => {
+    const [one, two] = [await newServer({ slug: 'member-one' }), await newServer()];
+    const members = [{ server_id: 'member-one', tools: ['add'] }, { server_id: two }];
+    const { body: made } = await workspace()
+      .post('/mcp-servers', { name: 'All', members, prefix: 'always' })
+      .expect(200);
+    expect((await workspace().get(`/mcp-servers/${made.id}`)).body).toMatchObject({
+      mcp_integration_id: null,
+      mcp_integration_details: null,
+      members: [
+        { server_id: one, tools: ['add'] },
+        { server_id: two, tools: [] },
+      ],
+      prefix: 'always',
+      exposure: 'all',
+    });
+    const { data } = (await workspace().get(`/mcp-servers?id=${made.id}`)).body;
+    expect(data).toMatchObject([{ auth_type: null, url: expect.stringMatching(/\/mcp$/) }]);
+    expect(await held(made.id)).toMatchObject({
+      integrationId: '',
+      url: '',
+      enabled: true,
+      prefix: 'always',
+      exposure: 'all',
+      members: [
+        { serverId: one, tools: ['add'] },
+        { serverId: two, tools: [] },
+      ],
+    });
+    expect((await workspace().get(`/mcp-servers/${made.id}/metadata`)).body.sync_status).toBeNull();
+    expect((await workspace().post(`/mcp-servers/${made.id}/test`)).status).toBe(400);
+    const { body: registry } = await h.atRoot(h.first.workspace_key).get('/v0.1/servers');
+    expect(JSON.stringify(registry)).toContain(`/${made.slug}`);
+    const kept = await workspace().delete(`/mcp-servers/${one}`).expect(400);
+    expect(JSON.stringify(kept.body)).toContain(`take it out of ${made.slug} first`);
+    // Whichever other way it goes.
+    await h.db.mcpServer.delete({ where: { id: one } });
+    await workspace().put(`/mcp-servers/${made.id}`, { name: 'Rest' }).expect(200);
+    expect((await held(made.id))?.members).toMatchObject([{ serverId: two }]);
+    await workspace().put(`/mcp-servers/${made.id}`, { prefix: 'never' }).expect(200);
+    expect(await held(made.id)).toMatchObject({ prefix: 'never' });
   });
 
-  it('of an earlier release is still shown, asked of nobody, and deleted', async () => {
+  it('is made of nothing else', async () => {
     const plain = await newServer();
-    await h.db.mcpServer.update({
-      where: { id: plain },
-      data: { integrationId: null, members: [{ server_id: await newServer() }] },
-    });
-    expect((await workspace().get(`/mcp-servers/${plain}`)).body).toMatchObject({
-      mcp_integration_id: null,
-      members: [{ tools: [] }],
-    });
-    expect((await workspace().post(`/mcp-servers/${plain}/test`)).status).toBe(400);
-    await workspace().delete(`/mcp-servers/${plain}`).expect(200);
+    const members = [{ server_id: plain }];
+    const { body: merged } = await workspace().post('/mcp-servers', { name: 'M', members });
+    const { body: beside } = await admin()
+      .post('/admin/workspaces', { name: 'Beside' })
+      .expect(200);
+    const { id } = await h.db.workspace.findFirstOrThrow({ where: { slug: beside.slug } });
+    const there = h.as(await createServiceKey(h, id));
+    const { body: foreign } = await there.post('/mcp-integrations', settings).expect(200);
+    const { body: elsewhere } = await there
+      .post('/mcp-servers', { name: 'S', mcp_integration_id: foreign.id })
+      .expect(200);
+    const post = (body: object) => refusal('post', '/mcp-servers', { name: 'M', ...body });
+    const put = (of: string, body: object) => refusal('put', `/mcp-servers/${of}`, body);
+    expect(await post({ members: [{ server_id: elsewhere.id }] })).toMatch(
+      /no server of this work/,
+    );
+    expect(await post({ members: [{ server_id: merged.id }] })).toMatch(/made of other servers/);
+    expect(await put(merged.id, { members: [{ server_id: merged.slug }] })).toMatch(
+      /made of other/,
+    );
+    expect(await post({ members: [...members, ...members] })).toMatch(/a member already/);
+    expect(await post({ members: [] })).toMatch(/body\.members/);
+    expect(await post({})).toMatch(/or members in its place/);
+    expect(await post({ members, mcp_integration_id: integration })).toMatch(/or members in its/);
+    expect(await put(plain, { members })).toMatch(/only for a server that is made of others/);
+    expect(await put(plain, { prefix: 'never' })).toMatch(/only for a server that is made of/);
   });
 });
 

@@ -119,6 +119,12 @@ export class Access {
     return { bytes, params: { ...asked.params, [field]: decision.name, arguments: args }, marks };
   }
 
+  /** Whether this caller's lists show it. @param name as callers know it, of a server without pins */
+  lists({ server, key, exchange }: Asking, type: CapabilityType, name: string): boolean {
+    const asked = { type, name, arguments: undefined, hash: undefined };
+    return decide(this.#viewOf(server), whoOf(key, exchange.metadata), asked).allowed;
+  }
+
   /**
    * Which list must be seen before this can be decided, or sent; undefined = none.
    * @param needs of servers of the newer era

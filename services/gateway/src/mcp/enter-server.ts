@@ -29,9 +29,17 @@ export interface Entering {
 /** The server that is asked for, with all that its calls are made with. @throws GatewayError, AccessFault, UserTokenFault */
 export async function enterServer(
   entering: Entering,
-  { access, userTokens, identities }: EnterParts,
+  { access, ...whoCalls }: EnterParts,
 ): Promise<McpCall> {
-  return withIdentity(await withUser(entered(entering, access), userTokens), identities);
+  return withCaller(entered(entering, access), whoCalls);
+}
+
+/** The call with all that its server asks of who calls, and is told of them. @throws UserTokenFault, GatewayError */
+export async function withCaller(
+  call: McpCall,
+  { userTokens, identities }: Omit<EnterParts, 'access'>,
+): Promise<McpCall> {
+  return withIdentity(await withUser(call, userTokens), identities);
 }
 
 /** The server that is asked for, where it may be: nobody is asked. @throws GatewayError, AccessFault */

@@ -46,9 +46,11 @@ export class EventRecorder {
     const { method, subject = '', idText } = asked;
     const event = mcpEvent({
       server: server.source,
+      mergedSlug: call.via?.slug,
       method,
       rpcId: idText,
       capability: subject,
+      calledAs: call.via?.calledAs,
     });
     exchange.subject.event = event;
     const way = {

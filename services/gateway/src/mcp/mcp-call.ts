@@ -24,6 +24,8 @@ export interface McpCall {
   readonly told: Readonly<Record<string, string>>;
   /** Whom sessions, tasks and states belong to. */
   readonly principal: string;
+  /** The merged server that it came through, and what callers of that call what is asked for. */
+  readonly via?: { readonly slug: string; readonly calledAs?: string | undefined } | undefined;
   readonly reply: CallReply;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;

@@ -9,8 +9,6 @@ import {
   isModernVersion,
   legacyVersions,
   McpFault,
-  type McpNotification,
-  type McpRequest,
   readMessage,
   rpcCodes,
 } from '@sluice/mcp';
@@ -25,19 +23,12 @@ import type { McpAddress } from './address.ts';
 import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
 import { AccessFault, type EnterParts, enterServer } from './enter-server.ts';
-import type { Eras } from './eras.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
-import type { LegacyRelay } from './legacy-relay.ts';
-import { isTranslated, type LegacyToModern } from './legacy-to-modern.ts';
 import type { McpCall } from './mcp-call.ts';
 import { rightOf, scopeFor } from './method-right.ts';
-import type { ModernRelay } from './modern-relay.ts';
-import type { ModernToLegacy } from './modern-to-legacy.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
-import { failureOf } from './server-reply.ts';
-import type { Session } from './session.ts';
+import type { ServedServer } from './served-server.ts';
 import type { Sessions } from './sessions.ts';
-import type { SseRelay } from './sse-relay.ts';
 import { withTraceOf } from './trace-of-message.ts';
 import { UserTokenFault } from './user-tokens.ts';
 
@@ -45,12 +36,7 @@ export interface McpDeps extends ServeDeps, EnterParts {
   readonly authenticate: AuthenticateCaller;
   readonly origins: Omit<OriginSettings, 'readArrival'>;
   readonly sessions: Sessions;
-  readonly legacy: LegacyRelay;
-  readonly sse: SseRelay;
-  readonly modern: ModernRelay;
-  readonly eras: Eras;
-  readonly toModern: LegacyToModern;
-  readonly toLegacy: ModernToLegacy;
+  readonly serverOf: (call: McpCall) => ServedServer;
 }
 
 export type ServeMcp = (req: IncomingMessage, res: ServerResponse, address: McpAddress) => void;
@@ -168,7 +154,7 @@ async function answer(
     case operations.mcpEnd: {
       expectLegacy(headers['mcp-protocol-version']);
       const session = await deps.sessions.of(call, named);
-      return relayOf(call, session, deps).end(call, session);
+      return deps.serverOf(call).end(call, session);
     }
     case operations.mcpStream: {
       expectLegacy(headers['mcp-protocol-version']);
@@ -176,7 +162,7 @@ async function answer(
       const last = headers['last-event-id'];
       const session = await deps.sessions.of(call, named);
       const lastEventId = typeof last === 'string' ? last : undefined;
-      return relayOf(call, session, deps).stream(call, session, lastEventId);
+      return deps.serverOf(call).stream(call, session, lastEventId);
     }
     default:
       return post(call, named, served, deps);
@@ -187,12 +173,6 @@ async function answer(
 function joinTrace({ exchange, reply }: McpCall, meta: Parameters<typeof withTraceOf>[1]): void {
   exchange.arrival = withTraceOf(exchange.arrival, meta);
   reply.add({ 'x-service-trace-id': headerText(exchange.arrival.traceId) });
-}
-
-/** Who serves a session of the older era: as its server speaks. */
-function relayOf(call: McpCall, session: Session, deps: McpDeps) {
-  if (call.server.source.transport === 'sse') return deps.sse;
-  return isTranslated(session) ? deps.toModern : deps.legacy;
 }
 
 async function post(
@@ -209,57 +189,14 @@ async function post(
   expectRest(req, res);
   if (message.kind === 'request') expectRight(call, message.method);
   const { era, version } = checkEra(message, headers);
+  const server = deps.serverOf(call);
   if (era === 'modern' && (message.kind === 'request' || message.kind === 'notification'))
-    return postModern(call, message, version, deps);
+    return server.modern(call, message, version);
   if (message.kind === 'request' && message.method === 'initialize')
-    return initialize(call, message, deps);
+    return server.begin(call, message);
   const session = await deps.sessions.of(call, sessionId);
-  const relay = relayOf(call, session, deps);
-  if (message.kind === 'request') return relay.request(call, session, message);
-  return relay.tell(call, session, message);
-}
-
-async function postModern(
-  call: McpCall,
-  message: McpRequest | McpNotification,
-  version: string,
-  { eras, modern, toLegacy }: McpDeps,
-): Promise<void> {
-  if (call.server.source.transport === 'sse') throw onlyOlder(message);
-  const isProbe = message.method === 'server/discover';
-  const isModern = await Promise.resolve(eras.isModern(call)).catch((error: unknown) => {
-    const failure = failureOf(error, message.kind === 'request' ? message : undefined, undefined);
-    // Silence says nothing of an era: a client that probes must not take it for an answer.
-    throw failure instanceof McpFault && isProbe ? withStatus(failure, 502) : failure;
-  });
-  const relay = isModern ? modern : toLegacy;
-  if (message.kind === 'request') return relay.request(call, message, version);
-  return relay.tell(call, message, version);
-}
-
-/** As its server does where that speaks the older era, else as it is translated. */
-async function initialize(
-  call: McpCall,
-  asked: McpRequest,
-  { legacy, sse, eras, toModern }: McpDeps,
-): Promise<void> {
-  if (call.server.source.transport === 'sse') return sse.begin(call, asked);
-  const refused = await legacy.begin(call, asked, () => eras.isModern(call));
-  if (refused !== undefined) return toModern.begin(call, asked);
-}
-
-/** Not in words of the newer era: a client that may falls back. */
-function onlyOlder(message: McpRequest | McpNotification): McpFault {
-  return new McpFault({
-    status: 400,
-    code: rpcCodes.refused,
-    message: 'This MCP server is served in revisions with sessions: begin with initialize.',
-    ...(message.kind === 'request' && { idText: message.idText }),
-  });
-}
-
-function withStatus({ code, message, data, idText }: McpFault, status: number): McpFault {
-  return new McpFault({ status, code, message, data, ...(idText !== undefined && { idText }) });
+  if (message.kind === 'request') return server.request(call, session, message);
+  return server.tell(call, session, message);
 }
 
 /** Whether the token lets its client ask this; keys may ask everything. @throws AccessFault 403 that names the scope to log in for */

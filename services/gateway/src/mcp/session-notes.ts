@@ -16,6 +16,9 @@ export interface SessionNote {
 }
 
 const notesMax = 100_000;
+/** Of merged servers what is too long for an id: 64 kB each at most. */
+const longMax = 4_000;
+const longFrom = 512;
 
 /**
  * What an id cannot hold, since it came later: shared by all gateways where
@@ -23,6 +26,7 @@ const notesMax = 100_000;
  */
 export class SessionNotes {
   readonly #own = new RecentMap<SessionNote>(notesMax);
+  readonly #long = new RecentMap<SessionNote>(longMax);
   readonly #shared: SharedPart | undefined;
 
   constructor(shared: SharedStore | undefined) {
@@ -42,7 +46,7 @@ export class SessionNotes {
   }
 
   of(session: Session): SessionNote | undefined | Promise<SessionNote | undefined> {
-    const own = this.#own.use(session.name);
+    const own = this.#own.use(session.name) ?? this.#long.use(session.name);
     if (own?.ended === true || !this.isShared) return own;
     const key = sharedKeys.mcpSession(session.organisationId, session.name);
     return this.#shared
@@ -54,7 +58,9 @@ export class SessionNotes {
   }
 
   async note(session: Session, note: SessionNote): Promise<void> {
-    this.#own.set(session.name, note);
+    const isLong = (note.upstreamId?.length ?? 0) > longFrom;
+    (isLong ? this.#own : this.#long).delete(session.name);
+    (isLong ? this.#long : this.#own).set(session.name, note);
     if (!this.isShared) return;
     const key = sharedKeys.mcpSession(session.organisationId, session.name);
     const ttlMs = Math.max(1000, session.expiresAt * 1000 - Date.now());

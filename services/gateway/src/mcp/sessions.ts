@@ -21,7 +21,7 @@ import {
   sealSession,
   sessionSeconds,
 } from './session.ts';
-import type { SessionNotes } from './session-notes.ts';
+import type { SessionNote, SessionNotes } from './session-notes.ts';
 
 export interface SessionsOptions {
   readonly sealer: Sealer;
@@ -64,7 +64,6 @@ export class Sessions {
         code: rpcCodes.refused,
         message: 'Bad Request: Mcp-Session-Id is missing; begin with initialize.',
       });
-    const { notes } = this.#options;
     const session = this.#open(id, call.exchange.arrival.startedAtMs);
     if (
       session === undefined ||
@@ -73,7 +72,12 @@ export class Sessions {
       session.workspaceId !== call.bundle.source.workspaceId
     )
       throw unknownSession();
-    const note = await notes.of(session);
+    return this.noted(session);
+  }
+
+  /** With what came after its id was given out. @throws McpFault 404 when it was ended */
+  async noted(session: Session): Promise<Session> {
+    const note = await this.#options.notes.of(session);
     if (note?.ended === true) throw unknownSession();
     return note?.upstreamId === undefined
       ? session
@@ -100,22 +104,7 @@ export class Sessions {
     const { protocolVersion } = reply.result;
     if (typeof protocolVersion !== 'string' || protocolVersion.length > 32)
       throw invalidReply(asked, 'it names no protocol version');
-    const session: Session = {
-      name: newSessionName(),
-      organisationId: call.key.source.organisationId,
-      workspaceId: call.bundle.source.workspaceId,
-      serverId: call.server.source.id,
-      principal: call.principal,
-      revision: protocolVersion,
-      upstreamId,
-      client: JSON.stringify({
-        protocolVersion,
-        capabilities: asked.params?.capabilities ?? {},
-        clientInfo: asked.params?.clientInfo ?? {},
-      }),
-      expiresAt: Math.floor(Date.now() / 1000) + sessionSeconds,
-      begunBy: this.#options.replicaId,
-    };
+    const session = this.#newSession(call, asked, protocolVersion, upstreamId);
     const { sealer } = this.#options;
     const id =
       sealSession(sealer, session) ??
@@ -130,9 +119,66 @@ export class Sessions {
     return { session, id, answer: edit.bytes() };
   }
 
+  /**
+   * A session of several upstreams': what is too long for an id is noted, where there is Redis for all gateways.
+   * @param sides of all of them, as text
+   */
+  async beginMerged(
+    call: McpCall,
+    asked: McpRequest,
+    sides: string,
+  ): Promise<Omit<BegunSession, 'answer'>> {
+    const { sealer, notes } = this.#options;
+    const { version } = negotiated(asked.params?.protocolVersion);
+    const session = this.#newSession(call, asked, version, sides);
+    const whole = sealSession(sealer, session);
+    if (whole !== undefined) return { session, id: whole };
+    const bare = { ...session, upstreamId: '' };
+    const id =
+      sealSession(sealer, bare) ?? sealSession(sealer, { ...bare, client: briefClient(asked) });
+    if (id === undefined) throw invalidReply(asked, 'its session id is too long');
+    await notes.note(session, { upstreamId: sides, revision: version });
+    return { session, id };
+  }
+
+  #newSession(call: McpCall, { params }: McpRequest, revision: string, upstreamId: string) {
+    const session: Session = {
+      name: newSessionName(),
+      organisationId: call.key.source.organisationId,
+      workspaceId: call.bundle.source.workspaceId,
+      serverId: call.server.source.id,
+      principal: call.principal,
+      revision,
+      upstreamId,
+      client: JSON.stringify({
+        protocolVersion: revision,
+        capabilities: params?.capabilities ?? {},
+        clientInfo: params?.clientInfo ?? {},
+      }),
+      expiresAt: Math.floor(Date.now() / 1000) + sessionSeconds,
+      begunBy: this.#options.replicaId,
+    };
+    return session;
+  }
+
   /** Whether this gateway may begin the upstream's side again: all that serve the session must hear of it. */
   mayRenew({ begunBy }: Session): boolean {
     return this.#options.notes.isShared || begunBy === this.#options.replicaId;
+  }
+
+  /** The sides of a merged session, and what its client was told to be told, stand in one note. */
+  async noteMerged(
+    session: Session,
+    note: Pick<SessionNote, 'upstreamId' | 'logLevel'>,
+  ): Promise<void> {
+    const { notes } = this.#options;
+    const { revision } = session;
+    await notes.note(session, { ...(await notes.of(session)), ...note, revision });
+  }
+
+  /** The level that its client asked for; undefined = none. */
+  async logLevelOf(session: Session): Promise<string | undefined> {
+    return (await this.#options.notes.of(session))?.logLevel;
   }
 
   renewed(session: Session, { id, revision }: UpstreamSide): Promise<void> {

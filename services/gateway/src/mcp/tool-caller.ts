@@ -20,20 +20,17 @@ import type { ToolCall } from '../exchange/subject.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import { CapturedReply } from './captured-reply.ts';
 import { AccessFault, type EnterParts, entered, enterServer } from './enter-server.ts';
-import { type Eras, ownName } from './eras.ts';
+import { ownName } from './eras.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
-import type { ModernRelay } from './modern-relay.ts';
-import type { ModernToLegacy } from './modern-to-legacy.ts';
+import type { ServedServer } from './served-server.ts';
 import type { Sessions } from './sessions.ts';
 import type { SseRelay } from './sse-relay.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 import { UserTokenFault } from './user-tokens.ts';
 
 export interface ToolCallerDeps extends EnterParts {
-  readonly eras: Eras;
-  readonly modern: ModernRelay;
-  readonly toLegacy: ModernToLegacy;
+  readonly serverOf: (call: McpCall) => ServedServer;
   readonly sse: SseRelay;
   readonly sessions: Sessions;
   /** Hears of faults of ours. */
@@ -227,10 +224,7 @@ export class ToolCaller {
     if (call.server.source.transport === 'sse') await this.#askOlder(server, call, method, params);
     else {
       const asked = request(method, { ...params, _meta: meta });
-      const isModern = await this.#deps.eras.isModern(call);
-      await (isModern
-        ? this.#deps.modern.request(call, asked, version)
-        : this.#deps.toLegacy.request(call, asked));
+      await this.#deps.serverOf(call).modern(call, asked, version);
     }
     if (signal.aborted) throw new GatewayError('request.aborted');
     return resultOf(reply);

@@ -25,7 +25,6 @@ describe('unserved', () => {
       { policyJson: '{"access":[{"rules":[{"effect":"deny","query":{"a":{"$later":1}}}]}]}' },
       /policy .* cannot be read/,
     ],
-    ['a merged server', { integrationId: '' }, /made of others/],
     ['a credential of a later release', { authType: 'later' }, /auth_type later/],
   ])('tells of %s', (_, change, expected) => {
     expect(unserved(compiled(change))).toMatch(expected);

@@ -5,8 +5,7 @@ import { headerPlan } from './upstream-headers.ts';
 export function unserved(server: CompiledMcpServer): string | undefined {
   if (server.policyIsUnread)
     return 'The policy of this MCP server cannot be read by this release of the gateway: nothing of the server may be used.';
-  if (server.isMerged)
-    return 'This MCP server is made of others, which this release does not serve: ask each of them.';
+  if (server.isMerged) return undefined;
   const { unkept } = headerPlan(server);
   return unkept === undefined ? undefined : `This MCP server cannot be called: ${unkept}.`;
 }

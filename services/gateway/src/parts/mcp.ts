@@ -16,6 +16,8 @@ import { ToolGuards } from '../mcp/guards/tool-guards.ts';
 import { LegacyRelay } from '../mcp/legacy-relay.ts';
 import { LegacyToModern } from '../mcp/legacy-to-modern.ts';
 import { Mailbox } from '../mcp/mailbox.ts';
+import type { McpCall } from '../mcp/mcp-call.ts';
+import { MergedServer } from '../mcp/merged/merged-server.ts';
 import { ModernRelay } from '../mcp/modern-relay.ts';
 import { ModernToLegacy } from '../mcp/modern-to-legacy.ts';
 import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
@@ -24,6 +26,7 @@ import { SeenDefinitions } from '../mcp/seen-definitions.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
 import { Sessions } from '../mcp/sessions.ts';
+import { SingleServer } from '../mcp/single-server.ts';
 import { SseRelay } from '../mcp/sse-relay.ts';
 import { ToolCaller } from '../mcp/tool-caller.ts';
 import { UpstreamTokens } from '../mcp/upstream-tokens.ts';
@@ -100,15 +103,28 @@ export function mcpPart(env: Env, parts: McpParts) {
     sessionsMax: env.MCP_POOL_MAX_CONNECTIONS,
   });
   const { replicaId } = parts;
+  const single = new SingleServer({
+    legacy: new LegacyRelay({ ...shared, sessions }),
+    sse,
+    modern: new ModernRelay({ ...shared, sealer, eras }),
+    eras,
+    toModern: new LegacyToModern({ ...shared, sessions, notes, mailbox }),
+    toLegacy: new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId }),
+  });
   const userTokens = new UserTokens({ fetch: parts.fetch });
-  const modern = new ModernRelay({ ...shared, sealer, eras });
-  const toLegacy = new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId });
   const entering = { access, userTokens, identities: parts.identities };
+  const merged = new MergedServer({
+    ...entering,
+    single,
+    sessions,
+    sealer,
+    streams,
+    hurryMs: env.MCP_MEMBER_TIMEOUT_MS,
+  });
+  const serverOf = ({ server }: McpCall) => (server.isMerged ? merged : single);
   const caller = new ToolCaller({
     ...entering,
-    eras,
-    modern,
-    toLegacy,
+    serverOf,
     sse,
     sessions,
     onFault: (err) => logger.error({ err }, 'a call of a tool failed on our side'),
@@ -126,12 +142,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     },
     ...entering,
     sessions,
-    legacy: new LegacyRelay({ ...shared, sessions }),
-    sse,
-    modern,
-    eras,
-    toModern: new LegacyToModern({ ...shared, sessions, notes, mailbox }),
-    toLegacy,
+    serverOf,
   });
   const part: Part = {
     name: 'mcp',

@@ -8,6 +8,11 @@ export interface McpLab {
   readonly scenario: Scenario;
   /** Saves an integration and a server of it, both in force at every gateway. */
   save(settings: ServerSettings): Promise<SavedServer>;
+  /** Saves a server made of others, in force at every gateway. */
+  merge(
+    members: readonly MemberSettings[],
+    more?: Record<string, unknown>,
+  ): Promise<{ slug: string; id: string }>;
   /** Addresses of a server, one a gateway. */
   urls(slug: string): string[];
   /** A key of its own in the workspace, which belongs to nobody else. */
@@ -23,6 +28,11 @@ export interface ServerSettings {
   readonly configurations?: Record<string, unknown>;
   /** Other settings of the integration. */
   readonly more?: Record<string, unknown>;
+}
+
+export interface MemberSettings {
+  readonly server_id: string;
+  readonly tools?: readonly string[];
 }
 
 export interface SavedServer {
@@ -76,6 +86,18 @@ export async function startMcpLab(options: TestStackOptions = {}): Promise<McpLa
         workspace_id,
       });
       return { slug, id: server.id, integrationId: integration.id };
+    },
+    async merge(members, more = {}) {
+      saved += 1;
+      const slug = `merged-${saved}`;
+      const { id } = await scenario.admin<{ id: string }>('POST', '/mcp-servers', {
+        name: slug,
+        slug,
+        members,
+        workspace_id: credentials.workspace_id,
+        ...more,
+      });
+      return { slug, id };
     },
     async newKey(scopes = ['mcp.invoke']) {
       saved += 1;

@@ -75,7 +75,7 @@ const members = z
     z.strictObject({ server_id: referenceField, tools: z.array(offerName).max(1000).optional() }),
   )
   .min(1)
-  .max(50);
+  .max(20);
 
 const ownSettings = {
   prefix: mergedServer.prefix.optional(),

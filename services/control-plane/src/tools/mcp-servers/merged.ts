@@ -1,64 +1,154 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
-import type { Prisma } from '../../generated/prisma/client.ts';
+import type { McpServer, Prisma } from '../../generated/prisma/client.ts';
+import { actorOf } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
+import { generateSlug } from '../../kernel/names/generate-slug.ts';
+import { newId } from '../../kernel/names/ids.ts';
+import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
 import { checkedPolicy } from '../mcp-integrations/policy.ts';
-import { createServer, renameServer } from '../registry/servers.ts';
+import { changeServer, createServer, reachServer, renameServer } from '../registry/servers.ts';
+import { findServer, removeServer } from '../registry/servers-store.ts';
 
 type Body = BodyOf<'mcp-servers.update'>;
+type Member = NonNullable<Body['members']>[number];
 
-/** Made of an integration: of other servers is what no gateway serves yet. */
-export async function createMcpServer(
+/** Made of an integration, or of other servers of its workspace. */
+export function createMcpServer(
   call: AdminRequest,
   body: BodyOf<'mcp-servers.create'>,
 ): Promise<{ id: string; slug: string }> {
-  requireServed(body);
-  const { mcp_integration_id: integration } = body;
+  const { members, mcp_integration_id: integration } = body;
+  if (members !== undefined) return createMerged(call, body, members);
   if (integration === undefined) throw invalidField('body.mcp_integration_id', 'is required');
-  const also = ({ db }: Change, id: string) => setPolicy(db, id, body);
+  requireFieldsOf(true, body);
+  const also = ({ db }: Change, id: string) => setOwn(db, id, body);
   return createServer(call, mcpKind, body, integration, also);
 }
 
-export async function changeMcpServer(
-  call: AdminRequest,
-  reference: string,
-  body: Body,
-): Promise<void> {
-  requireServed(body);
-  return renameServer(call, mcpKind, reference, body, ({ db }, { id }) => setPolicy(db, id, body));
-}
-
-/** @throws 400 for what would be stored and done by nobody */
-function requireServed({ members, prefix, exposure }: Body): void {
-  const field =
-    members !== undefined
-      ? 'members'
-      : prefix !== undefined
-        ? 'prefix'
-        : exposure === 'search'
-          ? 'exposure'
-          : undefined;
-  if (field === undefined) return;
-  throw new GatewayError('admin.not_served', {
-    field: `body.${field}`,
-    message:
-      field === 'exposure'
-        ? 'body.exposure: lists that are searched are not served in this release; "all" is.'
-        : `body.${field}: merged servers are not served in this release.`,
+export function changeMcpServer(call: AdminRequest, reference: string, body: Body): Promise<void> {
+  return renameServer(call, mcpKind, reference, body, async ({ db }, server) => {
+    requireFieldsOf(server.integrationId !== null, body);
+    await setOwn(db, server.id, body);
+    if (body.members !== undefined)
+      await setMembers(db, server.id, await checkedMembers(call, db, server, body.members));
   });
 }
 
-async function setPolicy(
+function createMerged(
+  call: AdminRequest,
+  body: BodyOf<'mcp-servers.create'>,
+  members: readonly Member[],
+): Promise<{ id: string; slug: string }> {
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const workspace = await requireWorkspace(
+      db,
+      call.caller,
+      namedWorkspace(call.body, call.query),
+    );
+    const id = newId();
+    const slug = body.slug ?? generateSlug('mcp-server', body.name);
+    const { organisationId } = call.caller;
+    const owner = { id, organisationId, workspaceId: workspace.id };
+    await db.mcpServer.create({
+      data: {
+        ...owner,
+        slug,
+        name: body.name,
+        description: body.description ?? null,
+        members: await checkedMembers(call, db, owner, members),
+        ownerId: actorOf(call.caller),
+        createdAt: call.now,
+        updatedAt: call.now,
+      },
+    });
+    await setOwn(db, id, body);
+    touchWorkspace(workspace.id);
+    const made = await reachServer(call, db, mcpKind, id);
+    describe({ resourceId: id, workspaceId: workspace.id, after: mcpKind.presentServer(made) });
+    return { id, slug };
+  });
+}
+
+/** @throws 400 for what only a merged server has, of one that is none */
+function requireFieldsOf(hasIntegration: boolean, body: Body): void {
+  if (!hasIntegration) return;
+  for (const field of ['members', 'prefix'] as const)
+    if (body[field] !== undefined)
+      throw invalidField(`body.${field}`, 'is only for a server that is made of others');
+}
+
+async function setOwn(
   db: Database,
   id: string,
-  { policy }: Pick<Body, 'policy'>,
+  { prefix, exposure, policy }: Pick<Body, 'prefix' | 'exposure' | 'policy'>,
 ): Promise<void> {
-  if (policy === undefined) return;
-  const data = { policy: checkedPolicy(policy) as Prisma.InputJsonObject };
+  if (exposure === 'search')
+    throw new GatewayError('admin.not_served', {
+      field: 'body.exposure',
+      message: 'body.exposure: lists that are searched are not served in this release; "all" is.',
+    });
+  if (prefix === undefined && exposure === undefined && policy === undefined) return;
+  const data: Prisma.McpServerUpdateInput = {
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(exposure === undefined ? {} : { exposure }),
+    ...(policy === undefined ? {} : { policy: checkedPolicy(policy) as Prisma.InputJsonObject }),
+  };
   await db.mcpServer.update({ where: { id }, data });
+}
+
+/** Not while others are made of it: their callers would miss it without a word. @throws 400 that names them */
+export function deleteMcpServer(call: AdminRequest, reference: string): Promise<void> {
+  return changeServer(call, mcpKind, reference, async ({ db }, { id, workspaceId }) => {
+    const merged = await db.mcpServer.findMany({
+      where: { workspaceId, members: { array_contains: [{ server_id: id }] } },
+      select: { slug: true },
+      orderBy: { slug: 'asc' },
+      take: shownMax + 1,
+    });
+    if (merged.length > 0) {
+      const slugs = merged.slice(0, shownMax).map(({ slug }) => slug);
+      const names = `${slugs.join(', ')}${merged.length > shownMax ? ', …' : ''}`;
+      throw new GatewayError('admin.refused', {
+        message: `This server is a member of others: take it out of ${names} first.`,
+      });
+    }
+    await removeServer(db, mcpKind, id);
+  });
+}
+
+const shownMax = 10;
+
+async function setMembers(db: Database, id: string, members: Prisma.InputJsonArray): Promise<void> {
+  await db.mcpServer.update({ where: { id }, data: { members } });
+}
+
+/**
+ * Members by their ids, in the order they were given. Servers that are merged
+ * themselves are none, so that there are no rings.
+ * @throws 400
+ */
+async function checkedMembers(
+  { caller }: AdminRequest,
+  db: Database,
+  merged: Pick<McpServer, 'id' | 'workspaceId'>,
+  members: readonly Member[],
+): Promise<Prisma.InputJsonArray> {
+  const ids = new Map<string, Member>();
+  for (const [index, member] of members.entries()) {
+    const field = `body.members[${index}].server_id`;
+    const server = await findServer(db, mcpKind, caller.organisationId, member.server_id);
+    if (server === null || server.workspaceId !== merged.workspaceId)
+      throw invalidField(field, 'is no server of this workspace');
+    if (server.integrationId === null)
+      throw invalidField(field, 'is made of other servers itself: name those');
+    if (ids.has(server.id)) throw invalidField(field, 'is a member already');
+    ids.set(server.id, member);
+  }
+  return [...ids].map(([server_id, { tools = [] }]) => ({ server_id, tools }));
 }
 
 /** @throws 400 where only what is behind a server can answer */

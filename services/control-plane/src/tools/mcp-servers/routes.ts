@@ -7,11 +7,11 @@ import { presentCounts, presentMetadata } from '../mcp-integrations/present.ts';
 import { switchServerOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
 import type { RegistryParts } from '../registry/registry.ts';
-import { deleteServer, listReachableServers, reachServer } from '../registry/servers.ts';
+import { listReachableServers, reachServer } from '../registry/servers.ts';
 import { changeAccess, listAccess } from '../registry/user-access.ts';
 import { listSignIns, removeSignIn } from './connections.ts';
 import { connectedUsers } from './connections-store.ts';
-import { changeMcpServer, createMcpServer, requireIntegration } from './merged.ts';
+import { changeMcpServer, createMcpServer, deleteMcpServer, requireIntegration } from './merged.ts';
 import { presentMcpServer, presentMcpServerDetail, presentServerCapability } from './present.ts';
 import { requireShowable, showAs, shownOn } from './shown-as.ts';
 
@@ -28,7 +28,7 @@ export function mcpServerOperations(parts: RegistryParts) {
       create: (call, { body }) => createMcpServer(call, body),
       read: async (call) => presentMcpServerDetail(await reach(call), call.toolBase, call.caller),
       update: (call, { body }) => changeMcpServer(call, named(call), body),
-      delete: (call) => deleteServer(call, mcpKind, named(call)),
+      delete: (call) => deleteMcpServer(call, named(call)),
       // Asks and tells; what the integration knows of the server is its owner's to renew.
       test: async (call) => {
         const { id, slug, workspaceId, integration } = await reach(call);
