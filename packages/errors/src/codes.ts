@@ -362,13 +362,6 @@ export const errorCodes = {
     admin: 'AB01',
     text: 'This cannot be done in the present state.',
   },
-  'admin.not_served': {
-    status: 400,
-    retry: 'never',
-    type: 'invalid_request_error',
-    admin: 'AB01',
-    text: 'This release does not serve it.',
-  },
   'admin.secret_required': {
     status: 400,
     retry: 'never',

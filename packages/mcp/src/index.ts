@@ -134,4 +134,5 @@ export {
   sealedBodyLengthMax,
   sealedLengthMax,
 } from './sealing/sealer.ts';
+export { type SearchedTool, searchTools } from './search/search-tools.ts';
 export { type SseBlock, SseReader, writeSseEvent } from './streams/sse-reader.ts';

@@ -385,7 +385,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       ...createPipelines({ ...stages, runTools: runTools(running) }),
       explain: createExplain(explaining),
       estimate: createEstimate(explaining),
-      explainMcp: explainMcp({ ...deciding, meter, access: mcp.access }),
+      explainMcp: explainMcp({ ...deciding, meter, access: mcp.access, whose: mcp.whose }),
     },
     forwardAdmin: admin.forward,
     readiness: () => ({

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { jsonBounds, readJsonText } from '@sluice/json';
 import { MessageEdit } from '../envelope/edit-message.ts';
 import { metaKeys } from '../envelope/protocol.ts';
 import {
@@ -173,10 +174,14 @@ function ownTask(edit: MessageEdit, view: MemberView, path: Path, meta: JsonValu
   edit.setAt([...path, metaKeys.relatedTask, ...(id === undefined ? [] : ['taskId'])], id);
 }
 
-/** A request as its member is asked it. @param subject what it is about, as the member knows it */
-export function askedOfMember(asked: McpRequest, view: MemberView, subject: string): Buffer {
+/** A request as its member is asked it. @param subject what it is about, as the member knows it; undefined = nothing of it */
+export function askedOfMember(
+  asked: McpRequest,
+  view: MemberView,
+  subject: string | undefined,
+): Buffer {
   const edit = new MessageEdit(asked);
-  if (asked.subject !== subject) edit.setSubject(subject);
+  if (subject !== undefined && asked.subject !== subject) edit.setSubject(subject);
   ownTask(edit, view, ['params', '_meta'], asked.meta);
   return edit.bytes();
 }
@@ -197,7 +202,7 @@ export function openRequestId(
   const [, member, text] = /^([^:]+):(.+)$/s.exec(id) ?? [];
   if (member === undefined || text === undefined) return undefined;
   try {
-    const own: unknown = JSON.parse(text);
+    const own = readJsonText(text, jsonBounds.small);
     const isId = typeof own === 'string' || Number.isSafeInteger(own);
     return isId && memberRequestId(member, own as RpcId) === id
       ? { member, id: own as RpcId }

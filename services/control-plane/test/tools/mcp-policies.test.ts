@@ -220,7 +220,7 @@ describe('a merged server', () => {
     const [one, two] = [await newServer({ slug: 'member-one' }), await newServer()];
     const members = [{ server_id: 'member-one', tools: ['add'] }, { server_id: two }];
     const { body: made } = await workspace()
-      .post('/mcp-servers', { name: 'All', members, prefix: 'always' })
+      .post('/mcp-servers', { name: 'All', members, prefix: 'always', exposure: 'search' })
       .expect(200);
     expect((await workspace().get(`/mcp-servers/${made.id}`)).body).toMatchObject({
       mcp_integration_id: null,
@@ -230,7 +230,7 @@ describe('a merged server', () => {
         { server_id: two, tools: [] },
       ],
       prefix: 'always',
-      exposure: 'all',
+      exposure: 'search',
     });
     const { data } = (await workspace().get(`/mcp-servers?id=${made.id}`)).body;
     expect(data).toMatchObject([{ auth_type: null, url: expect.stringMatching(/\/mcp$/) }]);
@@ -239,7 +239,7 @@ describe('a merged server', () => {
       url: '',
       enabled: true,
       prefix: 'always',
-      exposure: 'all',
+      exposure: 'search',
       members: [
         { serverId: one, tools: ['add'] },
         { serverId: two, tools: [] },
@@ -256,7 +256,7 @@ describe('a merged server', () => {
     await workspace().put(`/mcp-servers/${made.id}`, { name: 'Rest' }).expect(200);
     expect((await held(made.id))?.members).toMatchObject([{ serverId: two }]);
     await workspace().put(`/mcp-servers/${made.id}`, { prefix: 'never' }).expect(200);
-    expect(await held(made.id)).toMatchObject({ prefix: 'never' });
+    expect(await held(made.id)).toMatchObject({ prefix: 'never', exposure: 'search' });
   });
 
   it('is made of nothing else', async () => {

@@ -5,6 +5,7 @@ import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import { mcpEvent } from '../exchange/event.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { principalOf } from '../exchange/principal.ts';
 import type { Reply } from '../exchange/reply.ts';
 import { limitRefusal } from '../limits/refusal.ts';
 import type { CallMeter, ForeseenUse } from '../metering/call-meter.ts';
@@ -21,6 +22,17 @@ export interface ExplainMcpDeps {
   readonly authenticateFor: (keyId: string) => Stage;
   readonly meter: CallMeter;
   readonly access: Access;
+  /** Where a request to a merged server would go; undefined = nobody knows without asking. @throws McpFault where nowhere */
+  readonly whose: (
+    asking: Whose & { readonly principal: string },
+    asked: McpRequest,
+  ) => AskedMember | undefined;
+}
+
+/** A member of a merged server, and what it would be asked. */
+export interface AskedMember {
+  readonly server: CompiledMcpServer;
+  readonly asked: McpRequest;
 }
 
 /** The answer of `POST /v1/explain/mcp/{server}`: what the same message would meet, as far as it would get. */
@@ -42,6 +54,8 @@ interface CallExplanation {
     auth_type: string;
     merged: boolean;
   } | null;
+  /** Of a merged server who of it would be asked, as its own callers call what is asked for; null where that is not known, or nobody. */
+  member: { id: string; slug: string; capability: string } | null;
   /** What is asked for, as callers know it; null where the message names nothing. */
   capability: string | null;
   limits: ExplainedLimit[];
@@ -78,7 +92,7 @@ export function explainMcp(deps: ExplainMcpDeps) {
 
 async function explain(
   exchange: Exchange,
-  { meter, access }: ExplainMcpDeps,
+  { meter, access, whose }: ExplainMcpDeps,
 ): Promise<CallExplanation> {
   const { key, bundle, arrival } = exchange;
   if (key === undefined || bundle === undefined)
@@ -86,15 +100,19 @@ async function explain(
   const asked = await readAsked(exchange);
   const reference = referenceIn(arrival.pathname);
   const server = bundle.mcpServer(reference);
+  const met = server && memberOf({ key, bundle, server }, asked, whose);
+  const { member } = met ?? {};
   const event = mcpEvent({
-    server: server?.source ?? { id: '', slug: reference },
+    server: (member?.server ?? server)?.source ?? { id: '', slug: reference },
+    mergedSlug: member && server?.source.slug,
     method: asked.method,
     rpcId: asked.idText,
-    capability: asked.subject,
+    capability: (member?.asked ?? asked).subject,
+    calledAs: asked.subject,
   });
   const begin = {
     event,
-    policy: server?.policy,
+    policy: (member?.server ?? server)?.policy,
     request: asked.bytes,
     arguments: asked.params?.arguments,
   };
@@ -103,6 +121,10 @@ async function explain(
     faultOf(() => checkKey(exchange, key)) ??
     serverFault(server, key, reference, access) ??
     (server && accessFault(exchange, { key, bundle, server }, asked, access)) ??
+    met?.fault ??
+    (member && serverFault(member.server, key, member.server.source.slug, access)) ??
+    (member &&
+      accessFault(exchange, { key, bundle, server: member.server }, member.asked, access)) ??
     faultOf(() => {
       const spent = limitRefusal(checks);
       if (spent !== undefined) throw spent;
@@ -120,6 +142,14 @@ async function explain(
     },
     bundle_hash: bundle.source.hash,
     server: server === undefined ? null : shownServer(server),
+    member:
+      member === undefined
+        ? null
+        : {
+            id: member.server.source.id,
+            slug: member.server.source.slug,
+            capability: member.asked.subject ?? '',
+          },
     capability: asked.subject ?? null,
     limits: explainedLimits(checks, null),
     ...shownUse(event.spends ? meter.foresee(begin) : undefined),
@@ -178,6 +208,20 @@ function serverFault(
   if (refused !== undefined) return refusal(403, 'forbidden', refused);
   const why = unserved(server);
   return why === undefined ? undefined : refusal(503, 'temporarily_unavailable', why);
+}
+
+/** Of a merged server the member that would be asked, or why none would. */
+function memberOf(
+  whom: Whose,
+  asked: McpRequest,
+  whose: ExplainMcpDeps['whose'],
+): { member?: AskedMember | undefined; fault?: Refusal | undefined } {
+  if (!whom.server.isMerged) return {};
+  let member: AskedMember | undefined;
+  const fault = faultOf(() => {
+    member = whose({ ...whom, principal: principalOf(whom.key) }, asked);
+  });
+  return { member, fault };
 }
 
 interface Whose {

@@ -1,3 +1,4 @@
+import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ConfigStore } from '../held/config-store.ts';
 import type { Access } from './access.ts';
@@ -11,6 +12,8 @@ const keepAliveMs = 15_000;
 export interface Listener {
   /** Events that tell that lists have changed. */
   changed(): Buffer;
+  /** What decides about lists, where that is more than the server alone: another text, another list. */
+  stateOf?(bundle: CompiledBundle, server: CompiledMcpServer): string;
   /** What it ends with. */
   goodbye(): Buffer | undefined;
 }
@@ -18,7 +21,7 @@ export interface Listener {
 interface OpenStream {
   readonly call: McpCall;
   readonly listener: Listener | undefined;
-  server: CompiledMcpServer;
+  state: string;
   quietMs: number;
 }
 
@@ -66,7 +69,8 @@ export class OpenMcpStreams {
 
   /** @returns what is called once, when it has ended however it did */
   open(call: McpCall, listener: Listener | undefined): () => void {
-    const stream = { call, listener, server: call.server, quietMs: 0 };
+    const state = stateOf(listener, call.bundle, call.server);
+    const stream = { call, listener, state, quietMs: 0 };
     this.#streams.add(stream);
     return () => this.#streams.delete(stream);
   }
@@ -83,20 +87,23 @@ export class OpenMcpStreams {
 
   #lookAt(stream: OpenStream, listener: Listener): void {
     const { call } = stream;
-    const server = this.#serverOf(call);
-    if (server === undefined) {
+    const state = this.#stateNow(call, listener);
+    if (state === undefined) {
       const goodbye = listener.goodbye();
       if (goodbye !== undefined) call.reply.write(goodbye);
       call.reply.endStream();
       return;
     }
-    if (server.version === stream.server.version) return;
-    stream.server = server;
+    if (state === stream.state) return;
+    stream.state = state;
     call.reply.write(listener.changed());
   }
 
-  /** As it is now; undefined = the caller may not listen to it any more. */
-  #serverOf({ key, server, exchange }: McpCall): CompiledMcpServer | undefined {
+  /** Undefined = the caller may not listen any more. */
+  #stateNow(
+    { key, server, exchange, bundle: then }: McpCall,
+    listener: Listener,
+  ): string | undefined {
     const { store, isDraining, access } = this.#options;
     if (isDraining()) return undefined;
     const isToken = 'validUntilMs' in key;
@@ -107,9 +114,18 @@ export class OpenMcpStreams {
     if (bundle instanceof Promise) {
       // It is being fetched, and what was in force still is.
       bundle.catch(() => undefined);
-      return server;
+      return stateOf(listener, then, server);
     }
     const now = bundle.mcpServer(server.source.id);
-    return now === undefined || access.denyServer(now, key) !== undefined ? undefined : now;
+    if (now === undefined || access.denyServer(now, key) !== undefined) return undefined;
+    return stateOf(listener, bundle, now);
   }
+}
+
+function stateOf(
+  listener: Listener | undefined,
+  bundle: CompiledBundle,
+  server: CompiledMcpServer,
+): string {
+  return listener?.stateOf?.(bundle, server) ?? server.version;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer, McpFault } from '@sluice/mcp';
+import { createSealer, McpFault, type McpRequest } from '@sluice/mcp';
 import { describe, expect, it } from 'vitest';
 import type { McpCall } from './mcp-call.ts';
 import { newSessionName, type Session, sealSession } from './session.ts';
@@ -79,6 +79,28 @@ describe('Sessions', () => {
     await sessions.of(callOf(), id);
     await sessions.end(session);
     await expect(sessions.of(callOf(), id)).rejects.toThrow('Session not found');
+  });
+
+  it('keeps what is too long for an id of a merged server for itself alone, without Redis', async () => {
+    const here = open().sessions;
+    const call = { ...callOf(), key: { source: { organisationId: 'organisation' } } } as McpCall;
+    const asked = {
+      params: { capabilities: {}, clientInfo: { name: 'c' } },
+    } as unknown as McpRequest;
+    for (const [length, elsewhere] of [
+      [100, 'x'.repeat(100)],
+      [3000, ''],
+    ] as const) {
+      const { id } = await here.beginMerged(call, asked, 'x'.repeat(length));
+      expect(id.length).toBeLessThanOrEqual(2048);
+      const known = await here.of(callOf(), id);
+      expect(known.upstreamId).toBe('x'.repeat(length));
+      // Of which a merged server says 404.
+      expect((await open().sessions.of(callOf(), id)).upstreamId).toBe(elsewhere);
+      await here.noteMerged(known, { logLevel: 'error' });
+      expect((await here.of(callOf(), id)).upstreamId).toBe('x'.repeat(length));
+      expect(await here.logLevelOf(known)).toBe('error');
+    }
   });
 
   it('keeps nothing of ids that are none', async () => {

@@ -22,6 +22,7 @@ import { ModernRelay } from '../mcp/modern-relay.ts';
 import { ModernToLegacy } from '../mcp/modern-to-legacy.ts';
 import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
 import { OwnSessions } from '../mcp/own-sessions.ts';
+import { SearchedServer } from '../mcp/search/searched-server.ts';
 import { SeenDefinitions } from '../mcp/seen-definitions.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
@@ -121,7 +122,13 @@ export function mcpPart(env: Env, parts: McpParts) {
     streams,
     hurryMs: env.MCP_MEMBER_TIMEOUT_MS,
   });
-  const serverOf = ({ server }: McpCall) => (server.isMerged ? merged : single);
+  const searchedSingle = new SearchedServer(single, ({ server }) => server.version);
+  const searchedMerged = new SearchedServer(merged, (call) => merged.stateOf(call));
+  const serverOf = ({ server }: McpCall) => {
+    const isSearched = server.source.exposure === 'search';
+    if (server.isMerged) return isSearched ? searchedMerged : merged;
+    return isSearched ? searchedSingle : single;
+  };
   const caller = new ToolCaller({
     ...entering,
     serverOf,
@@ -166,7 +173,7 @@ export function mcpPart(env: Env, parts: McpParts) {
       },
     ],
   };
-  return { serve, access, caller, sealer, part };
+  return { serve, access, whose: merged.whose.bind(merged), caller, sealer, part };
 }
 
 /** What all gateways share, made into a key that nothing else is made with. */

@@ -184,6 +184,9 @@ export class UsageRecorder {
     record.rpcMethod = clipped(event.method);
     record.rpcId = clipped(event.rpcId);
     record.capabilityName = clipped(event.capability);
+    // How it came to this server.
+    if (event.mergedSlug !== undefined)
+      record.decisionJson = JSON.stringify({ merged_server: event.mergedSlug });
     return record;
   }
 

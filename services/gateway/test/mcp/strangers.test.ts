@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { conformancePage, type Run } from './conformance/conformance-page.ts';
+import { conformancePage, type Run, type Through, wayOf } from './conformance/conformance-page.ts';
 import { startKeyProxy } from './conformance/key-proxy.ts';
 import { differences, runSuite, type SuiteName } from './conformance/run-suite.ts';
 import { startEverything } from './conformance/start-everything.ts';
@@ -61,11 +61,19 @@ describe.each(plan.filter(({ isShort }) => isFull || isShort === true))(
       const start = conformanceServers[server] as () => Promise<RunningServer>;
       // One for itself each: what one run changes the other does not see.
       const [alone, behind] = await Promise.all([start(), start()]);
-      const { slug } = await lab.save({ url: behind.url });
+      const { slug, id } = await lab.save({ url: behind.url });
       const direct = runSuite(suite, alone.url);
-      const through = [];
-      for (const gateways of gatewayCounts)
-        through.push({ gateways, findings: await runThrough(suite, slug, gateways) });
+      const through: Through[] = [];
+      for (const gateways of gatewayCounts) {
+        const findings = await runThrough(suite, slug, gateways);
+        through.push({ gateways, isMerged: false, findings });
+      }
+      if (isFull) {
+        const merged = await lab.merge([{ server_id: id }]);
+        const gateways = Math.max(...gatewayCounts);
+        const findings = await runThrough(suite, merged.slug, gateways);
+        through.push({ gateways, isMerged: true, findings });
+      }
       const run = { server, suite, direct: await direct, through };
       await Promise.all([alone.close(), behind.close()]);
       runs.push(run);
@@ -88,10 +96,10 @@ function failures({ direct }: Run): string[] {
 }
 
 function unnamed({ direct, through }: Run): string[] {
-  return through.flatMap(({ gateways, findings }) =>
-    differences(direct, findings)
+  return through.flatMap((each) =>
+    differences(direct, each.findings)
       .filter((line) => !Object.keys(named).some((start) => line.startsWith(start)))
-      .map((line) => `${gateways} gateways: ${line}`),
+      .map((line) => `${wayOf(each)}: ${line}`),
   );
 }
 

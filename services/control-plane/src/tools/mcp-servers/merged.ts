@@ -86,11 +86,6 @@ async function setOwn(
   id: string,
   { prefix, exposure, policy }: Pick<Body, 'prefix' | 'exposure' | 'policy'>,
 ): Promise<void> {
-  if (exposure === 'search')
-    throw new GatewayError('admin.not_served', {
-      field: 'body.exposure',
-      message: 'body.exposure: lists that are searched are not served in this release; "all" is.',
-    });
   if (prefix === undefined && exposure === undefined && policy === undefined) return;
   const data: Prisma.McpServerUpdateInput = {
     ...(prefix === undefined ? {} : { prefix }),

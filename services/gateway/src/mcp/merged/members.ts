@@ -72,6 +72,15 @@ export class Members {
   }
 }
 
+/** Of what decides about lists of a merged server: another text, another list. */
+export function stateOf(
+  bundle: Pick<CompiledBundle, 'mcpServer'>,
+  { source, version }: CompiledMcpServer,
+): string {
+  const members = source.members.map(({ serverId }) => bundle.mcpServer(serverId)?.version ?? '');
+  return [version, ...members].join(' ');
+}
+
 function namesOf(
   { capabilities, source }: CompiledMcpServer,
   type: CapabilityType,

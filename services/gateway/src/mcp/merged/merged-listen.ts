@@ -16,7 +16,7 @@ import { listener } from '../modern-relay.ts';
 import type { OpenMcpStreams } from '../open-mcp-streams.ts';
 import type { AskMember, Gatherer } from './gather.ts';
 import { HeardReply } from './heard-reply.ts';
-import type { Member } from './members.ts';
+import { type Member, stateOf } from './members.ts';
 import { HeldStream, keepOpen } from './merged-stream.ts';
 import { isAnswer } from './pass-to.ts';
 
@@ -80,7 +80,7 @@ export async function listenToAll(
   const _meta = { [metaKeys.subscriptionId]: asked.id };
   const params = { notifications, _meta };
   held.open(Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: acknowledged, params })));
-  const ended = deps.streams.open(call, listener(asked));
+  const ended = deps.streams.open(call, { ...listener(asked), stateOf });
   await new Promise<void>((resolve) => {
     if (call.signal.aborted) resolve();
     else call.reply.onClose(resolve);

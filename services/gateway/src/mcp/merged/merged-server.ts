@@ -12,6 +12,7 @@ import {
   type McpMessage,
   type McpNotification,
   type McpRequest,
+  type MemberName,
   type MemberView,
   mergedCapabilities,
   mergedInstructions,
@@ -30,6 +31,7 @@ import {
   sealMemberId,
   sealPageCursor,
   shownUri,
+  subjectFields,
   toMember,
   writeSseEvent,
 } from '@sluice/mcp';
@@ -45,7 +47,7 @@ import type { Sessions } from '../sessions.ts';
 import { unserved } from '../unserved.ts';
 import { type AskMember, type Failed, faultOfAll, Gatherer, type Listed } from './gather.ts';
 import { faultText, HeardReply } from './heard-reply.ts';
-import { type Member, Members } from './members.ts';
+import { type Member, Members, stateOf } from './members.ts';
 import { listenToAll } from './merged-listen.ts';
 import { MergedSessions } from './merged-sessions.ts';
 import { type RunningCalls, streamOfAll } from './merged-stream.ts';
@@ -59,6 +61,18 @@ export interface MergedServerDeps extends EnterParts {
   readonly streams: OpenMcpStreams;
   /** Of a call whose caller waits for other members too. */
   readonly hurryMs: number;
+}
+
+/** Who asks which merged server. */
+type Asking = Pick<McpCall, 'bundle' | 'server' | 'key' | 'principal'>;
+
+/** The member that a request is about. */
+interface Place {
+  readonly member: Member;
+  /** As the member knows it; undefined = it is about nothing of it. */
+  readonly subject: string | undefined;
+  /** It was asked for by the address that callers are shown. */
+  readonly isShown: boolean;
 }
 
 /** How a request goes to a member: in a session, or alone. */
@@ -262,7 +276,7 @@ export class MergedServer implements ServedServer {
   }
 
   /** Members that this caller may ask at all. */
-  #open(call: McpCall): Member[] {
+  #open(call: Asking): Member[] {
     const { access } = this.#deps;
     return this.#members
       .of(call.bundle, call.server)
@@ -271,7 +285,7 @@ export class MergedServer implements ServedServer {
       );
   }
 
-  #view(call: McpCall, { slug }: Member): MemberView {
+  #view(call: Asking, { slug }: Member): MemberView {
     return memberView(
       call,
       slug,
@@ -311,10 +325,9 @@ export class MergedServer implements ServedServer {
   ): Promise<void> {
     this.#deps.access.admit(call, asked);
     const { member, subject, isShown } = await this.#route(call, asked, way);
-    const { namesUris, ...view } = this.#view(call, member);
-    const sent = readMessage(askedOfMember(asked, { ...view, namesUris }, subject)) as McpRequest;
-    const heard = { ...view, namesUris: namesUris || isShown };
-    const reply = passTo(call, asked, heard);
+    const view = this.#view(call, member);
+    const sent = this.#sentTo(call, member, asked, subject);
+    const reply = passTo(call, asked, { ...view, namesUris: view.namesUris || isShown });
     const asking = await this.#calling(call, member, reply, { calledAs: asked.subject });
     const over = session === undefined ? () => {} : this.#runs(session, asked, member);
     try {
@@ -324,42 +337,71 @@ export class MergedServer implements ServedServer {
     }
   }
 
-  /** @throws McpFault −32602 where no member has it, −32601 where nobody can tell whose it is */
-  async #route(
-    call: McpCall,
+  /** Of what decides about lists: another text, another list. */
+  stateOf(call: McpCall): string {
+    return stateOf(call.bundle, call.server);
+  }
+
+  /** Who would be asked this, and what, as far as it is known without asking anybody. @throws McpFault where nobody would */
+  whose(
+    call: Asking,
     asked: McpRequest,
-    way: Way,
-  ): Promise<{ member: Member; subject: string; isShown: boolean }> {
+  ): { server: Member['server']; asked: McpRequest } | undefined {
+    const type = namedTypeOf(asked);
+    const place =
+      type === undefined || asked.subject === undefined
+        ? this.#place(call, asked, 200)
+        : this.#placeOf(call, this.#known(call, type, asked.subject));
+    if (place === undefined) return undefined;
+    const { member, subject } = place;
+    return { server: member.server, asked: this.#sentTo(call, member, asked, subject) };
+  }
+
+  #sentTo(
+    call: Asking,
+    member: Member,
+    asked: McpRequest,
+    subject: string | undefined,
+  ): McpRequest {
+    return readMessage(askedOfMember(asked, this.#view(call, member), subject)) as McpRequest;
+  }
+
+  async #route(call: McpCall, asked: McpRequest, way: Way): Promise<Place> {
+    const { subject } = asked;
+    const type = namedTypeOf(asked);
+    if (type === undefined || subject === undefined)
+      return this.#place(call, asked, way.isModern ? 404 : 200);
+    const place = this.#placeOf(call, await this.#ownerOf(call, asked, type, subject, way));
+    if (place !== undefined) return place;
+    throw invalidParams(
+      asked,
+      `${type === 'tool' ? 'Tool' : 'Prompt'} '${cut(subject)}' not found`,
+    );
+  }
+
+  #placeOf(call: Asking, owner: MemberName | undefined): Place | undefined {
+    const member = this.#open(call).find(({ slug }) => slug === owner?.member);
+    return member && owner && { member, subject: owner.name, isShown: false };
+  }
+
+  /** @param status of what nobody can tell whose it is @throws McpFault −32602 where no member has it, −32601 of another method */
+  #place(call: Asking, asked: McpRequest, status: number): Place {
     const members = this.#open(call);
     const { method, subject } = asked;
     const of = (slug: string | undefined) => members.find((member) => member.slug === slug);
-    const type = namedTypeOf(asked);
+    const [first] = members;
+    const isOnly = this.#members.of(call.bundle, call.server).length === 1;
+    const only = isOnly ? first : undefined;
     if (subject === undefined) {
-      const [only] = members;
-      if (members.length === 1 && only !== undefined && type === undefined)
-        return { member: only, subject: '', isShown: false };
-      throw type === undefined
-        ? new McpFault({
-            status: way.isModern ? 404 : 200,
-            code: rpcCodes.methodNotFound,
-            message: `Method not found: ${method} is none of a merged server.`,
-            idText: asked.idText,
-          })
-        : invalidParams(asked, `params of ${method} must say what it is about.`);
-    }
-    if (type !== undefined) {
-      const owner = await this.#ownerOf(call, asked, type, subject, way);
-      const member = of(owner?.member);
-      if (member === undefined || owner === undefined)
-        throw invalidParams(
-          asked,
-          `${type === 'tool' ? 'Tool' : 'Prompt'} '${cut(subject)}' not found`,
-        );
-      return { member, subject: owner.name, isShown: false };
+      if (only !== undefined) return { member: only, subject: undefined, isShown: false };
+      const { idText } = asked;
+      if (subjectFields.has(method) || method === 'completion/complete')
+        throw invalidParams(asked, `params of ${method} must say what it is about.`);
+      const message = `Method not found: ${method} is none of a merged server.`;
+      throw new McpFault({ status, code: rpcCodes.methodNotFound, message, idText });
     }
     if (method.startsWith('tasks/')) {
-      const { source } = call.server;
-      const task = openMemberId(this.#deps.sealer, 'task', source.id, subject);
+      const task = openMemberId(this.#deps.sealer, 'task', call.server.source.id, subject);
       const member = of(task?.member);
       if (member === undefined || task === undefined)
         throw invalidParams(asked, 'params.taskId is no task of this server.');
@@ -369,23 +411,24 @@ export class MergedServer implements ServedServer {
     const member = of(shown?.member);
     if (member !== undefined && shown !== undefined)
       return { member, subject: shown.uri, isShown: true };
-    const all = this.#members.of(call.bundle, call.server);
-    const [only] = members;
-    if (all.length === 1 && only !== undefined) return { member: only, subject, isShown: false };
+    if (only !== undefined) return { member: only, subject, isShown: false };
     throw invalidParams(
       asked,
       `Resource '${cut(subject)}' not found: addresses here begin with mcp-member://{server}/.`,
     );
   }
 
+  #known(call: Asking, type: NamedType, name: string): MemberName | undefined {
+    return this.#naming.owner(call, this.#members.of(call.bundle, call.server), type, name);
+  }
+
   async #ownerOf(call: McpCall, asked: McpRequest, type: NamedType, name: string, way: Way) {
-    const members = this.#members.of(call.bundle, call.server);
-    const owner = this.#naming.owner(call, members, type, name);
+    const owner = this.#known(call, type, name);
     if (owner !== undefined || this.#naming.isFresh(call, type)) return owner;
     const kind = listKindOf(type === 'tool' ? 'tools/list' : 'prompts/list') as ListKind;
     const { answers } = await this.#lists(call, asked, kind, way);
     this.#names(call, type, answers);
-    return this.#naming.owner(call, members, type, name);
+    return this.#known(call, type, name);
   }
 
   #lists(call: McpCall, asked: McpRequest, kind: JoinedKind, way: Way) {

@@ -18,7 +18,7 @@ import type { OpenMcpStreams } from '../open-mcp-streams.ts';
 import type { ServedServer } from '../served-server.ts';
 import type { Session } from '../session.ts';
 import { HeardReply } from './heard-reply.ts';
-import type { Member } from './members.ts';
+import { type Member, stateOf } from './members.ts';
 import type { MergedSessions } from './merged-sessions.ts';
 import { blankEvent, isAnswer, openEvent, type ResumedEvent, toldEvent } from './pass-to.ts';
 
@@ -67,7 +67,7 @@ export async function streamOfAll(
     throw taken;
   }
   held.open();
-  const ended = deps.streams.open(call, legacyListener);
+  const ended = deps.streams.open(call, { ...legacyListener, stateOf });
   await new Promise<void>((resolve) => {
     if (call.signal.aborted) resolve();
     else call.reply.onClose(resolve);

@@ -7,6 +7,8 @@ import { type Member, prefixOf } from './members.ts';
 /** What of a merged server is known by names. */
 export type NamedType = 'tool' | 'prompt';
 
+type Asking = Pick<McpCall, 'server' | 'principal' | 'key'>;
+
 interface Seen {
   /** What was listed and is not known of the members otherwise. */
   readonly entries: readonly MemberName[];
@@ -36,7 +38,7 @@ export class Naming {
 
   /** @param listed what each member that answered lists; others count by what is known of them */
   listed(
-    call: McpCall,
+    call: Asking,
     members: readonly Member[],
     type: NamedType,
     listed: ReadonlyMap<string, readonly string[]>,
@@ -62,7 +64,7 @@ export class Naming {
 
   /** Whose a name is, without asking anybody; undefined = it must be looked for. */
   owner(
-    call: McpCall,
+    call: Asking,
     members: readonly Member[],
     type: NamedType,
     name: string,
@@ -78,7 +80,7 @@ export class Naming {
   }
 
   /** Whether it was listed just now: what is not there then is nowhere. */
-  isFresh(call: McpCall, type: NamedType): boolean {
+  isFresh(call: Asking, type: NamedType): boolean {
     const at = this.#looked.use(keyOf(call, type));
     return at !== undefined && performance.now() - at < againMs;
   }
@@ -124,6 +126,6 @@ function namesOf(
   return mergeNames(slugs, entries.slice(0, namesMax), prefixOf(merged));
 }
 
-function keyOf({ server, principal, key }: McpCall, type: NamedType): string {
+function keyOf({ server, principal, key }: Asking, type: NamedType): string {
   return `${server.source.id} ${principal} ${key.source.id} ${type}`;
 }

@@ -15,7 +15,7 @@ import { HeardReply } from './heard-reply.ts';
 
 /** @param members how many the merged server has */
 export function memberView(
-  { server }: McpCall,
+  { server }: Pick<McpCall, 'server'>,
   member: string,
   members: number,
   sealer: Sealer,

@@ -5,7 +5,14 @@ export interface Run {
   readonly server: string;
   readonly suite: SuiteName;
   readonly direct: Findings;
-  readonly through: readonly { readonly gateways: number; readonly findings: Findings }[];
+  readonly through: readonly Through[];
+}
+
+export interface Through {
+  readonly gateways: number;
+  /** Through a merged server of which the server is the only member. */
+  readonly isMerged: boolean;
+  readonly findings: Findings;
 }
 
 /** The text of docs/mcp-conformance.md. @param sections  further parts of the page */
@@ -17,9 +24,7 @@ export function conformancePage(
   const lines = runs.map(({ server, suite, direct, through }) =>
     [server, suite, count(direct), ...through.map(({ findings }) => count(findings))].join(' | '),
   );
-  const columns = runs[0]?.through.map(({ gateways }) =>
-    gateways === 1 ? 'one gateway' : `${gateways} gateways in turn`,
-  );
+  const columns = runs[0]?.through.map(wayOf);
   const better = runs.flatMap(({ server, suite, direct, through }) => {
     const [{ findings } = { findings: direct }] = through;
     return differences(findings, direct).map((line) => `- ${server}, ${suite}: ${line}`);
@@ -32,7 +37,7 @@ export function conformancePage(
 # MCP conformance
 
 The server suites of \`@modelcontextprotocol/conformance\`, run against MCP servers directly and through gateways: checks passed, of checks that pass or fail.
-Three gateways are asked in turn, each request another one.
+Three gateways are asked in turn, each request another one. A merged server has the server as its only member.
 
 | server | suite | directly | ${(columns ?? []).join(' | ')} |
 |---|---|---|${(columns ?? []).map(() => '---|').join('')}
@@ -55,6 +60,11 @@ ${better.length === 0 ? 'None.' : better.join('\n')}
 ${sections.join('\n\n')}`
     .trimEnd()
     .concat('\n');
+}
+
+export function wayOf({ gateways, isMerged }: Through): string {
+  const way = gateways === 1 ? 'one gateway' : `${gateways} gateways in turn`;
+  return isMerged ? `merged, ${way}` : way;
 }
 
 function count(findings: Findings): string {
