@@ -120,9 +120,9 @@ export class Access {
   }
 
   /** Whether this caller's lists show it. @param name as callers know it, of a server without pins */
-  lists({ server, key, exchange }: Asking, type: CapabilityType, name: string): boolean {
+  lists(call: Asking, type: CapabilityType, name: string): boolean {
     const asked = { type, name, arguments: undefined, hash: undefined };
-    return decide(this.#viewOf(server), whoOf(key, exchange.metadata), asked).allowed;
+    return decide(this.#viewOf(call.server), whoOf(call), asked).allowed;
   }
 
   /**
