@@ -337,14 +337,10 @@ describe('a server made of others', () => {
     );
     const { client } = await lab.connect(slug);
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name).filter((name) => !name.startsWith(m.slug))).toEqual([
-      `${b.slug}_echo`,
-      `${a.slug}_echo`,
-      `${a.slug}_fails`,
-      'off',
-      'progress',
-      'slow',
-    ]);
+    const names = tools.map(({ name }) => name);
+    expect(names.slice(0, 3)).toEqual([`${b.slug}_echo`, `${a.slug}_echo`, `${a.slug}_fails`]);
+    expect(names).toContain('slow');
+    for (const name of ['only', 'write', 'confirm']) expect(names).not.toContain(name);
     for (const name of ['only', 'write', 'confirm'])
       await expect(client.callTool({ name }), name).rejects.toThrow(/disabled|not found/);
     const { resources } = await client.listResources();
