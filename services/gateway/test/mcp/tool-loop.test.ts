@@ -718,6 +718,50 @@ describe('which servers are ours', () => {
     expect(log.writes).toBe(before + 2);
   });
 
+  it('count with the limits of the key, visits of the model and calls alike', async () => {
+    const made = await lab.scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'two a minute',
+      workspace_id: lab.scenario.stack.credentials.workspace_id,
+      scopes: ['mcp.invoke', 'completions.write'],
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 2 }],
+    });
+    const name = script({ calls: [{ name: 'write' }] });
+    const before = log.writes;
+    const answer = await say(name, mcp({ server_label: server.slug }), {
+      'x-service-api-key': made.key,
+    });
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([429, 'false']);
+    expect(((await answer.json()) as Body).error.code).toBe('limit.rate_exceeded');
+    expect([bodiesOf(name).length, log.writes]).toEqual([1, before + 1]);
+  });
+
+  it('and what they say passes the checks of the model’s input', async () => {
+    // A word that nobody says but the tool.
+    const rule = 'mcp-protocol-version';
+    const config = {
+      provider: 'openai',
+      api_key: 'sk-upstream',
+      custom_host: `${model.url}/v1`,
+      before_request_hooks: [
+        {
+          id: 'no-headers',
+          type: 'guardrail',
+          checks: [{ id: 'default.regexMatch', parameters: { rule, not: true } }],
+          deny: true,
+        },
+      ],
+    };
+    const name = script({ calls: [{ name: 'headers' }] }, { text: 'I saw them.' });
+    const answer = await lab.scenario.call('/v1/responses', {
+      host: null,
+      body: { model: name, input: 'Go', tools: [mcp({ server_label: server.slug })] },
+      headers: { 'x-service-config': JSON.stringify(config) },
+    });
+    expect(answer.status).toBe(446);
+    await answer.arrayBuffer();
+    expect(bodiesOf(name)).toHaveLength(1);
+  });
+
   it('explain tells that they would be run', async () => {
     const ask = async (label: string) =>
       (await (
