@@ -166,17 +166,18 @@ export class ModernToLegacy {
       const id = `s-${randomBytes(9).toString('base64url')}`;
       const sent = asOlder({ ...asked, bytes }, id);
       const send = () => this.#post(call, session, sent, work.signal);
-      let upstream = await send();
-      if (session.side.id !== '' && (await hasForgotten(upstream))) {
-        session = await renew();
-        upstream = await send();
-      }
-      const mine = readMessage(sent) as McpRequest;
-      const messages = await ServerMessages.of(upstream, mine);
-      const running: Running = { session, messages, id, token: id };
-      const onAbort = () => this.#cancel(call, running);
+      let messages: ServerMessages | undefined;
+      // From the first byte on: a server that answers with a body says nothing before it is done.
+      const onAbort = () => this.#cancel(call, { session, id, messages });
       deadline.signal.addEventListener('abort', onAbort, { once: true });
       try {
+        let upstream = await send();
+        if (session.side.id !== '' && (await hasForgotten(upstream))) {
+          session = await renew();
+          upstream = await send();
+        }
+        messages = await ServerMessages.of(upstream, readMessage(sent) as McpRequest);
+        const running: Running = { session, messages, id, token: id };
         const outcome = await this.#drive(call, asked, running, deadline);
         if (outcome.kind === 'answer') {
           const { reply } = outcome;
@@ -448,8 +449,15 @@ export class ModernToLegacy {
   }
 
   /** Its caller left, or waited for too long. */
-  #cancel(call: McpCall, { session, id, messages }: Running): void {
-    messages.leave();
+  #cancel(
+    call: McpCall,
+    {
+      session,
+      id,
+      messages,
+    }: Pick<Running, 'session' | 'id'> & { messages: ServerMessages | undefined },
+  ): void {
+    messages?.leave();
     const params = { requestId: id, reason: 'The caller does not wait for it.' };
     this.#deps.sessions
       .tell(

@@ -327,23 +327,38 @@ describe('calls that come to nothing', () => {
     await eventually(() => expect(log.cancelled).toBe(cancelled + 1));
   });
 
-  it('are not made once the caller has left, and those that are under way are cancelled', async () => {
-    const name = script({ calls: [{ name: 'slow' }] }, { text: 'Too late.' });
-    const cancelled = log.cancelled;
-    const gone = new AbortController();
-    const stream = await openai(native).responses.create(
-      { model: name, input: 'Go', stream: true, tools: [ours()] },
-      { signal: gone.signal },
-    );
-    await expect(
-      (async () => {
-        for await (const event of stream)
-          if (event.type === 'response.mcp_call_arguments.done') setTimeout(() => gone.abort(), 50);
-      })(),
-    ).resolves.toBeUndefined();
-    await eventually(() => expect(log.cancelled).toBe(cancelled + 1));
-    expect(bodiesOf(name)).toHaveLength(1);
-  });
+  it.each(['whole', 'stream'] as const)(
+    'are cancelled when the caller leaves, and no more are made (%s)',
+    async (way) => {
+      // No deadline of its own ends the call before.
+      const more = { policy: { request_timeout: 60_000 } };
+      const patient = await lab.save({ url: tools.url, more });
+      const name = script({ calls: [{ name: 'slow' }] }, { text: 'Too late.' });
+      const cancelled = log.cancelled;
+      const called = () =>
+        tools.requests.filter(({ body }) => body?.method === 'tools/call').length;
+      const before = called();
+      const gone = new AbortController();
+      const asked = {
+        model: name,
+        input: 'Go',
+        tools: [{ ...ours(), server_label: patient.slug }],
+      };
+      const { responses } = openai(native);
+      const answer = responses
+        .create({ ...asked, stream: way === 'stream' }, { signal: gone.signal })
+        .then(async (given) => {
+          if ('output' in given) return;
+          for await (const _ of given);
+        });
+      answer.catch(() => {});
+      await eventually(() => expect(called()).toBe(before + 1));
+      gone.abort();
+      await answer.catch(() => {});
+      await eventually(() => expect(log.cancelled).toBe(cancelled + 1));
+      expect(bodiesOf(name)).toHaveLength(1);
+    },
+  );
 
   it('end with the cap on rounds: the last may call nothing', async () => {
     const name = script(...forEver);
