@@ -32,7 +32,12 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/demo-upstream': [],
   'packages/stack': ['packages/demo-upstream'],
   'packages/otlp': ['packages/env', 'packages/json', 'packages/proto-stubs'],
-  'packages/testkit': ['packages/otlp', 'packages/stack', 'packages/demo-upstream'],
+  'packages/testkit': [
+    'packages/otlp',
+    'packages/service',
+    'packages/stack',
+    'packages/demo-upstream',
+  ],
   'services/gateway': [
     'packages/a2a',
     'packages/aws-signature',

@@ -33,7 +33,10 @@ beforeAll(async () => {
   const folder = await temporaryFolder('image');
   out = join(folder, 'images');
   mkdirSync(out);
-  [stack] = await Promise.all([startStack({ logStore: true }), makeImage()]);
+  [stack] = await Promise.all([
+    startStack({ processes: ['gateway'], logStore: true }),
+    makeImage(),
+  ]);
   image = unpackImage(join(out, 'gateway'), architecture, join(folder, 'rootfs'));
   data = join(folder, 'data');
   mkdirSync(data);

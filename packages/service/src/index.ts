@@ -7,7 +7,12 @@ export type { Gauge, Part, Ports } from './part.ts';
 export { createPartnerWatch } from './partner-watch.ts';
 export { createRpcMetrics } from './rpc-metrics.ts';
 export { rpcPart, served } from './rpc-part.ts';
-export { runService } from './run-service.ts';
+export {
+  liveService,
+  type RunServiceOptions,
+  runService,
+  type ServiceLife,
+} from './run-service.ts';
 export {
   type RunningService,
   type ServiceEnv,

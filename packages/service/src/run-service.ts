@@ -1,7 +1,7 @@
 import { closingDeadlines, graceMs, type Settings } from '@sluice/env';
 import { createLogger, flushLogger, type Logger } from '@sluice/telemetry';
 import type { Part } from './part.ts';
-import { type ServiceEnv, startService, type Wire } from './start-service.ts';
+import { aborting, type ServiceEnv, startService, type Wire } from './start-service.ts';
 
 export interface RunServiceOptions<E extends ServiceEnv> {
   /** For the log, while it is not known what the service is to be called. */
@@ -21,6 +21,20 @@ export interface ForwardedLog {
   close(deadlineMs: number): Promise<void>;
 }
 
+/** A service, and who it is told by. */
+export interface ServiceLife {
+  /** Its settings: those of the process, where it is alone in one. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Where its log goes; stderr unless given. */
+  logFd?: number;
+  /** Asks it to end; the reason is what the log says. */
+  stopping: AbortSignal;
+  /** Called once its log is as its settings want it. */
+  onLogger?: (logger: Logger) => void;
+  /** Called when it takes requests. */
+  onReady?: () => void;
+}
+
 /**
  * A service as a process: reads its settings, starts, says that it is ready,
  * and ends on SIGTERM or SIGINT, with code 0 when all was closed and 1 when
@@ -37,60 +51,85 @@ export async function runService<E extends ServiceEnv>(
   process.on('uncaughtException', (error) =>
     logger.error({ err: error }, 'an exception was left uncaught'),
   );
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => stopping.abort(signal));
+  const code = await liveService(options, {
+    environment: process.env,
+    stopping: stopping.signal,
+    onLogger(given) {
+      logger = given;
+    },
+  });
+  process.exit(code);
+}
+
+/**
+ * The life of a service in this process, from its settings to its end; the log is written by then.
+ * @returns the exit code
+ */
+export async function liveService<E extends ServiceEnv>(
+  options: RunServiceOptions<E>,
+  life: ServiceLife,
+): Promise<number> {
+  const { logFd: fd } = life;
+  let logger = createLogger({ service: options.name, level: 'info', fd });
   let code = 1;
   let forwarded: ForwardedLog | undefined;
   try {
-    const env = options.settings.readEnv(process.env);
+    const env = options.settings.readEnv(life.environment);
     forwarded = options.forwardLog?.(env);
     const { SERVICE_NAME: service, LOG_LEVEL: level } = env;
-    logger = createLogger({ service, level, follow: forwarded?.follow });
+    logger = createLogger({ service, level, follow: forwarded?.follow, fd });
+    life.onLogger?.(logger);
     const first = forwarded === undefined ? [] : [forwarded.part];
     const wire: Wire<E> = async (...args) => [...first, ...(await options.wire(...args))];
-    code = await live(env, wire, logger);
+    code = await live(env, wire, logger, life);
   } catch (error) {
     logger.fatal({ err: error }, 'the service could not start');
   }
   await forwarded?.close(closingDeadlines.logMs);
-  return end(logger, code);
-}
-
-/** From the start to the end that a signal asks for; resolves with the exit code. */
-async function live<E extends ServiceEnv>(env: E, wire: Wire<E>, logger: Logger): Promise<number> {
-  const stopping = new AbortController();
-  const asked = new Promise<void>((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      process.on(signal, () => {
-        if (stopping.signal.aborted) return;
-        stopping.abort(signal);
-        endAtLast(env, logger);
-        resolve();
-      });
-  });
-  const service = await startService({ env, logger, wire, stopping: stopping.signal });
-  if (!stopping.signal.aborted) {
-    logger.info(service.ports, 'ready');
-    await asked;
-  }
-  logger.info({ signal: stopping.signal.reason }, 'stopping');
-  try {
-    await service.stop();
-  } catch (error) {
-    logger.error({ err: error }, 'not everything could be closed');
-    return 1;
-  }
-  logger.info('stopped');
-  return 0;
-}
-
-/** Every part has its deadline; this is for what keeps the deadlines themselves. */
-function endAtLast(env: ServiceEnv, logger: Logger): void {
-  setTimeout(() => {
-    logger.error('the service did not stop in time');
-    void end(logger, 1);
-  }, graceMs(env) - closingDeadlines.logMs).unref();
-}
-
-async function end(logger: Logger, code: number): Promise<never> {
   await flushLogger(logger);
-  process.exit(code);
+  return code;
+}
+
+/** From the start to the end that is asked for; resolves with the exit code. */
+async function live<E extends ServiceEnv>(
+  env: E,
+  wire: Wire<E>,
+  logger: Logger,
+  { stopping, logFd, onReady }: ServiceLife,
+): Promise<number> {
+  let lastCall: NodeJS.Timeout | undefined;
+  const asked = aborting(stopping);
+  /** Every part has its deadline; this is for what keeps the deadlines themselves. */
+  const late = asked.then(async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    lastCall = setTimeout(resolve, graceMs(env) - closingDeadlines.logMs).unref();
+    await promise;
+    logger.error('the service did not stop in time');
+    return 1;
+  });
+  const lived = async () => {
+    const service = await startService({ env, logger, wire, logFd, stopping });
+    if (!stopping.aborted) {
+      logger.info(service.ports, 'ready');
+      onReady?.();
+      await asked;
+    }
+    logger.info({ signal: stopping.reason }, 'stopping');
+    try {
+      await service.stop();
+    } catch (error) {
+      logger.error({ err: error }, 'not everything could be closed');
+      return 1;
+    }
+    logger.info('stopped');
+    return 0;
+  };
+  try {
+    return await Promise.race([lived(), late]);
+  } finally {
+    clearTimeout(lastCall);
+  }
 }

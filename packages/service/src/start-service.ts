@@ -24,6 +24,8 @@ export interface ServiceEnv extends PushEnv {
 export interface ServiceTools {
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Where lines go that pass the logger by; stderr unless given. */
+  readonly logFd?: number;
 }
 
 /** Builds the parts of a service, each after those it needs, and starts none. */
@@ -33,6 +35,8 @@ export interface StartServiceOptions<E> {
   env: E;
   logger: Logger;
   wire: Wire<E>;
+  /** As `ServiceTools` has it. */
+  logFd?: number;
   /** Ends the start when it aborts. */
   stopping?: AbortSignal;
 }
@@ -56,15 +60,20 @@ function stopDeadlines(env: ServiceEnv): StopDeadlines {
 export async function startService<E extends ServiceEnv>(
   options: StartServiceOptions<E>,
 ): Promise<RunningService> {
-  const { env, logger, wire, stopping = new AbortController().signal } = options;
+  const { env, logger, wire, logFd, stopping = new AbortController().signal } = options;
   const metrics = createMetrics({
     app: env.SERVICE_NAME,
     env: env.NODE_ENV,
     gcBuckets: env.PROMETHEUS_GC_BUCKETS,
   });
   const stopped = aborting(stopping);
-  const wired = await Promise.race([wire(env, { logger, metrics }), stopped]);
-  const parts = [eventLog(logger), ...metricsParts(env, { metrics, logger }), ...(wired ?? [])];
+  const wired = await Promise.race([wire(env, { logger, metrics, logFd }), stopped]);
+  const parts: Part[] = [
+    { name: 'runtime-metrics', stop: () => metrics.close() },
+    eventLog(logger),
+    ...metricsParts(env, { metrics, logger }),
+    ...(wired ?? []),
+  ];
   for (const part of parts) observe(metrics, part);
 
   const begun: Part[] = [];
@@ -91,7 +100,8 @@ export async function startService<E extends ServiceEnv>(
   };
 }
 
-function aborting(signal: AbortSignal): Promise<undefined> {
+/** Resolves when it aborts, at once where it has. */
+export function aborting(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
     signal.addEventListener('abort', () => resolve(undefined), { once: true });

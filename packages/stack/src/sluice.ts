@@ -60,6 +60,8 @@ export interface SluiceOptions {
   environment?: Readonly<Record<string, string | undefined>>;
   /** Variables for one part, which override all others. */
   partEnvironment?: Partial<Record<PartName, Record<string, string | undefined>>>;
+  /** Runs a service some other way than as a process of its own; undefined = as one. */
+  runService?: (service: ServiceName, spec: ProcessSpec) => Supervised | undefined;
   onEvent?: (event: SupervisionEvent) => void;
   /** Gives the sink for what a part writes. */
   openLog?: (part: PartName) => (chunk: Buffer) => void;
@@ -98,28 +100,27 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     spec: Omit<ProcessSpec, 'name' | 'onOutput' | 'entry'> & { entry?: string },
     service?: ServiceName,
   ): Supervised {
-    const part = supervise(
-      {
-        ...spec,
-        name,
-        onOutput: options.openLog?.(name),
-        // As they are when it starts: who upgrades or sets something else starts it again.
-        get entry() {
-          return service === undefined ? (spec.entry ?? '') : entryOf(service, name);
-        },
-        get env() {
-          return {
-            ...machineDefaults({ ...options.environment, ...options.partEnvironment?.[name] }),
-            ...options.environment,
-            ...baseEnvironment(),
-            NODE_COMPILE_CACHE: options.compileCacheDir,
-            ...spec.env,
-            ...options.partEnvironment?.[name],
-          };
-        },
+    const whole: ProcessSpec = {
+      ...spec,
+      name,
+      onOutput: options.openLog?.(name),
+      // As they are when it starts: who upgrades or sets something else starts it again.
+      get entry() {
+        return service === undefined ? (spec.entry ?? '') : entryOf(service, name);
       },
-      options,
-    );
+      get env() {
+        return {
+          ...machineDefaults({ ...options.environment, ...options.partEnvironment?.[name] }),
+          ...options.environment,
+          ...baseEnvironment(),
+          NODE_COMPILE_CACHE: options.compileCacheDir,
+          ...spec.env,
+          ...options.partEnvironment?.[name],
+        };
+      },
+    };
+    const other = service === undefined ? undefined : options.runService?.(service, whole);
+    const part = other ?? supervise(whole, options);
     parts.set(name, part);
     return part;
   }

@@ -17,7 +17,7 @@ const redactedPaths = [
 ];
 
 /**
- * One JSON line an event on stderr: stdout belongs to what a command prints
+ * One JSON line an event, on stderr: stdout belongs to what a command prints
  * for its user. Messages are constant sentences, variables are fields.
  */
 export function createLogger(options: {
@@ -25,10 +25,12 @@ export function createLogger(options: {
   level: string;
   /** Hears of each line, too. */
   follow?: ((line: string) => void) | undefined;
+  /** Where the lines go; stderr unless given. */
+  fd?: number;
 }): Logger {
   // Without a least length nothing waits for the write under way when the log is flushed.
   const destination = pino.destination({
-    fd: 2,
+    fd: options.fd ?? 2,
     sync: false,
     minLength: 1,
     maxLength: heldBytesMax,

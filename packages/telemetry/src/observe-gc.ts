@@ -12,8 +12,11 @@ const kinds: Readonly<Record<number, string>> = {
 /** What Node's own types leave out of an entry of the kind `gc`. */
 type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
-/** How long collections of garbage held up everything else, by their kind. */
-export function observeGc(registry: Registry, buckets: readonly number[] = [0.01, 0.1, 1]): void {
+/** How long collections of garbage held up everything else, by their kind. Returns what ends it. */
+export function observeGc(
+  registry: Registry,
+  buckets: readonly number[] = [0.01, 0.1, 1],
+): () => void {
   const durations = addHistogram(
     registry,
     'node_gc_duration_seconds',
@@ -21,8 +24,10 @@ export function observeGc(registry: Registry, buckets: readonly number[] = [0.01
     buckets,
     { labels: { kind: new Set(Object.values(kinds)) }, seriesMax: 4 },
   );
-  new PerformanceObserver((list) => {
+  const observer = new PerformanceObserver((list) => {
     for (const { detail, duration } of list.getEntries() as GcEntry[])
       durations.child({ kind: kinds[detail.kind] ?? '' }).observe(duration / 1000);
-  }).observe({ entryTypes: ['gc'] });
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return () => observer.disconnect();
 }

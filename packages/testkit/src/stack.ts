@@ -3,6 +3,7 @@ import {
   freePort,
   freePorts,
   type PartName,
+  type ServiceName,
   type Sluice,
   type SluiceCredentials,
   type SluiceOptions,
@@ -19,6 +20,7 @@ import { startNats } from './nats.ts';
 import { prepareLedger } from './prepare-ledger.ts';
 import { startRedis } from './redis.ts';
 import { compileCacheDir, temporaryFolder } from './run-folder.ts';
+import { superviseHosted } from './service-host/supervise-hosted.ts';
 import type { SpawnedServer } from './spawned-server.ts';
 
 export interface TestStackOptions {
@@ -37,6 +39,11 @@ export interface TestStackOptions {
   lazyLedger?: boolean;
   /** Variables for one part: `{ gateway: { REQUEST_TIMEOUT: '500' } }`. What is changed in it holds when the part starts again. */
   environment?: SluiceOptions['partEnvironment'];
+  /**
+   * Services that have a process of their own, for tests that kill one, look at it from outside, or give it flags;
+   * the others share one (docs/decisions/0090).
+   */
+  processes?: true | readonly ServiceName[];
   /** Files that parts run as, in place of those built of these sources; read when a part starts. */
   builtParts?: SluiceOptions['builtParts'];
 }
@@ -90,6 +97,13 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       compileCacheDir: compileCacheDir(),
       builtServices: built,
       builtParts: options.builtParts,
+      runService(service, spec) {
+        const { processes = process.env.SLUICE_TEST_PROCESSES === 'false' ? [] : true } = options;
+        const apart = processes === true || processes.includes(service);
+        return apart || options.builtParts !== undefined
+          ? undefined
+          : superviseHosted(service, spec);
+      },
       demoUpstreamUrl: inject('demoUpstreamUrl'),
       databaseUrl,
       isMigrated: true,

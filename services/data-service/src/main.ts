@@ -1,5 +1,15 @@
-import { forwardLog, runService } from '@sluice/service';
-import { settings } from './settings.ts';
+import { forwardLog, type RunServiceOptions, runService } from '@sluice/service';
+import { type Env, settings } from './settings.ts';
 import { wire } from './wiring.ts';
 
-await runService({ name: 'data-service', settings, wire, forwardLog });
+/** Runs as the process that this file was started as; tests also run it among others in one. */
+export const service: RunServiceOptions<Env> = {
+  name: 'data-service',
+  settings,
+  wire,
+  forwardLog,
+};
+
+if (import.meta.main) {
+  await runService(service);
+}

@@ -151,6 +151,7 @@ it('an export to a bucket has each row once although the control plane is killed
   const bucket = await startS3();
   s3 = bucket;
   const run = await startStack({
+    processes: true,
     logStore: true,
     environment: {
       'control-plane': {

@@ -101,7 +101,10 @@ import { createLadder } from './visit/ladder.ts';
 import { resolveTarget } from './visit/target/resolve-target.ts';
 
 /** Builds every client once and hands it down. Takes the data folder first: nothing looks into it before. */
-export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise<readonly Part[]> {
+export async function wire(
+  env: Env,
+  { logger, metrics, logFd }: ServiceTools,
+): Promise<readonly Part[]> {
   keepStringsFast();
   const folder = await lockDataDir(env.DATA_DIR, { name: 'DATA_DIR' });
   const prefixes = headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES);
@@ -128,7 +131,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const factsKeys = loadPublicKeys('FACTS_PUBLIC_KEY_FILE', env.FACTS_PUBLIC_KEY_FILE);
   const modelOverrides = await loadModelOverrides(env.MODEL_FACTS_FILE, factsKeys);
   const redisPlace = readRedisPlace(env);
-  const log = requestLogPart(env, logger);
+  const log = requestLogPart(env, logger, logFd);
   const otlp = otlpPart(env, { replicaId, logger });
   const upstream = upstreamPart(env, redisPlace, logger);
   expectLogStoreWithin(env, (origin) => isWithinGap(origin, upstream.hostRules));

@@ -21,7 +21,7 @@ let records: Records;
 let origin: string;
 
 beforeAll(async () => {
-  scenario = await startScenario({ nats: true, environment: { gateway } });
+  scenario = await startScenario({ processes: ['gateway'], nats: true, environment: { gateway } });
   records = await readRecords(scenario.stack.nats?.url as string);
   origin = scenario.stack.gatewayUrls[0] as string;
 }, 60_000);

@@ -13,6 +13,7 @@ let scenario: Scenario;
 let origin: string;
 beforeAll(async () => {
   scenario = await startScenario({
+    processes: ['gateway'],
     lazyLedger: true,
     environment: { gateway: { REQUEST_TIMEOUT: '500', STREAM_IDLE_TIMEOUT: '500' } },
   });

@@ -13,6 +13,7 @@ let records: Records;
 beforeAll(async () => {
   [scenario, issuer] = await Promise.all([
     startScenario({
+      processes: ['control-plane'],
       gateways: 2,
       nats: true,
       environment: {

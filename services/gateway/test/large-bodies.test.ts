@@ -18,6 +18,7 @@ const timeoutMs = 1500;
 
 beforeAll(async () => {
   scenario = await startScenario({
+    processes: ['gateway'],
     lazyLedger: true,
     environment: {
       gateway: { REQUEST_TIMEOUT: String(timeoutMs), STREAM_IDLE_TIMEOUT: String(timeoutMs) },

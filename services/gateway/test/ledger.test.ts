@@ -42,7 +42,7 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
   /** Of the tests before. */
   let before: number;
   beforeAll(async () => {
-    run = await startScenario(options);
+    run = await startScenario({ processes: true, ...options });
   });
   afterAll(() => run?.stop());
   beforeEach(async () => {

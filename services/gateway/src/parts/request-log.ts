@@ -5,12 +5,16 @@ import type { Env } from '../settings.ts';
 /** The last lines get so long. */
 const flushMs = 500;
 
-/** One event a request; none where the settings say so. */
-export function requestLogPart(env: Env, logger: Logger) {
+/**
+ * One event a request; none where the settings say so.
+ * @param fd where the lines go; stderr unless given
+ */
+export function requestLogPart(env: Env, logger: Logger, fd?: number) {
   const requestLog =
     env.LOG_REQUESTS && logsAt(env.LOG_LEVEL, 'info')
       ? new RequestLog({
           service: env.SERVICE_NAME,
+          fd,
           onDropped: (lines) =>
             logger.warn(
               { lines },

@@ -17,6 +17,7 @@ const stallMs = 250;
 
 beforeAll(async () => {
   scenario = await startScenario({
+    processes: ['gateway'],
     lazyLedger: true,
     environment: {
       gateway: {

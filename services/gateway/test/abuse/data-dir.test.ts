@@ -9,7 +9,7 @@ import { chatReply, ledgerHolds, type Scenario, startScenario } from '../scenari
 
 let scenario: Scenario;
 beforeAll(async () => {
-  scenario = await startScenario();
+  scenario = await startScenario({ processes: true });
 });
 afterAll(() => scenario.stop());
 

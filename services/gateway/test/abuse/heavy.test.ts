@@ -22,6 +22,7 @@ let bystander: Bystander;
 let attack: Attack;
 beforeAll(async () => {
   scenario = await startScenario({
+    processes: ['gateway'],
     lazyLedger: true,
     environment: { gateway: { REQUEST_TIMEOUT: '20000' } },
   });

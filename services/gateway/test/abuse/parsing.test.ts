@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024;
 const stallMs = 250;
 
 beforeAll(async () => {
-  scenario = await startScenario();
+  scenario = await startScenario({ processes: ['gateway'] });
   pid = scenario.stack.part('gateway').pid;
   bystander = await startBystander(scenario);
 });

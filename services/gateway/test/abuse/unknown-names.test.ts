@@ -17,7 +17,7 @@ let scenario: Scenario;
 let bystander: Bystander;
 let attack: Attack;
 beforeAll(async () => {
-  scenario = await startScenario();
+  scenario = await startScenario({ processes: ['gateway'] });
   scenario.upstream.handle(json(200, chatReply));
   // Held from here on: one that is asked for in the second of a flood of keys is refused with them.
   expect((await scenario.chat()).status).toBe(200);

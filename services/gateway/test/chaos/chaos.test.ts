@@ -31,6 +31,7 @@ describe('under load', () => {
 
   beforeAll(async () => {
     scenario = await startScenario({
+      processes: true,
       gateways: 3,
       nats: true,
       redis: true,

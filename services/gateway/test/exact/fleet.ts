@@ -44,6 +44,7 @@ export async function startFleet(): Promise<Fleet> {
   const settings = { LIMIT_STORE_TIMEOUT: '5000', LIMIT_HOLD_EXPIRY: String(holdExpiryMs) };
   const gateways = Array.from({ length: gatewayCount }, (_, index) => nameOf(index));
   const lab = await startLab({
+    processes: ['gateway'],
     lazyLedger: false,
     gateways: gatewayCount,
     redis: true,

@@ -13,7 +13,7 @@ const log: FixtureLog = { writes: 0, cancelled: 0 };
 
 beforeAll(async () => {
   [lab, upstream] = await Promise.all([
-    startMcpLab({ gateways: 2, redis: true, environment: patientStore }),
+    startMcpLab({ processes: ['gateway'], gateways: 2, redis: true, environment: patientStore }),
     startLegacyUpstream({ makeServer: () => fixtureServer(log), json: true }),
   ]);
   server = await lab.save({ url: upstream.url });

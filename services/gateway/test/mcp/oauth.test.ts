@@ -34,6 +34,7 @@ const log: FixtureLog = { writes: 0, cancelled: 0 };
 beforeAll(async () => {
   [lab, upstream] = await Promise.all([
     startMcpLab({
+      processes: ['control-plane'],
       environment: {
         'control-plane': { NODE_EXTRA_CA_CERTS: testCertificatePath('authority') },
       },
