@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rollUp } from '../src/rollups/roll-up.ts';
 import { analyticsHandlers } from '../src/rpc/analytics.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
 import { dayFilter, dayMs, encodedRecord } from './usage-records.ts';
@@ -421,6 +422,40 @@ describe('ListGroups', () => {
     expect(await page(1)).toEqual([4, ['unpriced']]);
     expect(await page(2)).toEqual([4, []]);
     expect(await page(4_294_967_295)).toEqual([4, []]);
+  });
+
+  it('by tool are told where a release that knew no tools rolled up again, and by mode too', async () => {
+    const organisationId = 'tools';
+    const call = (capabilityName: string) =>
+      encodedRecord({ organisationId, capabilityName, endpoint: 'mcp:tool_call', provider: 'mcp' });
+    await ledger.sink.write([call('forecast'), call('forecast'), call('rain')]);
+    const groups = async (group: analytics.Group) => {
+      const request = create(analytics.ListGroupsRequestSchema, {
+        group,
+        filter: dayFilter({ organisationId }),
+      });
+      const { rows = [] } = await handlers.listGroups(request, context);
+      return rows.map(({ value, requests }) => [value, Number(requests)]);
+    };
+    const byTool = [
+      ['forecast', 2],
+      ['rain', 1],
+    ];
+    const { client } = ledger;
+    const stopping = new AbortController().signal;
+    while ((await rollUp({ client, slackMs: 0, givenUpMs: 0, sinceMs: 0, stopping })) > 0);
+    expect(await groups(analytics.Group.TOOL)).toEqual(byTool);
+
+    const of = `WHERE organisation_id = '${organisationId}'`;
+    for (const query of [
+      `INSERT INTO settled_entries SELECT * REPLACE (roll + 1 AS roll, '' AS capability_name) FROM settled_entries ${of}`,
+      `INSERT INTO usage_rollups SELECT * REPLACE (roll + 1 AS roll) FROM usage_rollups ${of} AND slice != 'tool'`,
+      `INSERT INTO usage_rolls (organisation_id, width, start, roll, is_whole)
+        SELECT organisation_id, width, start, max(roll) + 1, 1 FROM usage_rolls ${of} GROUP BY organisation_id, width, start`,
+    ])
+      await client.command({ query });
+    expect(await groups(analytics.Group.TOOL)).toEqual(byTool);
+    expect(await groups(analytics.Group.MODE)).toEqual([['mcp:tool_call', 3]]);
   });
 
   it('refuses a group it does not have', async () => {

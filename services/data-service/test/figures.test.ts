@@ -68,6 +68,12 @@ const filters: readonly [string, FilterInit, (entry: Entry) => boolean][] = [
     { statusCodes: [246, 446, 0] },
     ({ last }) => [246, 446, 0].includes(last.statusCode),
   ],
+  [
+    'tools of a provider',
+    { capabilityNames: ['forecast'], virtualKeys: ['main', 'other'] },
+    ({ last }) =>
+      last.capabilityName === 'forecast' && ['main', 'other'].includes(last.providerSlug),
+  ],
   ['what succeeded', { isSuccess: true }, (entry) => entry.isSuccess],
   ['what failed', { isSuccess: false }, (entry) => !entry.isSuccess],
   [
@@ -372,6 +378,8 @@ describe.each(stages)('%s', (_stage, enter, isAsked) => {
         ['WORKSPACE', ({ last }) => last.workspaceId],
         ['PROVIDER', ({ last }) => last.providerSlug],
         ['PROMPT', ({ last }) => last.promptSlug],
+        ['TOOL', ({ last }) => last.capabilityName],
+        ['MODE', ({ last }) => last.endpoint],
       ];
       const columns = [
         'cost',

@@ -22,6 +22,8 @@ export interface Attempt {
   configId: string;
   configSlug: string;
   promptSlug: string;
+  endpoint: string;
+  capabilityName: string;
   metadata: Record<string, string>;
   outcome: usage.Outcome;
   statusCode: number;
@@ -110,6 +112,8 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
       configId: '',
       configSlug: '',
       promptSlug: '',
+      endpoint: 'chatComplete',
+      capabilityName: '',
       metadata: {},
       outcome: Outcome.SUCCESS,
       statusCode: 200,
@@ -156,13 +160,19 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
       spanId: pick(['', `span-${below(20)}`]),
       configId: pick(['', 'c-1']),
       configSlug: pick(['', 'pc-1', 'pc-2']),
+      endpoint: pick(['chatComplete', 'mcp:tool_call']),
       metadata: {
         ...(user < 30 ? { _user: `user ' ${user}` } : {}),
         ...(below(2) === 0 ? { team: pick(['red', 'blue', '', 'gré\n']) } : {}),
       },
     };
     const visit = (ending: Partial<Attempt>, retries: number) => {
-      const asked = { ...common, ...target(), promptSlug: pick(['', 'pp-1']) };
+      const asked = {
+        ...common,
+        ...target(),
+        promptSlug: pick(['', 'pp-1']),
+        capabilityName: pick(['', 'forecast', 'rain']),
+      };
       let first: Buffer | undefined;
       for (let retry = 0; retry <= retries; retry += 1) {
         const end = retry < retries ? pick(failures.slice(0, 3)) : ending;

@@ -1,12 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import { entries, entrySettings } from './entries.ts';
-import { type EntryColumn, isSettled } from './entry-columns.ts';
+import { type EntryColumn, formWith, isSettled } from './entry-columns.ts';
 import type { Condition } from './filter.ts';
 import { textLiteral } from './parameters.ts';
 import { gatheredPartial, type PartialName, partials } from './partials.ts';
 import { findSources, rolledRows } from './rolled/find-sources.ts';
-import { type Slice, sliceWith, unitWidths } from './rolled/slices.ts';
+import { columnInCells, type Slice, sliceWith, unitWidths } from './rolled/slices.ts';
 import type { Span } from './rolled/spans.ts';
 
 /** Entries told apart by a key, a column or what is made of one. */
@@ -31,8 +31,10 @@ export async function withEntrySources(
   place: Place,
   cells: { slice?: Slice | undefined; bucketMs?: number | undefined } = {},
 ): Promise<Condition> {
-  if (![...columns, ...condition.columns].every(isSettled)) return condition;
-  return { ...condition, sources: await findSources(client, { ...place, ...cells }) };
+  const asked = [...columns, ...condition.columns];
+  if (!asked.every(isSettled)) return condition;
+  const form = formWith(asked);
+  return { ...condition, sources: await findSources(client, { ...place, ...cells, form }) };
 }
 
 /** The same for partials by a key, which cells may know as well. */
@@ -84,7 +86,9 @@ function cells({ tenant, request, target, entry, sources }: Condition): string |
       : ', map(metadata_key, metadata_value) AS metadata, metadata_value AS end_user';
   if (slice.metadataKey !== undefined)
     where.push(`metadata_key = ${textLiteral(slice.metadataKey)}`);
-  const table = `SELECT *, start AS minute, toDateTime64(start * 60, 3, 'UTC') AS created_at${metadata}
+  const tool =
+    slice.name === 'tool' ? `, ${columnInCells('capability_name')} AS capability_name` : '';
+  const table = `SELECT *, start AS minute, toDateTime64(start * 60, 3, 'UTC') AS created_at${metadata}${tool}
     FROM usage_rollups WHERE ${where.join(' AND ')}`;
   const admitted = [...request, ...target, ...entry];
   return admitted.length === 0

@@ -113,6 +113,7 @@ export const settledColumns = [
   'config_id',
   'config_slug',
   'prompt_slug',
+  'capability_name',
   'metadata',
   'outcome',
   'status_code',
@@ -129,6 +130,14 @@ export const settledColumns = [
   'is_fallback',
   'feedback',
 ] as const satisfies readonly EntryColumn[];
+
+/** What rolls of this release tell. Those of a release before lack columns, and answer no question about them. */
+export const rollForm = 1;
+
+/** The least form of a roll that tells these columns. */
+export function formWith(columns: readonly EntryColumn[]): number {
+  return columns.includes('capability_name') ? 1 : 0;
+}
 
 /** Whether a question that looks at a column can be answered by them. */
 export function isSettled(name: EntryColumn): boolean {

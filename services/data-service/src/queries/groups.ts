@@ -39,6 +39,8 @@ const keys: Partial<Record<analytics.Group, Key>> = {
   [Group.WORKSPACE]: { of: ['workspace_id'], sql: 'workspace_id' },
   [Group.PROVIDER]: { of: ['provider_slug'], sql: 'provider_slug' },
   [Group.PROMPT]: { of: ['prompt_slug'], sql: 'prompt_slug' },
+  [Group.TOOL]: { of: ['capability_name'], sql: 'capability_name' },
+  [Group.MODE]: { of: ['endpoint'], sql: 'endpoint' },
 };
 
 /** The question that is asked, once it was found to be one. */

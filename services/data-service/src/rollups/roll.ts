@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { rollForm } from '../queries/entry-columns.ts';
 import { knownMs } from './known-ms.ts';
 
 export interface RollOptions {
@@ -33,6 +34,7 @@ export async function roll({ client, slackMs, write, ...units }: RollOptions): P
         start,
         roll: number.toString(),
         is_whole: isWhole ? 1 : 0,
+        form: rollForm,
         left_out: leftOut?.get(start) ?? [],
       })),
       format: 'JSONEachRow',

@@ -2,12 +2,13 @@ import { create } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
 import { entries, entrySettings } from '../queries/entries.ts';
-import { type EntryColumn, settledColumns } from '../queries/entry-columns.ts';
+import { type EntryColumn, rollForm, settledColumns } from '../queries/entry-columns.ts';
 import { type Condition, conditionOf } from '../queries/filter.ts';
 import { textLiteral } from '../queries/parameters.ts';
 import { type PartialName, partials, rolledPartials } from '../queries/partials.ts';
 import { findSources } from '../queries/rolled/find-sources.ts';
 import {
+  columnInCells,
   everyKey,
   metadataKeysMax,
   metadataSlice,
@@ -66,7 +67,7 @@ export async function writeCells(
   const span = around(spansOfUnits(starts, width));
   const condition: Condition = {
     ...ofSpan(organisationId, span),
-    sources: await findSources(client, { organisationId, span }),
+    sources: await findSources(client, { organisationId, span, form: rollForm }),
   };
   const columns = [
     ...new Set<EntryColumn>([
@@ -95,11 +96,12 @@ export async function writeCells(
     ...parameters,
   });
   const others = Object.entries(slices).filter(([, [first]]) => first !== undefined);
-  const dimensions = others.flatMap(([, some]) => some);
+  const dimensions = [...new Set<EntryColumn>(others.flatMap(([, some]) => some))];
   const sets = others.map(([, some]) => `(${[...common, ...some].join(', ')})`);
-  const slice = others.map(([name, [first]]) => `grouping(${first}) = 0, '${name}'`);
+  // The first column of a slice may be among those of a later one, and not of one before.
+  const slice = others.toReversed().map(([name, [first]]) => `grouping(${first}) = 0, '${name}'`);
   await client.command({
-    query: `${into(['slice', ...common, ...dimensions], heldByAny)}, multiIf(${slice.join(', ')}, ''), ${[...common, ...dimensions].join(', ')}, ${valuesOf(heldByAny)}
+    query: `${into(['slice', ...common, ...dimensions.map(columnInCells)], heldByAny)}, multiIf(${slice.join(', ')}, ''), ${[...common, ...dimensions].join(', ')}, ${valuesOf(heldByAny)}
       FROM ${table}
       GROUP BY GROUPING SETS (${sets.join(', ')})
       SETTINGS ${settings}`,

@@ -155,6 +155,8 @@ export const groupNames = [
   'workspace',
   'provider',
   'prompt',
+  'tool',
+  'mode',
 ] as const;
 
 const columnsQuery = commaList()
@@ -175,6 +177,12 @@ const groupBy = {
     workspace: z.string().optional(),
     provider: z.string().optional(),
     prompt: z.string().optional(),
+    // As parameters they say which requests are counted.
+    tool: z
+      .string()
+      .optional()
+      .meta({ description: 'The tool, prompt or skill; of a resource its URI.' }),
+    mode: z.string().optional().meta({ description: 'The endpoint, or the mode of a call.' }),
     requests: whole,
     cost: average.optional(),
     total_tokens: whole.optional(),

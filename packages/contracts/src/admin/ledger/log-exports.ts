@@ -26,6 +26,7 @@ const exportFields = [
   'config',
   'prompt_slug',
   'metadata',
+  'call',
 ] as const;
 export type ExportField = (typeof exportFields)[number];
 
@@ -98,6 +99,8 @@ const filters = z
     configs: list,
     workspace_slug: referenceField.optional(),
     prompt_slug: list,
+    mode: list,
+    tool: list,
     page_size: z.int().min(1).max(50_000).optional(),
     current_page: z.int().min(0).max(1_000_000).optional(),
   })
@@ -138,6 +141,8 @@ const shownFilters = z.object({
   configs: z.string().optional(),
   workspace_slug: z.string().optional(),
   prompt_slug: z.string().optional(),
+  mode: z.string().optional(),
+  tool: z.string().optional(),
   page_size: z.number().optional(),
   current_page: z.number().optional(),
 });

@@ -24,6 +24,8 @@ export const ledgerWords = {
   ai_org_model: 'Only these models, each as `provider__model`.',
   'analytics.mode':
     'Only these modes: endpoints by their names, and `mcp:tool_call`, `agent:send_message` and the like.',
+  'log-exports.mode':
+    'Only these modes: endpoints by their names, and `mcp:tool_call`, `agent:send_message` and the like.',
   'logs.mode': 'Only these modes, as `endpoint`; of a log, the strategy or the mode of a call.',
   tool: 'Only calls of these tools, prompts, skills, or URIs of resources.',
   'log-exports.ai_model': 'Only these models.',

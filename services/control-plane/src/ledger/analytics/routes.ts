@@ -234,6 +234,8 @@ const groups = {
   workspace: Group.WORKSPACE,
   provider: Group.PROVIDER,
   prompt: Group.PROMPT,
+  tool: Group.TOOL,
+  mode: Group.MODE,
 } as const;
 
 /**

@@ -7,12 +7,14 @@ export function exportedRow(fields: readonly ExportField[], log: Log): Record<st
   return Object.fromEntries(fields.map((field) => [field, fieldOf(field, log)]));
 }
 
-function fieldOf(field: ExportField, { request, response, metrics }: Log): unknown {
+function fieldOf(field: ExportField, { request, response, metrics, call }: Log): unknown {
   switch (field) {
     case 'request':
       return request;
     case 'response':
       return response;
+    case 'call':
+      return call ?? null;
     case 'metadata': {
       const values = metrics['metadata.value'];
       return Object.fromEntries(metrics['metadata.key'].map((key, at) => [key, values[at]]));

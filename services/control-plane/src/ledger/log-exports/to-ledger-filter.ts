@@ -35,6 +35,8 @@ export function toLedgerFilter(
     configs: listOf(filters.configs),
     traceIds: listOf(filters.trace_id),
     promptSlugs: listOf(filters.prompt_slug),
+    endpoints: listOf(filters.mode),
+    capabilityNames: listOf(filters.tool),
     aiOrgModels: listOf(filters.ai_org_model),
     aiModels: listOf(filters.ai_model),
     metadata: Object.fromEntries(

@@ -44,6 +44,8 @@ export interface SourcesAsked {
   readonly slice?: Slice | undefined;
   /** Units must fit into buckets of this width. */
   readonly bucketMs?: number | undefined;
+  /** The least form of the rolls that count. */
+  readonly form?: number;
 }
 
 /** More stretches of time would make a condition long. */
@@ -51,12 +53,12 @@ const spansMax = 64;
 
 export async function findSources(
   client: ClickHouseClient,
-  { organisationId, span, slice, bucketMs = Number.POSITIVE_INFINITY }: SourcesAsked,
+  { organisationId, span, slice, bucketMs = Number.POSITIVE_INFINITY, form = 0 }: SourcesAsked,
 ): Promise<Sources> {
   const widths = unitWidths.filter((width) => slice !== undefined && width * minuteMs <= bucketMs);
   const rolls = new Map<number, Rolls>();
   const find = async (some: readonly number[], spans: readonly Span[]) => {
-    const found = await findRolls(client, { organisationId, spans, slice, widths: some });
+    const found = await findRolls(client, { organisationId, spans, slice, form, widths: some });
     for (const [width, each] of found) rolls.set(width, each);
   };
   if (widths.length > 0) await find(widths, [span]);
@@ -134,8 +136,10 @@ async function findRolls(
     organisationId,
     spans,
     slice,
+    form,
     widths,
   }: Pick<SourcesAsked, 'organisationId' | 'slice'> & {
+    form: number;
     spans: readonly Span[];
     widths: readonly number[];
   },
@@ -151,7 +155,9 @@ async function findRolls(
       ? ''
       : `AND NOT hasAny(left_out, [${textLiteral(slice.metadataKey)}, '${everyKey}'])`;
   // What is not needed would take longer than all else.
-  const told = { organisation: false, leftOut: slice?.metadataKey !== undefined };
+  const told = { organisation: false, leftOut: slice?.metadataKey !== undefined, form };
+  const kept = keptFrom(organisationId);
+  const isFormed = form === 0 ? '' : `AND (formed = live OR (width = 1 AND start < ${kept}))`;
   const ofOrganisation = `organisation_id = ${textLiteral(organisationId)}`;
   const result = await client.query({
     query: `
@@ -160,7 +166,7 @@ async function findRolls(
         groupUniqArrayIf(toString(live), is_clean AND live >= bound) AS recent, toString(any(bound)) AS known_below
       FROM (
         SELECT width, start, first, live, ${rollNumber(`now64(3) - INTERVAL ${seenAfterMs} MILLISECOND`)} AS bound,
-          ${isClean(keptFrom(organisationId))} ${isHeld} AS is_clean
+          ${isClean(kept)} ${isFormed} ${isHeld} AS is_clean
         FROM (${unitsThatChanged(`${ofOrganisation} AND ${startsIn('minute', whole)}`, widths, told)}) AS changes
         LEFT JOIN (${unitsThatWereRolled(`${ofOrganisation} AND width IN (${widths.join(',')}) AND ${startsIn('start', whole)}`, told)}) AS rolled
           USING (width, start)
@@ -196,9 +202,11 @@ interface UnitsTold {
   /** False = they are of one organisation. */
   readonly organisation: boolean;
   readonly leftOut: boolean;
+  /** Other than 0: the latest roll of that form at least. */
+  readonly form: number;
 }
 
-const allTold: UnitsTold = { organisation: true, leftOut: true };
+const allTold: UnitsTold = { organisation: true, leftOut: true, form: 0 };
 
 /** Each width is a part of those that are wider. */
 export function unitsThatChanged(
@@ -221,12 +229,13 @@ export function unitsThatChanged(
 
 export function unitsThatWereRolled(
   where: string,
-  { organisation, leftOut }: UnitsTold = allTold,
+  { organisation, leftOut, form }: UnitsTold = allTold,
 ): string {
   const whose = organisation ? 'organisation_id, ' : '';
   return `
     SELECT ${whose}width, start, min(roll) AS first, max(roll) AS begun, maxIf(roll, is_whole = 1) AS live
       ${leftOut ? ', groupUniqArrayArray(left_out) AS left_out' : ''}
+      ${form > 0 ? `, maxIf(roll, is_whole = 1 AND form >= ${form}) AS formed` : ''}
     FROM usage_rolls
     WHERE ${where}
     GROUP BY ${whose}width, start`;

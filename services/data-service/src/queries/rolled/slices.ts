@@ -10,7 +10,13 @@ export const slices = {
   prompt: ['prompt_slug'],
   status: ['status_code', 'error_code', 'cache_status'],
   endpoint: ['endpoint'],
+  tool: ['capability_name', 'provider', 'provider_slug'],
 } as const satisfies Record<string, readonly EntryColumn[]>;
+
+/** Where cells keep a column of their slice. The key of their table cannot grow, and a tool is told where values of metadata are. */
+export function columnInCells(column: EntryColumn): string {
+  return column === 'capability_name' ? 'metadata_value' : column;
+}
 
 export type SliceName = keyof typeof slices | typeof metadataSlice;
 

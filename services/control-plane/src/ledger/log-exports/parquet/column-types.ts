@@ -60,6 +60,7 @@ export const columnTypes: Readonly<Record<ExportField, ColumnType>> = {
   config: text,
   prompt_slug: text,
   metadata: json,
+  call: json,
 };
 
 /** Every field has a value in every row: all columns are required ones. */

@@ -1818,6 +1818,18 @@ export enum Group {
    * @generated from enum value: GROUP_PROMPT = 11;
    */
   PROMPT = 11,
+
+  /**
+   * Of MCP servers and agents: the tool, prompt, skill or resource.
+   *
+   * @generated from enum value: GROUP_TOOL = 12;
+   */
+  TOOL = 12,
+
+  /**
+   * @generated from enum value: GROUP_MODE = 13;
+   */
+  MODE = 13,
 }
 
 /**
