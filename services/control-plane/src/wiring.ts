@@ -70,6 +70,9 @@ import { createTokenAuthenticate } from './people/authentication/token-caller.ts
 import type { Env } from './settings.ts';
 import { Simulator } from './simulation/simulator.ts';
 import { IntegrationTokens } from './tools/upstream-oauth/integration-tokens.ts';
+import { SignIns } from './tools/upstream-oauth/sign-ins.ts';
+import { UpstreamClients } from './tools/upstream-oauth/upstream-client.ts';
+import { UserConnections } from './tools/upstream-oauth/user-connections.ts';
 
 /** Builds every client once and hands it down. Nothing else constructs a client. */
 export function wire(
@@ -183,6 +186,12 @@ export function wire(
       ? createTokenAuthenticate({ db: client, vault, fetch, refusals, now })
       : undefined,
   });
+  const tokens = new IntegrationTokens({ client, vault, fetch, now, logger });
+  const clients = new UpstreamClients({ client, vault, now });
+  const whenPassed = (barrier: string) => barriers.whenPassed(barrier);
+  const connections = new UserConnections({
+    ...{ client, vault, fetch, clients, whenPassed, now, logger },
+  });
   const oauth = oauthPart({
     client,
     vault,
@@ -192,11 +201,12 @@ export function wire(
     addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
     privateKey: env.JWT_PRIVATE_KEY,
     keyDays: env.MCP_SIGNING_KEY_DAYS,
-    whenPassed: (barrier) => barriers.whenPassed(barrier),
+    whenPassed,
+    signIns: new SignIns({ client, vault, fetch, hostRules, clients, connections, now }),
+    connections,
     logger,
     now,
   });
-  const tokens = new IntegrationTokens({ client, vault, fetch, now, logger });
   let isRetired = false;
   const app = createApp({
     logger,
@@ -229,6 +239,7 @@ export function wire(
         hostRules,
         fetch,
         tokens,
+        connections,
         sealedAddresses: new SealedAddresses(env.SERVICE_CLIENT_AUTH),
       },
       simulator,
@@ -241,7 +252,7 @@ export function wire(
       recordRefusal: createRecordRefusal({ client, logger }),
       publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
       mcpBaseUrl: env.MCP_GATEWAY_BASE_URL,
-      whenPassed: (barrier) => barriers.whenPassed(barrier),
+      whenPassed,
       observe: createAdminMetrics(metrics),
     },
     priceBook,
@@ -383,6 +394,7 @@ export function wire(
             draining: draining.signal,
             ledger,
             tokens,
+            connections,
             signIdentity: oauth.signIdentity,
             counters: {
               client,

@@ -39,6 +39,7 @@ export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.Ke
     allowConfigOverride: row.allowConfigOverride,
     rateLimits: rateLimitMessages(row.rateLimits),
     usageLimits: usageLimitMessages(row.usageLimits),
+    signInMark: row.signInMark ?? '',
     ...(row.grantId === null ? {} : { mcpGrant: grantOf(row, row.grantId) }),
   };
 }

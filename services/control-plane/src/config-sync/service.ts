@@ -13,6 +13,7 @@ import { rehashSecret } from '../people/authentication/store.ts';
 import { reportDefinitions } from '../tools/mcp-integrations/pins/report-definitions.ts';
 import { answerToken } from '../tools/upstream-oauth/answer-token.ts';
 import type { IntegrationTokens } from '../tools/upstream-oauth/integration-tokens.ts';
+import type { UserConnections } from '../tools/upstream-oauth/user-connections.ts';
 import type { Barriers } from './barriers.ts';
 import { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
@@ -51,6 +52,7 @@ export interface ConfigServiceParts {
   now: () => Date;
   counters: ReportParts;
   tokens: IntegrationTokens;
+  connections: UserConnections;
   ledger: Pick<Ledger, 'sumCounters'>;
   /** Who calls, for one server, by the keys of the authorisation server. */
   signIdentity: (claimsJson: string, audience: string) => Promise<IdentityToken>;

@@ -28,6 +28,8 @@ export interface AuthorizationServerParts {
   fetch: GuardedFetch;
   keys: KeyRing;
   grants: Grants;
+  /** Whether the person has to sign in at the server itself before anybody can use it for them. */
+  isSignInMissing: (serverId: string, person: Person) => Promise<boolean>;
   masterKeys: readonly Buffer[];
   logger: Logger;
   now: () => Date;
@@ -312,7 +314,7 @@ async function grantOf(ctx: KoaContextWithOIDC, parts: AuthorizationServerParts)
   if (!(await parts.grants.isRemembered(person, asked))) return undefined;
   const address = addressOf(provider.issuer, resource);
   const server = await reachableServer(parts.client, person, address);
-  if (server === undefined) return undefined;
+  if (server === undefined || (await parts.isSignInMissing(server.id, person))) return undefined;
   const consent = { ...asked, clientName: nameOf(client), serverId: server.id };
   const id = await parts.grants.make(person, consent, ctx.ip);
   return provider.Grant.find(id);

@@ -4,6 +4,7 @@ import type { Provider } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { DatabaseClient } from '../kernel/database/client.ts';
 import { clientAddress } from '../kernel/http/arrival.ts';
+import { isOwnForm, sendPage } from './answer-page.ts';
 import { Attempts } from './attempts.ts';
 import {
   addressOf,
@@ -14,12 +15,14 @@ import {
 } from './authorization-server.ts';
 import type { Grants } from './grants.ts';
 import { type Asking, consentPage, errorPage, loginPage, type Page } from './pages.ts';
-import { type LoginFault, type Person, personOfKey, personOfSecret } from './person.ts';
+import { faultTexts, type Person, personOfKey, personOfSecret } from './person.ts';
 import { listReachableServers } from './store.ts';
+import type { UpstreamPages } from './upstream-pages.ts';
 
 export interface InteractionParts {
   client: DatabaseClient;
   grants: Grants;
+  upstream: UpstreamPages;
   peppers: readonly Buffer[];
   masterKey: Buffer;
   now: () => Date;
@@ -30,13 +33,6 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 const loginsPerAddress = { max: 10, windowMs: 60_000 };
 const loginsPerRequest = { max: 10, windowMs: 30 * 60_000 };
 const choicesMax = 200;
-
-const faultTexts: Readonly<Record<LoginFault, string>> = {
-  unknown: 'This is no key that works.',
-  no_person:
-    'This key is a program’s, or an organisation’s. Log in with a user key of the workspace: it stands for you.',
-  not_allowed: 'You, or this key, may not use MCP servers: it needs the scope mcp.invoke.',
-};
 
 /** The pages between a client's request and its answer: who is it, and do they let the client in. */
 export class InteractionPages {
@@ -57,7 +53,7 @@ export class InteractionPages {
     const interaction = await this.#find(provider, req, res);
     if (interaction === undefined) return;
     if (interaction.prompt.name === 'login')
-      return send(res, loginPage(await this.#asking(provider, interaction)));
+      return sendPage(res, loginPage(await this.#asking(provider, interaction)));
     const person = await this.#personOf(interaction);
     if (person === undefined) return res.redirect(303, interaction.returnTo);
     await this.#showConsent(provider, interaction, person, res);
@@ -68,7 +64,7 @@ export class InteractionPages {
     if (interaction === undefined) return;
     const form = (req.body ?? {}) as Record<string, unknown>;
     if (!this.#isProof(interaction, form.proof) || !isOwnForm(req, provider.issuer))
-      return send(
+      return sendPage(
         res,
         errorPage('invalid_request', 'This form is not from here, or has been open for too long.'),
         403,
@@ -90,7 +86,7 @@ export class InteractionPages {
     } catch (error) {
       if (!(error instanceof errors.OIDCProviderError)) throw error;
     }
-    send(
+    sendPage(
       res,
       errorPage(
         'invalid_request',
@@ -115,13 +111,14 @@ export class InteractionPages {
     );
     if (waitS > 0) {
       res.setHeader('retry-after', String(waitS));
-      return send(res, loginPage(asking, `Too many attempts. Wait ${waitS} seconds.`), 429);
+      return sendPage(res, loginPage(asking, `Too many attempts. Wait ${waitS} seconds.`), 429);
     }
     const person =
       typeof key === 'string'
         ? await personOfKey(this.#parts.client, key.trim(), this.#parts.peppers, this.#parts.now())
         : 'unknown';
-    if (typeof person === 'string') return send(res, loginPage(asking, faultTexts[person]), 401);
+    if (typeof person === 'string')
+      return sendPage(res, loginPage(asking, faultTexts[person]), 401);
     await forgetOther(provider, interaction, person);
     await provider.interactionFinished(req, res, {
       login: { accountId: person.secretId, remember: true },
@@ -144,8 +141,8 @@ export class InteractionPages {
       ? undefined
       : await reachableServer(this.#parts.client, person, addressOf(provider.issuer, resource));
     if (server === undefined && choices.length === 0)
-      return send(res, consentlessPage(asking, person), 403);
-    send(
+      return sendPage(res, consentlessPage(asking, person), 403);
+    sendPage(
       res,
       consentPage({
         ...asking,
@@ -169,7 +166,7 @@ export class InteractionPages {
     // Asked again: since the page was shown the client may have gone, or say something else of itself.
     const client = await provider.Client.find(String(params.client_id));
     if (client === undefined || !client.redirectUriAllowed(redirectUri))
-      return send(res, errorPage('invalid_client', 'The client is not known any more.'), 400);
+      return sendPage(res, errorPage('invalid_client', 'The client is not known any more.'), 400);
     const resource = chosenResource(provider.issuer, String(params.resource), req.body);
     const server = await reachableServer(
       this.#parts.client,
@@ -193,7 +190,13 @@ export class InteractionPages {
       params.resource = resource;
       await interaction.save(leftOf(interaction));
     }
-    await provider.interactionFinished(req, res, { consent: { grantId } });
+    const answer = { consent: { grantId } };
+    const { upstream } = this.#parts;
+    if (!(await upstream.isSignInMissing(server.id, person)))
+      return provider.interactionFinished(req, res, answer);
+    // The client's answer waits for where the person signs in first.
+    const returnTo = await provider.interactionResult(req, res, answer);
+    await upstream.leave(provider.issuer, server.id, person, returnTo, req, res);
   }
 
   /** Begins anew, with nobody logged in. */
@@ -237,10 +240,6 @@ export class InteractionPages {
   }
 }
 
-function send(res: Response, { html, headers }: Page, status = 200): void {
-  res.writeHead(status, { ...headers }).end(html);
-}
-
 function deny(provider: Provider, req: Request, res: Response): Promise<void> {
   return provider.interactionFinished(
     req,
@@ -248,14 +247,6 @@ function deny(provider: Provider, req: Request, res: Response): Promise<void> {
     { error: 'access_denied', error_description: 'the person did not let the client in' },
     { mergeWithLastSubmission: false },
   );
-}
-
-/** Browsers say where a form comes from; who says nothing is no browser, and has the proof. */
-function isOwnForm(req: Request, issuer: string): boolean {
-  const { origin } = req.headers;
-  if (origin !== undefined && origin !== 'null' && origin !== new URL(issuer).origin) return false;
-  const site = req.headers['sec-fetch-site'];
-  return site === undefined || site === 'same-origin' || site === 'none';
 }
 
 /** Whoever logs in in place of somebody begins a session of their own. */

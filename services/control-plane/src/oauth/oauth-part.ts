@@ -4,12 +4,16 @@ import type { GuardedFetch } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
+import type { SignIns } from '../tools/upstream-oauth/sign-ins.ts';
+import { sweepSignIns } from '../tools/upstream-oauth/sign-ins-store.ts';
+import type { UserConnections } from '../tools/upstream-oauth/user-connections.ts';
 import { AuthorizationServer } from './authorization-server.ts';
 import { Grants } from './grants.ts';
 import { InteractionPages } from './interaction.ts';
 import type { OauthParts } from './routes.ts';
 import { KeyRing } from './signing-keys.ts';
 import { sweep } from './store.ts';
+import { UpstreamPages } from './upstream-pages.ts';
 
 export interface OauthSettings {
   client: DatabaseClient;
@@ -22,6 +26,8 @@ export interface OauthSettings {
   privateKey: string | undefined;
   keyDays: number;
   whenPassed: (barrier: string) => Promise<boolean>;
+  signIns: SignIns;
+  connections: UserConnections;
   logger: Logger;
   now: () => Date;
 }
@@ -43,25 +49,29 @@ export function oauthPart(settings: OauthSettings): {
   const lastsMs = settings.keyDays * dayMs;
   const keys = new KeyRing({ client, vault, now, given: settings.privateKey, lastsMs });
   const grants = new Grants({ client, pepper, now, whenPassed });
+  const { signIns, connections } = settings;
+  const upstream = new UpstreamPages({ client, signIns, connections, peppers, masterKey, now });
   const server = new AuthorizationServer({
     client,
     vault,
     fetch,
     keys,
     grants,
+    isSignInMissing: (serverId, person) => upstream.isSignInMissing(serverId, person),
     masterKeys,
     logger,
     now,
   });
-  const pages = new InteractionPages({ client, grants, peppers, masterKey, now });
+  const pages = new InteractionPages({ client, grants, upstream, peppers, masterKey, now });
   return {
-    routes: { server, pages, keys, addresses, now },
+    routes: { server, pages, upstream, keys, addresses, now },
     async signIdentity(claimsJson, audience) {
       const { jwk } = await keys.current();
       return signIdentityToken(claimsJson, audience, jwk, now().getTime());
     },
     async maintain() {
       await keys.rotate();
+      await sweepSignIns(client, now());
       await sweep(client, now(), { unusedClientMs: dayMs, consentMs: 365 * dayMs });
     },
   };

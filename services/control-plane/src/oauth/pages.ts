@@ -124,6 +124,55 @@ export function consentPage(asking: ConsentAsking): Page {
   );
 }
 
+/** Of a person who signs in at an MCP server by themselves. */
+export interface SigningInAt {
+  readonly serverName: string;
+  /** Against forms of other sites. */
+  readonly proof: string;
+  readonly action: string;
+}
+
+export function upstreamLoginPage(asking: SigningInAt, fault?: string): Page {
+  return page(
+    'Sign in at an MCP server',
+    `<p>The MCP server <strong>${escaped(plainName(asking.serverName))}</strong> wants to know you. Log in here with your own key of the workspace first; you then go on to where the server has its accounts.</p>
+${fault === undefined ? '' : `<p class="fault" role="alert">${escaped(fault)}</p>`}
+<form method="post" action="${escaped(asking.action)}" autocomplete="off">
+<input type="hidden" name="proof" value="${escaped(asking.proof)}">
+<label for="key">Your user key</label>
+<input id="key" name="key" type="password" required maxlength="256" autocomplete="off" spellcheck="false" autofocus>
+<button name="do" value="login">Log in</button></form>`,
+  );
+}
+
+/** A link, which the person follows: forms may not lead to a host that is known only now. */
+export function goOnPage(serverName: string, address: URL): Page {
+  return page(
+    'Sign in at an MCP server',
+    `<p>The MCP server <strong>${escaped(plainName(serverName))}</strong> has its accounts at <strong>${escaped(address.host)}</strong>. What you let us do there is done for you alone.</p>
+<p><a id="go-on" href="${escaped(address.href)}" rel="noreferrer">Go on to ${escaped(address.host)}</a></p>`,
+  );
+}
+
+export function signedInPage(serverName: string): Page {
+  return page(
+    'You are signed in',
+    `<p>The MCP server <strong>${escaped(plainName(serverName))}</strong> knows you now. Go back to where you came from, and go on there.</p>`,
+  );
+}
+
+/** @param goOn  where the person goes on without it */
+export function notSignedInPage(code: string, description: string, goOn: string | undefined): Page {
+  const next =
+    goOn === undefined
+      ? '<p>Go back to the client, and begin anew there.</p>'
+      : `<p><a id="go-on" href="${escaped(goOn)}">Go on without it</a></p>`;
+  return page(
+    'You are not signed in',
+    `<p>${escaped(description)}</p><p class="small">${escaped(code)}</p>${next}`,
+  );
+}
+
 /** @param description  for whoever runs the client */
 export function errorPage(error: string, description: string | undefined): Page {
   return page(

@@ -29,6 +29,14 @@ export interface Person {
 /** Why a key does not log anybody in. */
 export type LoginFault = 'unknown' | 'no_person' | 'not_allowed';
 
+/** The same, for the person. */
+export const faultTexts: Readonly<Record<LoginFault, string>> = {
+  unknown: 'This is no key that works.',
+  no_person:
+    'This key is a program’s, or an organisation’s. Log in with a user key of the workspace: it stands for you.',
+  not_allowed: 'You, or this key, may not use MCP servers: it needs the scope mcp.invoke.',
+};
+
 /** The scope that a key needs to use MCP servers. */
 const neededScope = 'mcp.invoke';
 

@@ -8,10 +8,12 @@ import { resourceDocument, serverDocument } from './documents.ts';
 import type { InteractionPages } from './interaction.ts';
 import { errorPage } from './pages.ts';
 import type { KeyRing } from './signing-keys.ts';
+import { type UpstreamPages, upstreamPaths } from './upstream-pages.ts';
 
 export interface OauthParts {
   server: AuthorizationServer;
   pages: InteractionPages;
+  upstream: UpstreamPages;
   keys: KeyRing;
   addresses: PublicAddresses;
   now: () => Date;
@@ -30,7 +32,7 @@ const documentSeconds = 3_600;
 
 /** At the root, as clients expect them; the gateway forwards them here. */
 export function oauthRoutes(parts: OauthParts): Router {
-  const { pages, keys } = parts;
+  const { pages, upstream, keys } = parts;
   const router = Router();
   const form = express.urlencoded({ extended: false, limit: formBytesMax, parameterLimit: 20 });
 
@@ -58,6 +60,17 @@ export function oauthRoutes(parts: OauthParts): Router {
   router.post(`${oauthPaths.interaction}/:uid`, form, async (req, res) => {
     await pages.take(await asCalled(req, parts), req, res);
   });
+
+  router.get(upstreamPaths.signIn, brake('authorize'), (req, res) =>
+    upstream.show(baseOf(req, parts), req, res),
+  );
+  router.post(upstreamPaths.signIn, brake('authorize'), form, (req, res) =>
+    upstream.take(baseOf(req, parts), req, res),
+  );
+  router.get(upstreamPaths.callback, brake('authorize'), (req, res) => upstream.back(req, res));
+  router.get(upstreamPaths.clientDocument, (req, res) =>
+    sendDocument(res, upstream.clientDocument(baseOf(req, parts))),
+  );
 
   const pass: RequestHandler = async (req, res) => {
     const provider = await asCalled(req, parts);
@@ -183,7 +196,7 @@ const asForm: RequestHandler = (req, res, next) => {
 
 /** Pages of other origins may register, ask for tokens and read the documents: no cookie goes with it. */
 const crossOrigin: RequestHandler = (req, res, next) => {
-  const isPage = req.path.startsWith('/interaction') || req.path.endsWith('/authorize');
+  const isPage = /^\/(interaction|upstream-)|\/authorize$/.test(req.path);
   if (isPage) return next();
   res.set('access-control-allow-origin', '*');
   res.set('access-control-expose-headers', 'www-authenticate, retry-after');

@@ -1,3 +1,5 @@
+import { config } from '@sluice/proto-stubs';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
@@ -7,6 +9,7 @@ import type { CallReply } from './caller-reply.ts';
 import { type McpCall, principalOf, principalOfUser } from './mcp-call.ts';
 import { unserved } from './unserved.ts';
 import { headerPlan } from './upstream-headers.ts';
+import { isOfUser } from './upstream-tokens.ts';
 import type { UserTokens } from './user-tokens.ts';
 
 /** Who decides on whoever wants to reach a server, whichever way they come. */
@@ -22,6 +25,8 @@ export interface Entering {
   readonly exchange: Exchange & { subject: ToolCall };
   /** What a token lets its client do; undefined = a key or a JWT. */
   readonly identity: McpIdentity | undefined;
+  /** The origin that browsers reach this gateway at; undefined = nobody said. */
+  readonly base: string | undefined;
   readonly reply: CallReply;
   readonly signal: AbortSignal;
 }
@@ -44,7 +49,7 @@ export async function withCaller(
 
 /** The server that is asked for, where it may be: nobody is asked. @throws GatewayError, AccessFault */
 export function entered(
-  { address, exchange, identity, reply, signal }: Entering,
+  { address, base, exchange, identity, reply, signal }: Entering,
   access: Access,
 ): McpCall {
   const { key, bundle } = exchange;
@@ -59,8 +64,19 @@ export function entered(
   if (refused !== undefined) throw new AccessFault(403, 'forbidden', refused);
   const why = unserved(server);
   if (why !== undefined) throw new AccessFault(503, 'temporarily_unavailable', why);
+  if (isOfUser(server) && !isPerson(key))
+    throw new AccessFault(
+      403,
+      'forbidden',
+      'Each user signs in at this MCP server: call it with a user key of the workspace, or log in. A service key, or a JWT, stands for nobody there.',
+    );
   const principal = principalOf(key);
-  return { exchange, key, bundle, server, identity, principal, told: {}, reply, signal };
+  return { exchange, key, bundle, server, identity, principal, told: {}, base, reply, signal };
+}
+
+/** Whether a key is somebody's own; what a JWT says of its user is no user of ours. */
+function isPerson({ source }: ResolvedKey): boolean {
+  return source.type === config.KeyType.WORKSPACE_USER && source.userId !== '';
 }
 
 /** With the end user's own token, where the server asks for one: what they begin is theirs, not of all who share a key. @throws UserTokenFault */

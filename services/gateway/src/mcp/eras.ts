@@ -10,6 +10,7 @@ import { RecentMap } from '../chain/recent-map.ts';
 import type { McpCall } from './mcp-call.ts';
 import { askServer, readAnswer, statusFault } from './server-reply.ts';
 import type { UpstreamDeps } from './upstream.ts';
+import { isOfUser } from './upstream-tokens.ts';
 
 /** A server that was updated is asked again after so long, or when it answers as if it were another. */
 const knownMs = 300_000;
@@ -40,15 +41,17 @@ export class Eras {
     if (source.transport === 'sse') return false;
     const known = this.#known.use(state);
     if (known !== undefined && known.until > performance.now()) return known.isModern;
-    const running = this.#asking.get(state);
+    // Where each user has to sign in, who has not says nothing for the others.
+    const asker = isOfUser(call.server) ? `${state} ${call.key.source.userId}` : state;
+    const running = this.#asking.get(asker);
     if (running !== undefined) return running;
     const asking = this.#ask(call)
       .then((isModern) => {
         this.#known.set(state, { isModern, until: performance.now() + knownMs });
         return isModern;
       })
-      .finally(() => this.#asking.delete(state));
-    this.#asking.set(state, asking);
+      .finally(() => this.#asking.delete(asker));
+    this.#asking.set(asker, asking);
     return asking;
   }
 

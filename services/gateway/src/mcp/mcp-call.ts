@@ -26,6 +26,8 @@ export interface McpCall {
   readonly principal: string;
   /** The merged server that it came through, and what callers of that call what is asked for. */
   readonly via?: { readonly slug: string; readonly calledAs?: string | undefined } | undefined;
+  /** The origin that browsers and clients reach this gateway at; undefined = nobody said. */
+  readonly base: string | undefined;
   readonly reply: CallReply;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;

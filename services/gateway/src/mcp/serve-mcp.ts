@@ -9,8 +9,11 @@ import {
   isModernVersion,
   legacyVersions,
   McpFault,
+  type McpNotification,
+  type McpRequest,
   readMessage,
   rpcCodes,
+  type Sealer,
 } from '@sluice/mcp';
 import { type Exchange, openExchange } from '../exchange/exchange.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
@@ -29,6 +32,7 @@ import { rightOf, scopeFor } from './method-right.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
 import type { ServedServer } from './served-server.ts';
 import type { Sessions } from './sessions.ts';
+import { SignInNeeded, tellLegacy, tellModern, withoutSignIn } from './sign-in-needed.ts';
 import { withTraceOf } from './trace-of-message.ts';
 import { UserTokenFault } from './user-tokens.ts';
 
@@ -37,6 +41,7 @@ export interface McpDeps extends ServeDeps, EnterParts {
   readonly origins: Omit<OriginSettings, 'readArrival'>;
   readonly sessions: Sessions;
   readonly serverOf: (call: McpCall) => ServedServer;
+  readonly sealer: Sealer;
 }
 
 export type ServeMcp = (req: IncomingMessage, res: ServerResponse, address: McpAddress) => void;
@@ -145,8 +150,8 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const identity = await deps.authenticate(exchange, served);
-  const { address, reply } = served;
-  const call = await enterServer({ address, exchange, identity, reply, signal }, deps);
+  const { address, base, reply } = served;
+  const call = await enterServer({ address, base, exchange, identity, reply, signal }, deps);
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
@@ -191,12 +196,32 @@ async function post(
   const { era, version } = checkEra(message, headers);
   const server = deps.serverOf(call);
   if (era === 'modern' && (message.kind === 'request' || message.kind === 'notification'))
-    return server.modern(call, message, version);
+    return postModern(call, message, version, server, deps.sealer);
   if (message.kind === 'request' && message.method === 'initialize')
-    return server.begin(call, message);
+    return server.begin(call, message).catch((error: unknown) => {
+      throw error instanceof SignInNeeded ? tellLegacy(error, message.params) : error;
+    });
   const session = await deps.sessions.of(call, sessionId);
-  if (message.kind === 'request') return server.request(call, session, message);
-  return server.tell(call, session, message);
+  if (message.kind !== 'request') return server.tell(call, session, message);
+  return server.request(call, session, message).catch((error: unknown) => {
+    throw error instanceof SignInNeeded ? tellLegacy(error, JSON.parse(session.client)) : error;
+  });
+}
+
+/** A request that stands alone; who has to sign in first is asked in its answer, where that may ask. */
+async function postModern(
+  call: McpCall,
+  came: McpRequest | McpNotification,
+  version: string,
+  server: ServedServer,
+  sealer: Sealer,
+): Promise<void> {
+  if (came.kind === 'notification') return server.modern(call, came, version);
+  const message = withoutSignIn(call, came, sealer);
+  return server.modern(call, message, version).catch((error: unknown) => {
+    if (!(error instanceof SignInNeeded)) throw error;
+    tellModern(error, call, message, sealer);
+  });
 }
 
 /** Whether the token lets its client ask this; keys may ask everything. @throws AccessFault 403 that names the scope to log in for */
@@ -241,7 +266,8 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
   }
   if (caught instanceof McpFault) {
     const { status, code, message, data, idText = 'null' } = caught;
-    const headers: ReplyHeaders = status === 405 ? { allow: 'POST' } : {};
+    const headers: ReplyHeaders =
+      status === 405 ? { allow: 'POST' } : caught instanceof SignInNeeded ? challenge(served) : {};
     const error = { code, message, ...(data === undefined ? {} : { data }) };
     reply.body(status, errorReply(idText, error), headers);
     return;

@@ -18,6 +18,7 @@ import { messageOf } from './events.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Session } from './session.ts';
+import { SignInNeeded } from './sign-in-needed.ts';
 import { type CallDeadline, callServer, type UpstreamDeps } from './upstream.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 
@@ -60,13 +61,35 @@ export async function askServer(
     return upstream;
   };
   const { tokens } = deps;
-  const token = await tokens.tokenFor(server);
+  const token = await tokens.tokenFor(call);
   const upstream = await ask(token);
-  if (token === undefined || upstream.status !== 401) return upstream;
-  const another = await tokens.tokenAfter(server, token);
-  if (another === undefined) return upstream;
-  await upstream.readAll(smallBodyMax);
-  return ask(another);
+  if (token === undefined) return upstream;
+  const another = await tokenInstead(call, upstream, token, deps);
+  return another === undefined ? upstream : ask(another);
+}
+
+/** What to ask with once more, after a server did not take a token as it is; undefined = the answer stands. @throws McpFault */
+async function tokenInstead(
+  call: McpCall,
+  upstream: UpstreamCall,
+  token: string,
+  { tokens }: UpstreamDeps,
+): Promise<string | undefined> {
+  if (upstream.status === 401) {
+    await peek(upstream);
+    return tokens.tokenAfter(call, token);
+  }
+  const wanted = upstream.status === 403 ? wantedScope(upstream) : undefined;
+  if (wanted === undefined) return undefined;
+  await peek(upstream);
+  return tokens.tokenWith(call, token, wanted);
+}
+
+/** Scopes that a server wants besides those of the token (RFC 6750, 3.1). */
+function wantedScope({ headers }: UpstreamCall): string | undefined {
+  const challenge = String(headers['www-authenticate'] ?? '');
+  if (!/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
+  return /\bscope="([\x21\x23-\x5b\x5d-\x7e ]{1,1000})"/i.exec(challenge)?.[1];
 }
 
 /** What comes back for a request. */
@@ -217,6 +240,7 @@ export function failureOf(
   asked: McpRequest | undefined,
   deadline: CallDeadline | undefined,
 ): unknown {
+  if (error instanceof SignInNeeded) return asked === undefined ? error : error.of(asked);
   if (error instanceof McpFault)
     return asked === undefined || error.idText !== undefined
       ? error

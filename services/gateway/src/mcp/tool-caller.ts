@@ -33,6 +33,8 @@ export interface ToolCallerDeps extends EnterParts {
   readonly serverOf: (call: McpCall) => ServedServer;
   readonly sse: SseRelay;
   readonly sessions: Sessions;
+  /** The origin that browsers reach gateways at, where it is set. */
+  readonly base: string | undefined;
   /** Hears of faults of ours. */
   readonly onFault: (error: unknown) => void;
 }
@@ -103,7 +105,8 @@ export class ToolCaller {
     if (key === undefined) throw new Error('nobody was let in');
     checkKey(exchange, key);
     const reply = new CapturedReply(signal);
-    const entering = { address, exchange, identity: undefined, reply, signal };
+    const { base } = this.#deps;
+    const entering = { address, base, exchange, identity: undefined, reply, signal };
     const call = await enterServer(entering, this.#deps).catch((error: unknown) => {
       throw refusal(error, address.server);
     });
@@ -119,7 +122,10 @@ export class ToolCaller {
     const reply = new CapturedReply(signal);
     try {
       checkKey(exchange, key);
-      entered({ address, exchange, identity: undefined, reply, signal }, this.#deps.access);
+      entered(
+        { address, base: undefined, exchange, identity: undefined, reply, signal },
+        this.#deps.access,
+      );
       return undefined;
     } catch (error) {
       return fromUnknown(refusal(error, address.server));
@@ -330,7 +336,8 @@ function identityOf(call: McpCall): string {
     exchange.arrival.headers,
     told,
   );
-  const parts = [principal, key.source.id, server.version, exchange.metadata, sent];
+  const { id, signInMark } = key.source;
+  const parts = [principal, id, signInMark, server.version, exchange.metadata, sent];
   return hash('sha256', JSON.stringify(parts), 'base64url');
 }
 

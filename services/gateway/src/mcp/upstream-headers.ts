@@ -164,7 +164,7 @@ function named(headers: unknown): Record<string, string> {
   );
 }
 
-const servedAuthTypes = new Set(['none', 'headers', 'oauth_client_credentials']);
+const servedAuthTypes = new Set(['none', 'headers', 'oauth_client_credentials', 'oauth_auto']);
 
 function unkept(identity: unknown, validation: unknown, authType: string): string | undefined {
   const untold = identityPlan(identity)?.unkept;

@@ -2,12 +2,17 @@ import { hash } from 'node:crypto';
 import { McpFault, rpcCodes } from '@sluice/mcp';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ConfigSource } from '../held/config-source.ts';
+import type { McpCall } from './mcp-call.ts';
+import { SignInNeeded } from './sign-in-needed.ts';
 
 export interface UpstreamTokensOptions {
   readonly ask: ConfigSource['upstreamToken'];
   readonly countMax?: number;
   readonly now?: () => number;
 }
+
+/** Of a call, whose token it is made with. */
+export type TokenCall = Pick<McpCall, 'server' | 'key' | 'bundle' | 'base'>;
 
 interface Held {
   readonly version: string;
@@ -20,66 +25,103 @@ interface Held {
   renewsAtMs: number;
 }
 
+/** Why the control plane gave none. */
+interface Fault {
+  readonly code: string;
+  readonly message: string;
+}
+
 interface Refusal {
   readonly version: string;
-  readonly fault: McpFault;
+  readonly fault: Fault;
   readonly untilMs: number;
+}
+
+/** A token that a server did not take as it is. */
+interface Refused {
+  readonly token: string;
+  /** What it wanted besides; empty = it did not take it at all. */
+  readonly wantedScope: string;
 }
 
 /** A replacement that is refused sooner than that is not the reason. The first one may have been the control plane's for long. */
 const refusedAfterMs = 3_000;
 /** After a failure nobody asks for so long. */
 const restMs = 5_000;
+const wantedScopeMax = 1_000;
 
 /**
- * Tokens that servers know this gateway by, from the control plane, held until shortly before they expire: while it is away, what is
- * held still works.
+ * Tokens that servers know this gateway, or each of its users, by: from the control plane, held until shortly before they expire, so that
+ * while it is away what is held still works. What is held of a user is found by nobody else's call: a name has the server, the user, and
+ * the mark of their last sign-in or sign-out.
  */
 export class UpstreamTokens {
   readonly #ask: ConfigSource['upstreamToken'];
   readonly #countMax: number;
   readonly #now: () => number;
-  /** By the server's id; the first is the one that was asked for longest ago. */
+  /** By `nameOf`; the first is the one that was asked for longest ago. */
   readonly #held = new Map<string, Held>();
   readonly #refusals = new Map<string, Refusal>();
   readonly #asking = new Map<string, Promise<string>>();
 
-  constructor({ ask, countMax = 10_000, now = Date.now }: UpstreamTokensOptions) {
+  constructor({ ask, countMax = 20_000, now = Date.now }: UpstreamTokensOptions) {
     this.#ask = ask;
     this.#countMax = countMax;
     this.#now = now;
   }
 
-  /** Undefined = the server wants none. @throws McpFault why there is none */
-  tokenFor(server: CompiledMcpServer): Promise<string> | string | undefined {
-    if (!needsToken(server)) return undefined;
-    const held = this.#current(server);
+  /** Undefined = the server wants none. @throws McpFault why there is none; SignInNeeded */
+  tokenFor(call: TokenCall): Promise<string> | string | undefined {
+    if (!needsToken(call.server)) return undefined;
+    const held = this.#current(call);
     if (held !== undefined && this.#now() < held.renewsAtMs) return held.token;
-    return this.#renewed(server, held, undefined);
+    return this.#renewed(call, held, undefined);
   }
 
-  /** Another one, after the server did not take this one; undefined = there is no use in that. @throws McpFault */
-  tokenAfter(server: CompiledMcpServer, refused: string): Promise<string> | string | undefined {
-    const held = this.#current(server);
+  /** Another one, after the server did not take this one; undefined = there is no use in that. @throws McpFault, SignInNeeded */
+  tokenAfter(call: TokenCall, refused: string): Promise<string> | string | undefined {
+    const held = this.#current(call);
     if (held !== undefined && held.token !== refused) return held.token;
-    if (held?.isReplacement === true && this.#now() - held.heldAtMs < refusedAfterMs)
+    if (held?.isReplacement === true && this.#now() - held.heldAtMs < refusedAfterMs) {
+      if (isOfUser(call.server)) throw new SignInNeeded(call);
       return undefined;
-    this.#held.delete(server.source.id);
-    return this.#renewed(server, undefined, refused);
+    }
+    this.#held.delete(nameOf(call));
+    return this.#renewed(call, undefined, { token: refused, wantedScope: '' });
   }
 
-  #current({ source, version }: CompiledMcpServer): Held | undefined {
-    const held = this.#held.get(source.id);
-    return held?.version === version && this.#now() < held.expiresAtMs ? held : undefined;
+  /**
+   * One that lets its user do more, after the server wanted these scopes as well; undefined = there is no use in that. The one that is held
+   * stays: it works for the rest. @throws SignInNeeded, McpFault
+   */
+  async tokenWith(
+    call: TokenCall,
+    refused: string,
+    wantedScope: string,
+  ): Promise<string | undefined> {
+    if (!isOfUser(call.server) || wantedScope.length > wantedScopeMax) return undefined;
+    const held = this.#current(call);
+    if (held !== undefined && held.token !== refused) return held.token;
+    const given = await this.#askFor(call, { token: refused, wantedScope });
+    if (typeof given === 'string') return given;
+    if (given.code === 'insufficient_scope') return undefined;
+    throw faultOf(call, given);
+  }
+
+  #current(call: TokenCall): Held | undefined {
+    const held = this.#held.get(nameOf(call));
+    return held?.version === call.server.version && this.#now() < held.expiresAtMs
+      ? held
+      : undefined;
   }
 
   async #renewed(
-    server: CompiledMcpServer,
+    call: TokenCall,
     held: Held | undefined,
-    refused: string | undefined,
+    refused: Refused | undefined,
   ): Promise<string> {
     try {
-      return await this.#askOnce(server, refused);
+      return await this.#askOnce(call, refused);
     } catch (error) {
       // It works until it expires, whoever is away.
       if (held === undefined) throw error;
@@ -88,51 +130,82 @@ export class UpstreamTokens {
     }
   }
 
-  #askOnce(server: CompiledMcpServer, refused: string | undefined): Promise<string> {
-    const { source, version } = server;
-    const refusal = this.#refusals.get(source.id);
-    if (refusal?.version === version && this.#now() < refusal.untilMs) throw refusal.fault;
-    const key = `${source.id} ${version}`;
+  #askOnce(call: TokenCall, refused: Refused | undefined): Promise<string> {
+    const { version } = call.server;
+    const name = nameOf(call);
+    const refusal = this.#refusals.get(name);
+    if (refusal?.version === version && this.#now() < refusal.untilMs)
+      throw faultOf(call, refusal.fault);
+    const key = `${name} ${version}`;
     const running = this.#asking.get(key);
     if (running !== undefined) return running;
-    const asking = this.#askFor(server, refused).finally(() => this.#asking.delete(key));
+    const asking = this.#askAndRest(call, refused).finally(() => this.#asking.delete(key));
     this.#asking.set(key, asking);
     return asking;
   }
 
-  async #askFor({ source, version }: CompiledMcpServer, refused: string | undefined) {
-    try {
-      const { accessToken, expiresInMs, renewInMs, fault } = await this.#ask({
-        serverId: source.id,
-        refusedSha256: refused === undefined ? Buffer.alloc(0) : hash('sha256', refused, 'buffer'),
-      });
-      if (accessToken === '')
-        throw noToken(fault?.message ?? 'The control plane gave none.', fault?.code ?? 'no_token');
-      const atMs = this.#now();
-      keep(this.#held, this.#countMax, source.id, {
-        version,
-        token: accessToken,
-        heldAtMs: atMs,
-        isReplacement: refused !== undefined,
-        expiresAtMs: atMs + expiresInMs,
-        renewsAtMs: atMs + renewInMs,
-      });
-      this.#refusals.delete(source.id);
-      return accessToken;
-    } catch (error) {
-      const fault =
-        error instanceof McpFault
-          ? error
-          : noToken('The control plane cannot be asked for it.', 'unavailable');
-      const untilMs = this.#now() + restMs;
-      keep(this.#refusals, this.#countMax, source.id, { version, fault, untilMs });
-      throw fault;
+  async #askAndRest(call: TokenCall, refused: Refused | undefined): Promise<string> {
+    const given = await this.#askFor(call, refused);
+    const name = nameOf(call);
+    if (typeof given === 'string') {
+      this.#refusals.delete(name);
+      return given;
     }
+    const untilMs = this.#now() + restMs;
+    const { version } = call.server;
+    keep(this.#refusals, this.#countMax, name, { version, fault: given, untilMs });
+    throw faultOf(call, given);
+  }
+
+  /** The token, which is held from now on, or why there is none. */
+  async #askFor(call: TokenCall, refused: Refused | undefined): Promise<string | Fault> {
+    const { source, version } = call.server;
+    const { accessToken, expiresInMs, renewInMs, fault } = await this.#ask({
+      serverId: source.id,
+      refusedSha256:
+        refused === undefined ? Buffer.alloc(0) : hash('sha256', refused.token, 'buffer'),
+      userId: isOfUser(call.server) ? call.key.source.userId : '',
+      wantedScope: refused?.wantedScope ?? '',
+    }).catch(() => unreachable);
+    if (accessToken === '')
+      return {
+        code: fault?.code ?? 'no_token',
+        message: fault?.message ?? 'The control plane gave none.',
+      };
+    const atMs = this.#now();
+    keep(this.#held, this.#countMax, nameOf(call), {
+      version,
+      token: accessToken,
+      heldAtMs: atMs,
+      isReplacement: refused !== undefined,
+      expiresAtMs: atMs + expiresInMs,
+      renewsAtMs: atMs + renewInMs,
+    });
+    return accessToken;
   }
 }
 
+const unreachable = {
+  accessToken: '',
+  expiresInMs: 0,
+  renewInMs: 0,
+  fault: { code: 'unavailable', message: 'The control plane cannot be asked for it.' },
+};
+
 export function needsToken({ source }: CompiledMcpServer): boolean {
-  return source.authType === 'oauth_client_credentials';
+  return source.authType === 'oauth_client_credentials' || source.authType === 'oauth_auto';
+}
+
+/** Whether the server knows each user by a token of their own. */
+export function isOfUser({ source }: CompiledMcpServer): boolean {
+  return source.authType === 'oauth_auto';
+}
+
+function nameOf({ server, key }: TokenCall): string {
+  const { id } = server.source;
+  if (!isOfUser(server)) return id;
+  const { organisationId, workspaceId, userId, signInMark } = key.source;
+  return `${id} ${organisationId} ${workspaceId} ${userId} ${signInMark}`;
 }
 
 /** Maps keep insertion order: the first is the oldest. */
@@ -145,11 +218,12 @@ function keep<T>(map: Map<string, T>, countMax: number, key: string, value: T): 
   }
 }
 
-function noToken(why: string, error: string): McpFault {
+function faultOf(call: TokenCall, { code, message }: Fault): McpFault {
+  if (code === 'sign_in_required') return new SignInNeeded(call);
   return new McpFault({
     status: 502,
     code: rpcCodes.internalError,
-    message: `The gateway has no token for the MCP server: ${why}`,
-    data: { reason: 'upstream_sign_in', error },
+    message: `The gateway has no token for the MCP server: ${message}`,
+    data: { reason: 'upstream_sign_in', error: code },
   });
 }

@@ -134,6 +134,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     serverOf,
     sse,
     sessions,
+    base: (env.MCP_GATEWAY_BASE_URL ?? env.PUBLIC_URL)?.replace(/\/+$/, ''),
     onFault: (err) => logger.error({ err }, 'a call of a tool failed on our side'),
   });
   const serve = serveMcp({
@@ -150,6 +151,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     ...entering,
     sessions,
     serverOf,
+    sealer,
   });
   const part: Part = {
     name: 'mcp',

@@ -20,6 +20,13 @@ export const sealedColumns = [
   { table: 'mcp_integrations', column: 'sealed_configurations', key: ['id'] },
   { table: 'agent_integrations', column: 'sealed_configurations', key: ['id'] },
   { table: 'mcp_integration_tokens', column: 'sealed_token', key: ['integration_id'] },
+  { table: 'mcp_connections', column: 'sealed_tokens', key: ['server_id', 'user_id'] },
+  {
+    table: 'mcp_upstream_clients',
+    column: 'sealed_client',
+    key: ['integration_id', 'name_hash'],
+  },
+  { table: 'mcp_sign_ins', column: 'sealed_attempt', key: ['state_hash'] },
   { table: 'oauth_signing_keys', column: 'sealed_private_key', key: ['id'] },
   { table: 'oauth_clients', column: 'sealed_metadata', key: ['id'] },
   { table: 'oauth_records', column: 'sealed_payload', key: ['model', 'id_hash'] },

@@ -61,5 +61,7 @@ export async function removeMember(
   workspaceId: string,
   userId: string,
 ): Promise<void> {
+  // What they signed in for at the workspace's MCP servers goes with them.
+  await db.mcpConnection.deleteMany({ where: { userId, server: { workspaceId } } });
   await db.workspaceMember.delete({ where: { workspaceId_userId: { workspaceId, userId } } });
 }

@@ -4,8 +4,10 @@ import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
+import type { UserSignIns } from '../registry/registry.ts';
 import { changeServer, reachServer } from '../registry/servers.ts';
 import type { ServerRow } from '../registry/tables.ts';
+import { markKeys } from '../upstream-oauth/connections-store.ts';
 import { listConnections, removeConnections } from './connections-store.ts';
 
 /** Sign-ins at the server behind: a user's own, or those an admin or a service key asks for. */
@@ -20,18 +22,25 @@ export async function listSignIns(
 }
 
 /** Forgets what a user has signed in with. One who is not signed in stays so: asking twice is no fault. */
-export function removeSignIn(
+export async function removeSignIn(
   call: AdminRequest,
+  connections: UserSignIns,
   reference: string,
   query: QueryOf<'mcp-servers.connections.delete'>,
 ): Promise<void> {
-  return changeServer(call, mcpKind, reference, async ({ db, describe }, server) => {
+  let revoke = async () => {};
+  await changeServer(call, mcpKind, reference, async ({ db, describe, touchKey }, server) => {
     await requireNamedWorkspace(call, server);
     const userId = whose(call.caller, query.user_id);
     if (userId === undefined) throw invalidField('query.user_id', 'is required with a service key');
-    const removed = await removeConnections(db, server.id, userId);
+    const { id, workspaceId, integration } = server;
+    if (integration !== null) revoke = await connections.revocable({ id, integration }, userId);
+    const removed = await removeConnections(db, id, userId);
+    // Gateways hold what the user was known by.
+    if (removed > 0) for (const key of await markKeys(db, { workspaceId, userId })) touchKey(key);
     describe({ detail: { slug: server.slug, user_id: userId, connections: removed } });
   });
+  await revoke();
 }
 
 /** Whose connections the caller means; undefined = everybody's. */

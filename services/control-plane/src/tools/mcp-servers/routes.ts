@@ -89,7 +89,7 @@ export function mcpServerOperations(parts: RegistryParts) {
         return withMore(data, total, query);
       },
       delete: async (call, { query }) => {
-        await removeSignIn(call, named(call), query);
+        await removeSignIn(call, parts.connections, named(call), query);
         return { success: true };
       },
     }),

@@ -15,6 +15,15 @@ export interface SignInTokens {
   ): Promise<{ readonly token: string }>;
 }
 
+/** What servers know one user by. */
+export interface UserSignIns {
+  /** @returns revokes, at the server that gave it, what the user is about to lose */
+  revocable(
+    server: { readonly id: string; readonly integration: { readonly url: string } },
+    userId: string,
+  ): Promise<() => Promise<void>>;
+}
+
 /** What both registries are built with. */
 export interface RegistryParts {
   readonly vault: CredentialVault;
@@ -24,6 +33,8 @@ export interface RegistryParts {
   readonly fetch: GuardedFetch;
   /** Of integrations that sign in with client credentials. */
   readonly tokens: SignInTokens;
+  /** Of integrations where each user signs in. */
+  readonly connections: UserSignIns;
   /** The same as gateways have: what one of the two shows, the other opens. */
   readonly sealedAddresses: SealedAddresses;
 }

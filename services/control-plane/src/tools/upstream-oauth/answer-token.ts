@@ -3,29 +3,36 @@ import type { config } from '@sluice/proto-stubs';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { SignInFault } from '../registry/sign-in-fault.ts';
+import { findServer } from './connections-store.ts';
 import type { IntegrationTokens } from './integration-tokens.ts';
-import { findServerIntegration } from './tokens-store.ts';
+import type { UserConnections } from './user-connections.ts';
 
 export interface AnswerTokenParts {
   readonly client: DatabaseClient;
   readonly tokens: IntegrationTokens;
+  readonly connections: UserConnections;
   readonly now: () => Date;
 }
 
 /** What a gateway asks for a server that it calls. A server that cannot be signed in at is an answer. */
 export async function answerToken(
-  { client, tokens, now }: AnswerTokenParts,
-  { serverId, refusedSha256 }: config.GetUpstreamTokenRequest,
+  { client, tokens, connections, now }: AnswerTokenParts,
+  { serverId, refusedSha256, userId, wantedScope }: config.GetUpstreamTokenRequest,
 ): Promise<MessageInitShape<typeof config.GetUpstreamTokenResponseSchema>> {
   try {
-    const integration = isUuid(serverId)
-      ? await findServerIntegration(client, serverId)
-      : undefined;
-    if (integration === undefined)
-      throw new SignInFault('not_found', 'There is no such MCP server.');
+    const server = isUuid(serverId) ? await findServer(client, serverId) : undefined;
+    if (server === undefined) throw new SignInFault('not_found', 'There is no such MCP server.');
     const refused = refusedSha256.length === 0 ? undefined : Buffer.from(refusedSha256);
-    const { token, expiresAt, renewsAt } = await tokens.tokenOf(integration, refused);
-    const leftMs = (until: Date) => Math.max(0, until.getTime() - now().getTime());
+    const { token, expiresAt, renewsAt } =
+      userId === ''
+        ? await tokens.tokenOf(server.integration, refused)
+        : await connections.tokenOf(
+            server,
+            asUser(userId),
+            refused && { sha256: refused, wantedScope },
+          );
+    const leftMs = (until: Date) =>
+      Math.min(answerMsMax, Math.max(0, until.getTime() - now().getTime()));
     return {
       accessToken: token,
       expiresInMs: leftMs(expiresAt),
@@ -35,4 +42,13 @@ export async function answerToken(
     if (!(error instanceof SignInFault)) throw error;
     return { fault: { code: error.code, message: error.message } };
   }
+}
+
+/** However long a token lasts, gateways ask again. */
+const answerMsMax = 24 * 3_600_000;
+
+/** @throws SignInFault */
+function asUser(id: string): string {
+  if (isUuid(id)) return id.toLowerCase();
+  throw new SignInFault('not_found', 'There is no such user.');
 }

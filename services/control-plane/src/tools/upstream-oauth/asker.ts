@@ -38,11 +38,15 @@ export class Asker {
     };
   }
 
+  /** From a server on https nothing leads to http. */
+  isSafe({ protocol }: URL): boolean {
+    return protocol === 'https:' || (protocol === 'http:' && this.server.protocol === 'http:');
+  }
+
   /** @throws SignInFault, GatewayError */
   async request(address: string, init: RequestInit = {}): Promise<Response> {
     const url = URL.parse(address);
-    const isSafe = url?.protocol === 'https:' || this.server.protocol === 'http:';
-    if (url === null || !isSafe)
+    if (url === null || !this.isSafe(url))
       throw new SignInFault(
         'invalid_metadata',
         'An address in the metadata of the authorisation server is not an https address.',

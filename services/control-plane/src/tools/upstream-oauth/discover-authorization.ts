@@ -9,6 +9,10 @@ export interface Authorization {
   /** RFC 8707. */
   readonly resource: string;
   readonly scope: string | undefined;
+  /** It published metadata; else it is as the admin says, or as servers of before are. */
+  readonly isPublished: boolean;
+  /** Nobody said whose endpoints these are: an `iss` can be held against nothing. */
+  readonly isAnonymous: boolean;
 }
 
 /** `configurations.oauth_metadata`: what the admin says goes before what is found. */
@@ -23,27 +27,29 @@ const endpoints = [
 
 /**
  * Asks the server who protects it (RFC 9728) and them what they are (RFC 8414, OpenID Connect Discovery), as far as the admin has not
- * said it. @throws SignInFault, GatewayError
+ * said it. @param needed what must be known then @throws SignInFault, GatewayError
  */
 export async function discoverAuthorization(
   asker: Asker,
   given: GivenMetadata,
+  needed: readonly (typeof endpoints)[number][] = ['token_endpoint'],
 ): Promise<Authorization> {
   const { server } = asker;
   const said = saidEndpoints(given);
   const issuer = textOf(given.issuer);
   const scope = textOf(given.scope);
-  if (said.token_endpoint !== undefined)
+  if (said.token_endpoint !== undefined && needed.every((each) => said[each] !== undefined))
     return {
       as: { issuer: issuer ?? new URL(said.token_endpoint).origin, ...said },
       resource: resourceOf(server),
       scope,
+      isPublished: false,
+      isAnonymous: issuer === undefined,
     };
   const found = await protectedResource(asker);
   const named = issuer ?? found.issuer;
-  const as =
-    (await findMetadata(asker, new URL(named ?? server.origin))) ??
-    (named === undefined ? defaultsOf(server) : undefined);
+  const published = await findMetadata(asker, new URL(named ?? server.origin));
+  const as = published ?? (named === undefined ? defaultsOf(server) : undefined);
   if (as === undefined)
     throw new SignInFault(
       'no_metadata',
@@ -53,6 +59,8 @@ export async function discoverAuthorization(
     as: { ...as, ...said },
     resource: found.resource ?? resourceOf(server),
     scope: scope ?? found.scope,
+    isPublished: published !== undefined,
+    isAnonymous: false,
   };
 }
 

@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
-import type { McpIntegration } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
-import { isObject } from '../../kernel/http/json-object.ts';
-import { mcpKind } from '../mcp-integrations/kind.ts';
-import { openConfigurations } from '../registry/configurations.ts';
 import { SignInFault } from '../registry/sign-in-fault.ts';
 import { Asker } from './asker.ts';
+import { type AskedIntegration, type Calling, callingOf } from './calling.ts';
 import { askByClientCredentials } from './client-credentials.ts';
+import { renewsAfterMs } from './token-answer.ts';
 import { findToken, saveToken, takeTokenLock } from './tokens-store.ts';
 
 export interface IntegrationTokensParts {
@@ -27,8 +25,6 @@ export interface HeldToken {
   readonly expiresAt: Date;
 }
 
-type Asked = Pick<McpIntegration, 'id' | 'url' | 'authType' | 'sealedConfigurations'>;
-
 const table = 'mcp_integration_tokens';
 /** Discovery and the token together. */
 const askMs = 10_000;
@@ -37,8 +33,6 @@ const waitMs = 15_000;
 const lookAgainMs = 100;
 /** Each holds a connection to the database. */
 const askingMax = 4;
-/** Before it expires another one is asked for: that long, or a fifth of its life. */
-const renewAheadMs = 90_000;
 
 /**
  * Tokens by which all callers of an integration are known to its server (`oauth_client_credentials`). Of all replicas one asks for one
@@ -57,8 +51,8 @@ export class IntegrationTokens {
    * @param refused SHA-256 of a token that the server did not take
    * @throws SignInFault
    */
-  async tokenOf(integration: Asked, refused?: Buffer): Promise<HeldToken> {
-    const calling = this.#read(integration);
+  async tokenOf(integration: AskedIntegration, refused?: Buffer): Promise<HeldToken> {
+    const calling = callingOf(this.#parts.vault, integration, 'oauth_client_credentials');
     const usable = await this.#stored(this.#parts.client, calling, refused);
     if (usable?.isFresh === true) return usable.held;
     const key = `${calling.id} ${calling.fingerprint.toString('hex')} ${refused?.toString('hex') ?? ''}`;
@@ -83,18 +77,6 @@ export class IntegrationTokens {
 
   #kept({ token, expiresAt }: HeldToken): HeldToken {
     return { token, expiresAt, renewsAt: new Date(this.#parts.now().getTime() + 5_000) };
-  }
-
-  #read(integration: Asked): Calling {
-    const { vault } = this.#parts;
-    if (integration.authType !== 'oauth_client_credentials')
-      throw new SignInFault('not_configured', 'This MCP server has no client credentials.');
-    const { oauth_metadata: metadata } = openConfigurations(vault, mcpKind, integration);
-    const given = isObject(metadata) ? metadata : {};
-    const fingerprint = createHash('sha256')
-      .update(JSON.stringify([integration.url, given]))
-      .digest();
-    return { id: integration.id, url: integration.url, given, fingerprint };
   }
 
   async #stored(
@@ -144,7 +126,7 @@ export class IntegrationTokens {
         const held = {
           token,
           expiresAt: new Date(atMs + lastsMs),
-          renewsAt: new Date(atMs + Math.max(lastsMs * 0.8, lastsMs - renewAheadMs)),
+          renewsAt: new Date(atMs + renewsAfterMs(lastsMs)),
         };
         await saveToken(db, {
           integrationId: id,
@@ -158,11 +140,4 @@ export class IntegrationTokens {
       { timeout: askMs + 5_000, maxWait: 5_000 },
     );
   }
-}
-
-interface Calling {
-  readonly id: string;
-  readonly url: string;
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly fingerprint: Buffer;
 }

@@ -41,11 +41,3 @@ export async function takeTokenLock(db: Database, integrationId: string): Promis
 }
 
 const tokenLocks = 727_164_087;
-
-export async function findServerIntegration(db: Database, serverId: string) {
-  const server = await db.mcpServer.findUnique({
-    where: { id: serverId },
-    select: { integration: true },
-  });
-  return server?.integration ?? undefined;
-}

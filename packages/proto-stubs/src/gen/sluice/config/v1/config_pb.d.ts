@@ -248,6 +248,14 @@ export declare type Key = Message<"sluice.config.v1.Key"> & {
    * @generated from field: sluice.config.v1.McpGrant mcp_grant = 17;
    */
   mcpGrant?: McpGrant | undefined;
+
+  /**
+   * Another one whenever its user signs in or out at an MCP server: what is held
+   * for that user is asked for anew. Empty = they never did.
+   *
+   * @generated from field: string sign_in_mark = 18;
+   */
+  signInMark: string;
 };
 
 /**
@@ -2235,7 +2243,7 @@ export declare const ReportDefinitionsResponseSchema: GenMessage<ReportDefinitio
  */
 export declare type GetUpstreamTokenRequest = Message<"sluice.config.v1.GetUpstreamTokenRequest"> & {
   /**
-   * An MCP server with auth_type oauth_client_credentials.
+   * An MCP server with auth_type oauth_client_credentials or oauth_auto.
    *
    * @generated from field: string server_id = 1;
    */
@@ -2247,6 +2255,20 @@ export declare type GetUpstreamTokenRequest = Message<"sluice.config.v1.GetUpstr
    * @generated from field: bytes refused_sha256 = 2;
    */
   refusedSha256: Uint8Array;
+
+  /**
+   * Whose, of a server where each user signs in (oauth_auto); else empty.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+
+  /**
+   * With `refused_sha256`: the server took the token, and wants these scopes besides.
+   *
+   * @generated from field: string wanted_scope = 4;
+   */
+  wantedScope: string;
 };
 
 /**
@@ -2297,7 +2319,8 @@ export declare const GetUpstreamTokenResponseSchema: GenMessage<GetUpstreamToken
  */
 export declare type UpstreamTokenFault = Message<"sluice.config.v1.UpstreamTokenFault"> & {
   /**
-   * An error code of OAuth (invalid_client …), or one of ours.
+   * An error code of OAuth (invalid_client …), or one of ours; sign_in_required =
+   * the user has to sign in at the server.
    *
    * @generated from field: string code = 1;
    */
