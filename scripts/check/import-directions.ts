@@ -84,6 +84,8 @@ const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/gateway/settings': 'scripts',
   '@sluice/gateway/vectors': 'scripts',
   '@sluice/proto-stubs/otlp': 'packages/otlp',
+  // For programs that a test starts, which are no tests themselves.
+  '@sluice/testkit/browser': 'services/gateway',
 };
 
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {

@@ -84,3 +84,31 @@ export function awayFrom(answer: Response): URL {
   if (location === null) throw new Error(`no redirect: ${answer.status}`);
   return new URL(location);
 }
+
+/** The one link that leads on from a page. */
+export function goOnFrom({ html }: { html: string }): URL {
+  const [, href] = /<a id="go-on" href="([^"]+)"/.exec(html) ?? [];
+  if (href === undefined) throw new Error(`nothing leads on from here: ${html}`);
+  return new URL(href.replaceAll('&amp;', '&'));
+}
+
+/**
+ * A person signs in at an MCP server: our page, the authorisation server as this account, and back.
+ * @param address as callers are told it
+ */
+export async function signInUpstream(
+  browser: Browser,
+  address: string,
+  key: string,
+  account: string,
+): Promise<{ url: string; html: string; status: number }> {
+  const asked = await pageOf(await browser.follow(address));
+  const sent = await pageOf(await browser.submit(asked, { do: 'login', key }));
+  return pageOf(await browser.follow((await agreeAs(goOnFrom(sent), account)).href));
+}
+
+/** Where the authorisation server of `startOauthServer` sends somebody who agrees. */
+export async function agreeAs(address: URL, account: string): Promise<URL> {
+  const headers = { 'x-account': account };
+  return awayFrom(await fetch(address, { redirect: 'manual', headers }));
+}

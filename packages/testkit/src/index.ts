@@ -5,7 +5,7 @@
  */
 
 export { freePort } from '@sluice/stack';
-export { awayFrom, Browser, pageOf } from './browser.ts';
+export { agreeAs, awayFrom, Browser, goOnFrom, pageOf, signInUpstream } from './browser.ts';
 export { builtService, builtServices } from './built-service.ts';
 export { type CertificateName, testCertificate, testCertificatePath } from './certificates.ts';
 export { debianServer } from './debian-servers.ts';
@@ -27,7 +27,7 @@ export {
   startPartnerServer,
 } from './partners/partner-server.ts';
 export { address as partnerAddress, vendorKey } from './partners/vendor.ts';
-export { createDatabase, startPostgres, type TestPostgres } from './postgres.ts';
+export { createDatabase, inDatabase, startPostgres, type TestPostgres } from './postgres.ts';
 export { prepareLedger } from './prepare-ledger.ts';
 export { preparedDatabase } from './prepared-database.ts';
 export {

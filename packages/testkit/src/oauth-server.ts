@@ -156,7 +156,7 @@ export async function startOauthServer(
     },
   };
 
-  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
     const { pathname } = new URL(req.url ?? '/', origin);
     const { path, metadata } = settings;
     const places = {

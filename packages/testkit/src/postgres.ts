@@ -54,3 +54,14 @@ export async function createDatabase(serverUrl: string, template?: string): Prom
   url.pathname = `/${name}`;
   return url.href;
 }
+
+/** For what no service lets anybody do: rows as a test needs them. */
+export async function inDatabase<T>(url: string, work: (db: Client) => Promise<T>): Promise<T> {
+  const db = new Client({ connectionString: url });
+  await db.connect();
+  try {
+    return await work(db);
+  } finally {
+    await db.end();
+  }
+}

@@ -25,6 +25,12 @@ export class Attempts {
     held.count += 1;
     return held.count <= this.#max ? 0 : Math.ceil((held.untilMs - now) / 1000);
   }
+
+  /** The last one was none that should count. */
+  takeBack(name: string): void {
+    const held = this.#counts.get(name);
+    if (held !== undefined) held.count -= 1;
+  }
 }
 
 const namesMax = 10_000;

@@ -61,13 +61,13 @@ export function oauthRoutes(parts: OauthParts): Router {
     await pages.take(await asCalled(req, parts), req, res);
   });
 
-  router.get(upstreamPaths.signIn, brake('authorize'), (req, res) =>
+  router.get(upstreamPaths.signIn, brake('token'), (req, res) =>
     upstream.show(baseOf(req, parts), req, res),
   );
-  router.post(upstreamPaths.signIn, brake('authorize'), form, (req, res) =>
+  router.post(upstreamPaths.signIn, brake('token'), form, (req, res) =>
     upstream.take(baseOf(req, parts), req, res),
   );
-  router.get(upstreamPaths.callback, brake('authorize'), (req, res) => upstream.back(req, res));
+  router.get(upstreamPaths.callback, brake('token'), (req, res) => upstream.back(req, res));
   router.get(upstreamPaths.clientDocument, (req, res) =>
     sendDocument(res, upstream.clientDocument(baseOf(req, parts))),
   );

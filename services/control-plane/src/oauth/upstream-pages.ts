@@ -108,6 +108,8 @@ export class UpstreamPages {
         : 'unknown';
     if (typeof person === 'string')
       return sendPage(res, upstreamLoginPage(asking, faultTexts[person]), 401);
+    // Of an office there may be many behind one address: those who know a key are not held up.
+    this.#logins.takeBack(clientAddress(req));
     if (!(await this.#isReachable(server, person)))
       return sendPage(
         res,

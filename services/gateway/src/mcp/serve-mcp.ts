@@ -32,7 +32,7 @@ import { rightOf, scopeFor } from './method-right.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
 import type { ServedServer } from './served-server.ts';
 import type { Sessions } from './sessions.ts';
-import { SignInNeeded, tellLegacy, tellModern, withoutSignIn } from './sign-in-needed.ts';
+import { clientOf, SignInNeeded, tellLegacy, tellModern, withoutSignIn } from './sign-in-needed.ts';
 import { withTraceOf } from './trace-of-message.ts';
 import { UserTokenFault } from './user-tokens.ts';
 
@@ -204,7 +204,7 @@ async function post(
   const session = await deps.sessions.of(call, sessionId);
   if (message.kind !== 'request') return server.tell(call, session, message);
   return server.request(call, session, message).catch((error: unknown) => {
-    throw error instanceof SignInNeeded ? tellLegacy(error, JSON.parse(session.client)) : error;
+    throw error instanceof SignInNeeded ? tellLegacy(error, clientOf(session.client)) : error;
   });
 }
 

@@ -76,6 +76,11 @@ export function tellLegacy(fault: SignInNeeded, client: JsonObject | undefined):
   });
 }
 
+/** As a session has it. */
+export function clientOf(text: string): JsonObject {
+  return JSON.parse(text) as JsonObject;
+}
+
 /** To one of 2026-07-28: an answer that asks. @throws the fault where it cannot be asked */
 export function tellModern(
   fault: SignInNeeded,

@@ -1,10 +1,22 @@
-import { type OauthServer, startOauthServer } from '@sluice/testkit';
+import {
+  Client as NewerClient,
+  StreamableHTTPClientTransport as NewerTransport,
+} from '@modelcontextprotocol/client';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
+import {
+  Browser,
+  inDatabase,
+  type OauthServer,
+  signInUpstream,
+  startOauthServer,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
-import { type McpLab, startMcpLab } from './mcp-lab.ts';
+import { inTurn, type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 
-/** Servers that want an OAuth token of the gateway itself: two gateways, one control plane, one authorisation server. */
+/** Servers that want an OAuth token, of the gateway itself or of each user: two gateways, one control plane, one authorisation server. */
 let lab: McpLab;
 let as: OauthServer;
 let upstream: LegacyUpstream;
@@ -28,7 +40,7 @@ afterAll(async () => {
   await upstream?.close();
   await as?.close();
 });
-const usual = { lastsSeconds: 3600, tokenStatus: 200, tokenDelayMs: 0 };
+const usual = { lastsSeconds: 3600, tokenStatus: 200, tokenDelayMs: 0, neededScope: '' };
 beforeEach(() => {
   Object.assign(as.settings, usual);
   as.tokenRequests.length = 0;
@@ -148,5 +160,202 @@ describe('oauth_client_credentials', () => {
     for (let time = 0; time < 5; time++) await begin();
     expect(as.tokenRequests).toHaveLength(1);
     expect(upstream.requests.filter(({ body }) => body?.method === 'initialize')).toEqual([]);
+  });
+});
+
+interface Person {
+  readonly userId: string;
+  readonly account: string;
+  readonly key: string;
+}
+
+/** People with a user key of the workspace each. */
+async function newPeople(count: number): Promise<Person[]> {
+  const { credentials, databaseUrl } = lab.scenario.stack;
+  const ids = Array.from({ length: count }, () => crypto.randomUUID());
+  await inDatabase(databaseUrl, (db) =>
+    db.query(
+      `INSERT INTO users (id, organisation_id, email, role)
+        SELECT id::uuid, w.organisation_id, id || '@example.com', 'admin'
+        FROM unnest($1::text[]) id, workspaces w WHERE w.id = $2::uuid`,
+      [ids, credentials.workspace_id],
+    ),
+  );
+  return Promise.all(
+    ids.map(async (userId) => {
+      const made = await lab.scenario.admin<{ key: string }>('POST', '/api-keys/workspace/user', {
+        name: 'For MCP',
+        workspace_id: credentials.workspace_id,
+        user_id: userId,
+        scopes: ['mcp.invoke'],
+      });
+      return { userId, account: `account of ${userId}`, key: made.key };
+    }),
+  );
+}
+
+const base = () => lab.scenario.stack.gatewayUrls[0] ?? '';
+const saveAuto = () => lab.save({ url: upstream.url, authType: 'oauth_auto' });
+const addressOf = ({ id }: SavedServer) => `${base()}/oauth/upstream-auth?server=${id}`;
+
+async function signIn(server: SavedServer, { key, account }: Person) {
+  const page = await signInUpstream(new Browser(base()), addressOf(server), key, account);
+  expect(page.html).toContain('You are signed in');
+}
+
+const whoseToken = (headers: { authorization?: string }) =>
+  as.tokens.get(headers.authorization?.slice(7) ?? '')?.account;
+
+describe('oauth_auto', () => {
+  it('tells where to sign in, and calls with the user’s own token as soon as they did', async () => {
+    const server = await saveAuto();
+    const [one, two] = (await newPeople(2)) as [Person, Person];
+    const refused = await lab
+      .connect(server.slug, { key: one.key })
+      .catch((error: unknown) => error as StreamableHTTPError);
+    expect(refused).toBeInstanceOf(StreamableHTTPError);
+    expect((refused as StreamableHTTPError).code).toBe(401);
+    const told = JSON.parse(/\{.*\}/.exec(String(refused))?.[0] ?? '{}');
+    expect(told).toMatchObject({
+      id: 0,
+      error: {
+        code: -32000,
+        data: {
+          type: 'oauth_required',
+          authorizationUrl: expect.stringMatching(/\/oauth\/upstream-auth\?server=/),
+          serverId: server.id,
+          workspaceId: lab.scenario.stack.credentials.workspace_id,
+        },
+      },
+    });
+    await signIn(server, one);
+    const { client: mcp, transport } = await lab.connect(server.slug, { key: one.key });
+    upstream.requests.length = 0;
+    await mcp.listTools();
+    const seen = headersOf(await mcp.callTool({ name: 'headers', arguments: {} }));
+    await mcp.getPrompt({ name: 'greet', arguments: { who: 'you' } });
+    await mcp.readResource({ uri: 'test://one' });
+    await mcp.complete({
+      ref: { type: 'ref/prompt', name: 'greet' },
+      argument: { name: 'who', value: 'y' },
+    });
+    await transport.terminateSession();
+    expect(whoseToken(seen)).toBe(one.account);
+    const sent = new Set(upstream.requests.map(({ headers }) => headers.authorization));
+    expect([...sent]).toEqual([seen.authorization]);
+    // Another user, and who is no user, have nothing of it.
+    await expect(lab.connect(server.slug, { key: two.key })).rejects.toThrow(/oauth_required/);
+    await expect(lab.connect(server.slug)).rejects.toThrow(/Each user signs in/);
+    expect(new Set(upstream.requests.map(({ headers }) => headers.authorization))).toEqual(sent);
+  });
+
+  it('sends clients to the address that may be sent to one, in both eras', async () => {
+    const server = await saveAuto();
+    const [one, two] = (await newPeople(2)) as [Person, Person];
+    const capabilities = { elicitation: { url: {} } };
+    const connecting = lab.connect(server.slug, { key: one.key, capabilities });
+    const asked = await connecting.catch((error: unknown) => error);
+    expect(asked).toBeInstanceOf(UrlElicitationRequiredError);
+    const [elicited] = (asked as UrlElicitationRequiredError).elicitations;
+    expect(elicited).toMatchObject({ mode: 'url', url: addressOf(server) });
+    await signIn(server, one);
+    const { client: older } = await lab.connect(server.slug, { key: one.key, capabilities });
+    // Signed out in the middle of a session: asked again there, and let on in the same session.
+    await lab.scenario.admin(
+      'DELETE',
+      `/mcp-servers/${server.id}/connections?user_id=${one.userId}`,
+    );
+    await expect(older.listTools()).rejects.toMatchObject({ code: -32042 });
+    await signIn(server, one);
+    await older.listTools();
+
+    const opened: string[] = [];
+    await signIn(server, two);
+    const newer = new NewerClient(
+      { name: 'newer', version: '1' },
+      { capabilities, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    );
+    newer.setRequestHandler('elicitation/create', async ({ params }) => {
+      opened.push(String((params as { url?: string }).url));
+      await signIn(server, two);
+      return { action: 'accept' as const };
+    });
+    const urls = lab.urls(server.slug);
+    await newer.connect(
+      new NewerTransport(new URL(urls[0] ?? ''), {
+        fetch: inTurn(urls),
+        requestInit: { headers: { 'x-service-api-key': two.key } },
+      }),
+    );
+    await lab.scenario.admin(
+      'DELETE',
+      `/mcp-servers/${server.id}/connections?user_id=${two.userId}`,
+    );
+    const seen = headersOf(await newer.callTool({ name: 'headers', arguments: {} }));
+    expect([opened, whoseToken(seen)]).toEqual([[addressOf(server)], two.account]);
+    await newer.close();
+  });
+
+  it('never sends one of 24 users with another’s token, through renewals and refusals', {
+    timeout: 120_000,
+  }, async () => {
+    const server = await saveAuto();
+    const people = await newPeople(24);
+    await Promise.all(people.map((each) => signIn(server, each)));
+    upstream.requests.length = 0;
+    as.tokenRequests.length = 0;
+    const wrong: string[] = [];
+    await Promise.all(
+      people.map(async ({ key, account }, at) => {
+        const { client: mcp } = await lab.connect(server.slug, { key });
+        for (let round = 0; round < 4; round += 1) {
+          const seen = headersOf(await mcp.callTool({ name: 'headers', arguments: {} }));
+          if (whoseToken(seen) !== account) wrong.push(`${account}: ${whoseToken(seen)}`);
+          // Half of them are refused once, at both gateways at the same time.
+          if (round === 1 && at % 2 === 0) {
+            as.revoked.add(seen.authorization.slice(7));
+            await Promise.all([mcp.listTools(), mcp.listTools(), mcp.listTools()]);
+          }
+        }
+      }),
+    );
+    expect(wrong).toEqual([]);
+    expect(as.tokenRequests).toHaveLength(12);
+    expect(as.replayed).toEqual([]);
+    const mixed = upstream.requests.filter(
+      ({ headers }) =>
+        headers.authorization === undefined && headers['mcp-session-id'] !== undefined,
+    );
+    expect(mixed).toEqual([]);
+  });
+
+  it('asks to sign in anew when a server wants more, and leaves the rest as it is', async () => {
+    const server = await saveAuto();
+    const [one] = (await newPeople(1)) as [Person];
+    await signIn(server, one);
+    const { client: mcp } = await lab.connect(server.slug, { key: one.key });
+    as.settings.scopes = ['tools', 'more'];
+    as.settings.neededScope = 'more';
+    await expect(mcp.listTools()).rejects.toThrow(/oauth_required/);
+    as.settings.neededScope = '';
+    await mcp.listTools();
+    await signIn(server, one);
+    as.settings.neededScope = 'more';
+    await mcp.listTools();
+    as.settings.scopes = ['tools'];
+  });
+
+  it('works on while the control plane is away', async () => {
+    const server = await saveAuto();
+    const [one, two] = (await newPeople(2)) as [Person, Person];
+    await signIn(server, one);
+    const connected = await lab.connect(server.slug, { key: one.key });
+    for (let time = 0; time < 4; time += 1) await connected.client.listTools();
+    const controlPlane = lab.scenario.stack.part('control-plane');
+    await controlPlane.kill();
+    await connected.client.listTools();
+    await connected.client.listTools();
+    await expect(lab.connect(server.slug, { key: two.key })).rejects.toThrow();
+    await controlPlane.start();
   });
 });

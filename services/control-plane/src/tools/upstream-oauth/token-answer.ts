@@ -64,7 +64,10 @@ export function signInFault(error: unknown): unknown {
       'The token endpoint gave no usable answer.',
       error,
     );
-  if (error instanceof GatewayError) return new SignInFault(error.code, error.message, error);
+  if (error instanceof GatewayError) {
+    const message = error.message.replace('The provider', 'The authorisation server');
+    return new SignInFault(error.code, message, error);
+  }
   return error;
 }
 

@@ -196,8 +196,14 @@ export class UserConnections {
     const id = { serverId: server.id, userId };
     const row = await findConnection(this.#parts.client, id);
     if (row?.sealedTokens == null) return async () => {};
-    const sealed = this.#unseal(id, row.sealedTokens);
-    return () => this.#revoke(server.integration.url, sealed);
+    try {
+      const sealed = this.#unseal(id, row.sealedTokens);
+      return () => this.#revoke(server.integration.url, sealed);
+    } catch (err) {
+      // What nobody can open is lost all the same.
+      this.#parts.logger.warn({ err, server_id: id.serverId }, 'a sign-in cannot be opened');
+      return async () => {};
+    }
   }
 
   /** At the server that gave it, where that has a place for it; whether it could is nobody's fault here. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { temporaryFolder } from '@sluice/testkit';
 
 /** The server suites of `@modelcontextprotocol/conformance`, as published. */
@@ -51,13 +51,15 @@ export async function runSuite(name: SuiteName, url: string): Promise<Findings> 
   return findings;
 }
 
-async function readFindings(folder: string): Promise<Findings> {
+/** Of all that a suite wrote below a folder. */
+export async function readFindings(folder: string): Promise<Findings> {
   const findings = new Map<string, Finding>();
-  for (const result of (await readdir(folder)).sort()) {
-    const scenario = result.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[-\dZ]+$/, '');
-    const checks = JSON.parse(
-      await readFile(join(folder, result, 'checks.json'), 'utf8'),
-    ) as CheckJson[];
+  const files = await readdir(folder, { recursive: true });
+  for (const file of files.filter((each) => basename(each) === 'checks.json').sort()) {
+    const scenario = dirname(file)
+      .replace(/^server-/, '')
+      .replace(/-\d{4}-\d\d-\d\dT[-\dZ]+$/, '');
+    const checks = JSON.parse(await readFile(join(folder, file), 'utf8')) as CheckJson[];
     const seen = new Map<string, number>();
     for (const { id, status, errorMessage = '' } of checks) {
       const times = (seen.get(id) ?? 0) + 1;
