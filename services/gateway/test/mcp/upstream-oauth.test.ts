@@ -176,8 +176,8 @@ async function newPeople(count: number): Promise<Person[]> {
   await inDatabase(databaseUrl, (db) =>
     db.query(
       `INSERT INTO users (id, organisation_id, email, role)
-        SELECT id::uuid, w.organisation_id, id || '@example.com', 'admin'
-        FROM unnest($1::text[]) id, workspaces w WHERE w.id = $2::uuid`,
+        SELECT person::uuid, w.organisation_id, person || '@example.com', 'admin'
+        FROM unnest($1::text[]) person, workspaces w WHERE w.id = $2::uuid`,
       [ids, credentials.workspace_id],
     ),
   );
@@ -197,6 +197,9 @@ async function newPeople(count: number): Promise<Person[]> {
 const base = () => lab.scenario.stack.gatewayUrls[0] ?? '';
 const saveAuto = () => lab.save({ url: upstream.url, authType: 'oauth_auto' });
 const addressOf = ({ id }: SavedServer) => `${base()}/oauth/upstream-auth?server=${id}`;
+
+/** The same, at whichever gateway. */
+const placeOf = ({ id }: SavedServer) => new RegExp(`/oauth/upstream-auth\\?server=${id}$`);
 
 async function signIn(server: SavedServer, { key, account }: Person) {
   const page = await signInUpstream(new Browser(base()), addressOf(server), key, account);
@@ -257,7 +260,7 @@ describe('oauth_auto', () => {
     const asked = await connecting.catch((error: unknown) => error);
     expect(asked).toBeInstanceOf(UrlElicitationRequiredError);
     const [elicited] = (asked as UrlElicitationRequiredError).elicitations;
-    expect(elicited).toMatchObject({ mode: 'url', url: addressOf(server) });
+    expect(elicited).toMatchObject({ mode: 'url', url: expect.stringMatching(placeOf(server)) });
     await signIn(server, one);
     const { client: older } = await lab.connect(server.slug, { key: one.key, capabilities });
     // Signed out in the middle of a session: asked again there, and let on in the same session.
@@ -292,7 +295,8 @@ describe('oauth_auto', () => {
       `/mcp-servers/${server.id}/connections?user_id=${two.userId}`,
     );
     const seen = headersOf(await newer.callTool({ name: 'headers', arguments: {} }));
-    expect([opened, whoseToken(seen)]).toEqual([[addressOf(server)], two.account]);
+    expect(opened).toEqual([expect.stringMatching(placeOf(server))]);
+    expect(whoseToken(seen)).toBe(two.account);
     await newer.close();
   });
 
@@ -301,7 +305,9 @@ describe('oauth_auto', () => {
   }, async () => {
     const server = await saveAuto();
     const people = await newPeople(24);
-    await Promise.all(people.map((each) => signIn(server, each)));
+    // At most so many keys are tried at once from one address.
+    for (let at = 0; at < people.length; at += 8)
+      await Promise.all(people.slice(at, at + 8).map((each) => signIn(server, each)));
     upstream.requests.length = 0;
     as.tokenRequests.length = 0;
     const wrong: string[] = [];
