@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
+import { isObject } from '../../kernel/http/json-object.ts';
 import { SignInFault } from '../registry/sign-in-fault.ts';
 import type { Asker } from './asker.ts';
 import type { Calling } from './calling.ts';
@@ -149,6 +150,16 @@ function addressOf(integrationId: string, name: Buffer) {
   return { table, id: `${integrationId}/\\x${name.toString('hex')}` };
 }
 
+/** Some say 200 where RFC 7591 has them say 201, leave out when a secret ends, or write null for what there is not. */
+async function asInRfc(response: Response): Promise<Response> {
+  if (response.status !== 200 && response.status !== 201) return response;
+  const text = await response.text();
+  const body: unknown = await new Response(text).json().catch(() => undefined);
+  if (!isObject(body)) return new Response(text, madeNow);
+  const said = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  return new Response(JSON.stringify({ client_secret_expires_at: 0, ...said }), madeNow);
+}
+
 const madeNow = { status: 201, headers: { 'content-type': 'application/json' } };
 const idPattern = /^[\x20-\x7e]{1,2048}$/;
 
@@ -176,13 +187,13 @@ async function register(
       },
       asker.options,
     );
-    // Some say 200 where RFC 7591 has them say 201.
-    const created = response.status === 200 ? new Response(response.body, madeNow) : response;
-    const made = await oauth.processDynamicClientRegistrationResponse(created);
+    const made = await oauth.processDynamicClientRegistrationResponse(await asInRfc(response));
     const { client_id: id, client_secret: secret, token_endpoint_auth_method: agreed } = made;
     const endsAt = made.client_secret_expires_at;
     // RFC 7591, 2: what is not said is client_secret_basic.
-    const unsaid = wanted === 'none' ? 'client_secret_basic' : wanted;
+    const takesBasic = taken?.includes('client_secret_basic') !== false;
+    const unsaid =
+      wanted !== 'none' ? wanted : takesBasic ? 'client_secret_basic' : 'client_secret_post';
     const method = agreed ?? (typeof secret === 'string' ? unsaid : 'none');
     if (
       !idPattern.test(id) ||
