@@ -1,5 +1,3 @@
-import { config } from '@sluice/proto-stubs';
-import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
@@ -9,7 +7,7 @@ import type { CallReply } from './caller-reply.ts';
 import { type McpCall, principalOf, principalOfUser } from './mcp-call.ts';
 import { unserved } from './unserved.ts';
 import { headerPlan } from './upstream-headers.ts';
-import { isOfUser } from './upstream-tokens.ts';
+import { isOfUser, isPerson } from './upstream-tokens.ts';
 import type { UserTokens } from './user-tokens.ts';
 
 /** Who decides on whoever wants to reach a server, whichever way they come. */
@@ -72,11 +70,6 @@ export function entered(
     );
   const principal = principalOf(key);
   return { exchange, key, bundle, server, identity, principal, told: {}, base, reply, signal };
-}
-
-/** Whether a key is somebody's own; what a JWT says of its user is no user of ours. */
-function isPerson({ source }: ResolvedKey): boolean {
-  return source.type === config.KeyType.WORKSPACE_USER && source.userId !== '';
 }
 
 /** With the end user's own token, where the server asks for one: what they begin is theirs, not of all who share a key. @throws UserTokenFault */

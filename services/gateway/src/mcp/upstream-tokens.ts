@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { McpFault, rpcCodes } from '@sluice/mcp';
+import { config } from '@sluice/proto-stubs';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigSource } from '../held/config-source.ts';
 import type { McpCall } from './mcp-call.ts';
 import { SignInNeeded } from './sign-in-needed.ts';
@@ -160,6 +162,7 @@ export class UpstreamTokens {
   /** The token, which is held from now on, or why there is none. */
   async #askFor(call: TokenCall, refused: Refused | undefined): Promise<string | Fault> {
     const { source, version } = call.server;
+    if (isOfUser(call.server) && !isPerson(call.key)) return nobody;
     const { accessToken, expiresInMs, renewInMs, fault } = await this.#ask({
       serverId: source.id,
       refusedSha256:
@@ -185,6 +188,11 @@ export class UpstreamTokens {
   }
 }
 
+const nobody: Fault = {
+  code: 'no_user',
+  message: 'Each user signs in at it, and this key or JWT stands for no user.',
+};
+
 const unreachable = {
   accessToken: '',
   expiresInMs: 0,
@@ -199,6 +207,11 @@ export function needsToken({ source }: CompiledMcpServer): boolean {
 /** Whether the server knows each user by a token of their own. */
 export function isOfUser({ source }: CompiledMcpServer): boolean {
   return source.authType === 'oauth_auto';
+}
+
+/** Whether a key is somebody's own; what a JWT says of its user is no user of ours. */
+export function isPerson({ source }: ResolvedKey): boolean {
+  return source.type === config.KeyType.WORKSPACE_USER && source.userId !== '';
 }
 
 function nameOf({ server, key }: TokenCall): string {
