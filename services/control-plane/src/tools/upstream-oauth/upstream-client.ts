@@ -25,9 +25,16 @@ export interface UpstreamClient {
 /** How it proves who it is at the token endpoint. */
 export function clientAuth({ secret, method }: UpstreamClient): oauth.ClientAuth {
   if (method === 'none' || secret === undefined) return oauth.None();
-  return method === 'client_secret_basic'
-    ? oauth.ClientSecretBasic(secret)
-    : oauth.ClientSecretPost(secret);
+  return method === 'client_secret_basic' ? basicAuth(secret) : oauth.ClientSecretPost(secret);
+}
+
+/** As RFC 6749 §2.3.1 has it, with no more escaped than must be: many servers compare what is sent as it is. */
+function basicAuth(secret: string): oauth.ClientAuth {
+  const written = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
+  return (_as, { client_id: id }, _body, headers) => {
+    const both = Buffer.from(`${written(id)}:${written(secret)}`).toString('base64');
+    headers.set('authorization', `Basic ${both}`);
+  };
 }
 
 /** The client that the admin gave; undefined = none. As the admin says, or in the first way that the server takes. @throws SignInFault */
@@ -68,6 +75,8 @@ export function ownMetadata({ redirectUri }: Pick<OwnAddresses, 'redirectUri'>, 
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
+    // Of this machine alone answers are taken by http.
+    application_type: redirectUri.startsWith('https:') ? 'web' : 'native',
     ...Object.fromEntries(
       toldOfClients.flatMap((name) => (told[name] == null ? [] : [[name, told[name]]])),
     ),
