@@ -1,22 +1,17 @@
 import {
-  type AgentCard,
-  CardFault,
   cardBehindGateway,
-  cardBytesMax,
   checkRemainder,
   isCard,
-  isObject,
   joinAgentPath,
   PathFault,
   readAgentReply,
-  readCard,
   type SealedAddresses,
   ToldSoFar,
 } from '@sluice/a2a';
 import { type PublicAddresses, toolBaseUrl } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonObject } from '@sluice/json';
-import { checkUpstreamUrl, type HostRules, type UpstreamPools } from '@sluice/outbound';
+import type { HostRules, UpstreamPools } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 import { UpstreamCall } from '../calls/upstream-call.ts';
 import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
@@ -28,13 +23,17 @@ import { addLimitHeaders } from '../limits/refusal.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { cardReply, faceOf } from './agent-card.ts';
+import { agentFailure } from './agent-failure.ts';
 import { agentHeaders, headersForCaller } from './agent-headers.ts';
 import { type AgentPlan, agentPlan } from './agent-plan.ts';
 import { agentStream } from './agent-stream.ts';
 import { type BegunCall, beginCall, outcomeOfAnswer } from './begin-call.ts';
+import { claimWork, usedSince } from './claim-work.ts';
+import { type Destination, destinationOf } from './destination.ts';
 import { type AgentExchange, expectAgentCall } from './find-agent.ts';
 import { locationForCaller } from './location.ts';
 import { withOwnTasks } from './own-tasks.ts';
+import { presentCard } from './present-card.ts';
 import { type Asked, judgeAsked, placeOf, readAsked } from './read-asked.ts';
 import type { TaskNotes } from './task-notes.ts';
 
@@ -63,13 +62,6 @@ export function callAgent(parts: AgentParts): Stage {
   };
 }
 
-/** Where a call goes, and what it may say there. */
-interface Destination {
-  readonly base: Readonly<URL>;
-  readonly by: 'admin' | 'caller';
-  readonly remainder: string;
-}
-
 const wellKnownCard = /^\/\.well-known\/agent(?:-card)?\.json\/?$/;
 
 class Call {
@@ -89,7 +81,8 @@ class Call {
   }
 
   async run(): Promise<Reply> {
-    if (this.#plan.unkept === undefined) this.#told = await this.#identity();
+    const { headers, unkept } = this.#plan;
+    if (unkept === undefined && headers.identity !== undefined) this.#told = await this.#identity();
     const reply = await this.#answer();
     const states = this.#begun?.states ?? [];
     if (states.length > 0)
@@ -164,7 +157,11 @@ class Call {
     const firstByteMs = () => performance.now() - startedAt;
     let call: UpstreamCall | undefined;
     try {
-      const destination = this.#destination();
+      const destination = destinationOf(
+        this.#server,
+        this.#exchange.subject.remainder,
+        this.#parts,
+      );
       const { method } = this.#exchange.arrival;
       call = this.#open(destination, method as Dispatcher.HttpMethod, body, more);
       await call.head;
@@ -198,23 +195,6 @@ class Call {
       : new GatewayError('agent.bad_card', {
           message: 'The agent answered with something that cannot be read as JSON here.',
         });
-  }
-
-  #destination(): Destination {
-    const { hostRules, sealed } = this.#parts;
-    const { source } = this.#server;
-    const { remainder } = this.#exchange.subject;
-    const [segment = ''] = remainder.slice(1).split('/', 1);
-    const address = segment.startsWith('~') ? sealed.open(source.id, segment) : undefined;
-    if (address === undefined) {
-      const { url } = checkUpstreamUrl(source.url, hostRules, 'url', 'admin');
-      return { base: url, by: 'admin', remainder };
-    }
-    // An admin who saved the card has seen where it leads; of others nothing is known but what the agent says.
-    const isApproved = originsOf(this.#server).has(new URL(address).origin);
-    const by = isApproved ? 'admin' : 'caller';
-    const { url } = checkUpstreamUrl(address, hostRules, 'card', by);
-    return { base: url, by, remainder: remainder.slice(1 + segment.length) };
   }
 
   #open(
@@ -265,7 +245,10 @@ class Call {
       if (changed !== undefined) reply = { ...reply, ...changed };
     }
     if (value !== undefined) told.add(readAgentReply(value));
-    if (asked !== undefined && call.status < 400) await this.#claim(asked, told);
+    if (asked !== undefined && call.status < 400) {
+      const claiming = this.#claim(asked, told);
+      if (claiming !== undefined) await claiming;
+    }
     await begun.end({
       ...outcomeOfAnswer(call.status, told),
       status: call.status,
@@ -341,27 +324,12 @@ class Call {
     });
   }
 
-  /** What the agent says was begun is its caller's. Undefined = that is noted. */
   #claim(asked: Asked, told: ToldSoFar): Promise<void> | undefined {
-    const { key } = this.#exchange;
-    // Who only looks begins nothing, and lists name others' tasks.
-    if (key === undefined || !beginsWork(asked, this.#exchange.arrival.method)) return undefined;
-    const { notes } = this.#parts;
-    const place = placeOf(this.#exchange);
-    const principal = principalOf(key);
-    const claims: (Promise<void> | undefined)[] = [];
-    if (told.taskId !== undefined) claims.push(notes.claim(place, 'task', told.taskId, principal));
-    const contexts = new Set(asked.contextIds);
-    if (told.contextId !== undefined) contexts.add(told.contextId);
-    for (const id of contexts) claims.push(notes.claim(place, 'context', id, principal));
-    const pending = claims.filter((one) => one !== undefined);
-    return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
+    return claimWork(this.#parts.notes, this.#exchange, asked, told);
   }
 
-  async #increase(told: ToldSoFar) {
-    const { usage: now, taskId } = told;
-    if (now === undefined || taskId === undefined) return now;
-    return this.#parts.notes.increase(placeOf(this.#exchange), taskId, now);
+  #increase(told: ToldSoFar) {
+    return usedSince(this.#parts.notes, this.#exchange, told);
   }
 
   /** Not followed; the caller is told where it leads only as far as that is this agent. */
@@ -386,7 +354,11 @@ class Call {
     const begun = await this.#begin(cardRequest);
     const startedAt = performance.now();
     try {
-      const card = await this.#presentCard();
+      const card = await presentCard(this.#server, {
+        ...this.#parts,
+        signal: arrival.signal,
+        open: (destination) => this.#open(destination, 'GET', undefined),
+      });
       const reply = cardReply(card, this.#face(), arrival.headers['if-none-match']);
       const firstByteMs = performance.now() - startedAt;
       await begun.end({ outcome: 'success', status: reply.status, firstByteMs });
@@ -396,28 +368,6 @@ class Call {
       await begun.fail(error);
       throw error;
     }
-  }
-
-  /** As the agent shows it; else as an admin saved it. @throws GatewayError */
-  async #presentCard(): Promise<AgentCard> {
-    const { hostRules, replyBytesMax } = this.#parts;
-    const saved = this.#server.card;
-    const { url } = checkUpstreamUrl(this.#server.source.url, hostRules, 'url', 'admin');
-    for (const [base, remainder] of cardPlaces(url)) {
-      const call = this.#open({ base, by: 'admin', remainder }, 'GET', undefined);
-      try {
-        await call.head;
-        if (call.status === 200)
-          return readCard(await call.readAll(Math.min(cardBytesMax, replyBytesMax)));
-      } catch (error) {
-        if (saved === undefined || this.#exchange.arrival.signal.aborted) throw asBadCard(error);
-        return saved;
-      } finally {
-        call.abort(new GatewayError('request.superseded'));
-      }
-    }
-    if (saved !== undefined) return saved;
-    throw new GatewayError('agent.bad_card', { message: 'The agent shows no card.' });
   }
 
   #face() {
@@ -440,71 +390,7 @@ const cardRequest: Asked = {
   body: undefined,
 };
 
-/** Below the address the present name and the one before; then at the root of the host. */
-function cardPlaces(url: Readonly<URL>): [Readonly<URL>, string][] {
-  const names = ['/.well-known/agent-card.json', '/.well-known/agent.json'];
-  const root = new URL(url.origin);
-  const below = new URL(url.pathname, url.origin);
-  const bases = below.pathname === '/' ? [root] : [below, root];
-  return bases.flatMap((base) => names.map((name): [URL, string] => [base, name]));
-}
-
-const origins = new WeakMap<CompiledAgentServer, ReadonlySet<string>>();
-
-/** Of the registered address, and of those that the saved card names. */
-function originsOf(server: CompiledAgentServer): ReadonlySet<string> {
-  const known = origins.get(server);
-  if (known !== undefined) return known;
-  const { card, source } = server;
-  const listed = [card?.supportedInterfaces, card?.additionalInterfaces].flatMap((list) =>
-    Array.isArray(list) ? list.map((one: unknown) => (isObject(one) ? one.url : undefined)) : [],
-  );
-  const found = [source.url, card?.url, ...listed].flatMap((address) =>
-    typeof address === 'string' && URL.canParse(address, source.url)
-      ? [new URL(address, source.url).origin]
-      : [],
-  );
-  const made = new Set(found);
-  origins.set(server, made);
-  return made;
-}
-
-function asBadCard(error: unknown): unknown {
-  if (error instanceof CardFault)
-    return new GatewayError('agent.bad_card', {
-      message: `The agent shows a card that is ${error.message}.`,
-    });
-  const isTooLarge = error instanceof GatewayError && error.code === 'upstream.response_too_large';
-  return isTooLarge
-    ? new GatewayError('agent.bad_card', { message: 'The agent shows a card of more than 1 MB.' })
-    : error;
-}
-
 /** What it answers must not pass unread. */
 function mustBeRead(asked: Asked | undefined): boolean {
   return asked?.kind === 'card' || asked?.kind === 'list';
-}
-
-/** A method that nobody knows may be of an extension. */
-function beginsWork({ kind }: Asked, httpMethod: string): boolean {
-  return kind === 'send' || kind === 'stream' || (kind === undefined && httpMethod === 'POST');
-}
-
-/** In the statuses that agents' callers expect: 502 for one that is away, 504 for one that is late. */
-function agentFailure(caught: unknown): GatewayError {
-  if (!(caught instanceof GatewayError)) return new GatewayError('internal', { cause: caught });
-  const { code, failureCause, message } = caught;
-  if (code === 'upstream.timeout' || code === 'upstream.connect_timeout')
-    return new GatewayError('agent.timeout', { cause: caught, failureCause });
-  if (
-    code === 'upstream.unreachable' ||
-    code === 'upstream.reset' ||
-    code === 'upstream.invalid_response'
-  )
-    return new GatewayError('agent.unreachable', {
-      cause: caught,
-      failureCause,
-      message: message.replaceAll('The provider', 'The agent'),
-    });
-  return caught;
 }
