@@ -1,6 +1,6 @@
 /**
  * `npm run soak`: an hour of 500 requests a second with streams among them, and
- * what the gateway holds meanwhile. Ends with 1 when its memory, handles, timers
+ * what the gateway holds meanwhile. With `--tools` sessions of MCP that are begun, used and left in place of requests to models. Ends with 1 when its memory, handles, timers
  * or listeners grow. docs/benchmarks.md says how it is judged.
  */
 import { parseArgs } from 'node:util';
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     'settle-minutes': { type: 'string', default: '10' },
     rate: { type: 'string', default: '500' },
+    tools: { type: 'boolean', default: false },
   },
 });
 const interrupted = new AbortController();
@@ -33,6 +34,7 @@ try {
     gateway: sluice,
     minutes: Number(values.minutes),
     requestsPerSecond: Number(values.rate),
+    tools: values.tools ? (await sluice.openTools?.())?.mcp : undefined,
     core: cores?.rest,
     signal: interrupted.signal,
     onSample: (sample) => process.stdout.write(`${lineOf(sample)}\n`),

@@ -36,6 +36,12 @@ export const targets = {
   /** At 500 calls a second. */
   addedToolP50Ms: 0.5,
   addedToolP99Ms: 3,
+  /** Two patterns on 2 kB of a call's arguments. */
+  toolPatternsUs: 60,
+  /** Of 10,000 sessions that nobody uses, MB. */
+  idleSessionsMb: 20,
+  /** Of the bare proxy's, for each of 2,000. */
+  openToolStreamRatio: 1.5,
   agentCpuRatio: 2,
   agentStreamCpuRatio: 1.3,
   adminPageMs: 200,

@@ -8,8 +8,10 @@ const rpc = (method: string, params: object): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 17, method, params });
 const answer = (result: object): string => JSON.stringify({ jsonrpc: '2.0', id: 17, result });
 
-/** A tool of this name answers with events. */
+/** A tool of this name answers with events, one each turn of the event loop. */
 export const streamingTool = 'tool_1';
+/** The same, one event a second. */
+export const slowTool = 'tool_2';
 
 const callOf = (name: string) =>
   rpc('tools/call', {
@@ -19,6 +21,12 @@ const callOf = (name: string) =>
   });
 export const toolCallRequest = callOf('tool_0');
 export const toolStreamRequest = callOf(streamingTool);
+export const toolSlowRequest = callOf(slowTool);
+/** 2 kB of text, for what looks at it. */
+export const toolTextRequest = rpc('tools/call', {
+  name: 'tool_0',
+  arguments: { query: sentence.repeat(29) },
+});
 export const toolListRequest = rpc('tools/list', {});
 export const initializeRequest = rpc('initialize', {
   protocolVersion: '2025-11-25',
@@ -74,6 +82,7 @@ export const toolReplies: Readonly<Record<string, string>> = {
   'tools/call': called,
 };
 export const toolReplyBytes = {
+  initialize: initialized.length,
   call: called.length,
   list: listed.length,
   stream: toolStreamEvents.reduce((sum, { length }) => sum + length, 0),

@@ -1,10 +1,12 @@
-import { adminCaller } from './admin-call.ts';
+import { type AdminCall, adminCaller } from './admin-call.ts';
 import { initializeRequest, listedTools } from './tool-canned.ts';
 
 /** Where tools and agents are called. */
 export interface ToolPlaces {
   readonly mcp: Called;
   readonly agent: Called;
+  /** The same MCP server in a workspace that enforces two patterns on what tools are asked; undefined = this subject has no guardrails. */
+  readonly guardedMcp?: Called;
 }
 
 export interface Called {
@@ -93,7 +95,66 @@ export async function openTools(options: ToolPlacesOptions): Promise<ToolPlaces>
   return {
     mcp: { url, headers: { ...headers, ...session } },
     agent: { url: `${baseUrl}/agent/bench-agent/`, headers },
+    guardedMcp: await openGuarded(call, origin, upstreamOrigin),
   };
+}
+
+/** None of the two finds anything: looking is what is measured. */
+async function openGuarded(
+  call: AdminCall,
+  origin: string,
+  upstreamOrigin: string,
+): Promise<Called> {
+  const { id: workspace } = await call<{ id: string }>('POST', '/admin/workspaces', {
+    name: 'Guarded tools bench',
+  });
+  const slugs: string[] = [];
+  for (const rule of ['(?:secret|hidden)\\s+plan', '\\b\\d{3}-\\d{2}-\\d{4}\\b']) {
+    const { slug } = await call<{ slug: string }>('POST', '/guardrails', {
+      name: `Pattern ${slugs.length}`,
+      workspace_id: workspace,
+      checks: [{ id: 'default.regexMatch', parameters: { rule, not: true } }],
+      actions: { deny: true },
+    });
+    slugs.push(slug);
+  }
+  await call('PUT', `/admin/workspaces/${workspace}`, { defaults: { input_guardrails: slugs } });
+  const { id } = await call<{ id: string }>('POST', '/mcp-integrations', {
+    name: 'Guarded bench',
+    slug: 'guarded-bench-mcp',
+    workspace_id: workspace,
+    url: `${upstreamOrigin}/mcp`,
+    transport: 'http',
+    auth_type: 'none',
+  });
+  await call('POST', '/mcp-servers', {
+    name: 'Guarded bench',
+    slug: 'guarded-bench-mcp',
+    mcp_integration_id: id,
+    workspace_id: workspace,
+  });
+  await call('POST', '/policies/rate-limits', {
+    name: 'Bench limit of guarded tools',
+    workspace_id: workspace,
+    target: 'mcp_tools',
+    type: 'requests',
+    unit: 'rpm',
+    value: 100_000_000,
+    conditions: [],
+    group_by: [{ key: 'mcp_tool' }],
+  });
+  const { key } = await call<{ key: string }>('POST', '/api-keys/workspace/service', {
+    name: 'Guarded tools bench',
+    workspace_id: workspace,
+    scopes: ['mcp.invoke'],
+  });
+  const url = `${origin}/guarded-bench-mcp/mcp`;
+  const headers = {
+    'x-service-api-key': key,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  };
+  return { url, headers: { ...headers, ...(await begin(url, headers)) } };
 }
 
 /** @throws Error where no session is begun within a few seconds */

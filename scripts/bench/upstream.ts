@@ -4,6 +4,7 @@ import { messageEvents, messageReply, paceMark, streamEvents, unaryReply } from 
 import {
   agentEvents,
   agentReply,
+  slowTool,
   streamingTool,
   toolReplies,
   toolStreamEvents,
@@ -78,6 +79,10 @@ function answerTools(url: string, body: string, res: ServerResponse): void {
     params?: { name?: string };
   };
   const isAgent = url.startsWith('/agent');
+  if (!isAgent && params?.name === slowTool) {
+    startStream(res, toolStreamEvents, 1_000);
+    return;
+  }
   if (isAgent ? method === 'message/stream' : params?.name === streamingTool) {
     startBurst(res, isAgent ? agentEvents : toolStreamEvents);
     return;

@@ -1,9 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { streamEvents, streamRequest, unaryReply, unaryRequest } from '../bench/canned.ts';
-import type { LoadResult } from '../bench/load-job.ts';
+import type { LoadJob, LoadResult } from '../bench/load-job.ts';
 import { type Part, startPart } from '../bench/parts.ts';
 import { usageOf } from '../bench/process-usage.ts';
 import type { Subject } from '../bench/subject.ts';
+import {
+  initializeRequest,
+  toolCallRequest,
+  toolListRequest,
+  toolReplyBytes,
+  toolSlowRequest,
+  toolStreamRequest,
+} from '../bench/tool-canned.ts';
+import type { Called } from '../bench/tool-places.ts';
 
 /** What the gateway held, a second after a slice of the load had ended. */
 export interface Sample {
@@ -29,6 +38,8 @@ export interface SoakOptions {
   gateway: Subject;
   minutes: number;
   requestsPerSecond: number;
+  /** An MCP server, called in place of models. */
+  tools?: Called | undefined;
   /** Of the load generators. */
   core: string | undefined;
   signal: AbortSignal;
@@ -49,8 +60,9 @@ const lookMs = 1_000;
  */
 export async function soak(options: SoakOptions): Promise<Sample[]> {
   const { gateway, core, signal } = options;
-  const loads = [await startPart('load.ts', [], core), await startPart('load.ts', [], core)];
-  const [unary, streams] = loads as [Part, Part];
+  const loads: Part[] = [];
+  const jobs = options.tools === undefined ? modelJobs(options) : toolJobs(options, options.tools);
+  for (const _ of jobs) loads.push(await startPart('load.ts', [], core));
   const samples: Sample[] = [];
   const startedAt = performance.now();
   const totalMs = options.minutes * 60_000;
@@ -58,36 +70,13 @@ export async function soak(options: SoakOptions): Promise<Sample[]> {
     while (performance.now() - startedAt < totalMs && !signal.aborted) {
       const leftMs = totalMs - (performance.now() - startedAt);
       const durationMsMax = Math.ceil(Math.min(sliceMs, leftMs));
-      const common = {
-        url: gateway.url,
-        headers: gateway.headers,
-        rampMs: 0,
-        requestsMax: Number.MAX_SAFE_INTEGER,
-        durationMsMax,
-      };
-      const streamsPerSecond = options.requestsPerSecond * streamShare;
       let rssMb = 0;
       const watch = setInterval(() => {
         rssMb = Math.max(rssMb, usageOf(gateway.pid()).rssMb);
       }, lookMs);
-      const results = await Promise.all([
-        unary.send({
-          ...common,
-          body: unaryRequest,
-          connections: 64,
-          requestsPerSecond: options.requestsPerSecond - streamsPerSecond,
-          replyBytesMin: unaryReply.length / 2,
-          replyEndsWith: '}',
-        }),
-        streams.send({
-          ...common,
-          body: streamRequest(eventEveryMs),
-          connections: 200,
-          requestsPerSecond: streamsPerSecond,
-          replyBytesMin: streamEvents.length,
-          replyEndsWith: '[DONE]',
-        }),
-      ]).finally(() => clearInterval(watch));
+      const results = await Promise.all(
+        jobs.map((job, index) => (loads[index] as Part).send(job(durationMsMax))),
+      ).finally(() => clearInterval(watch));
       complain(results);
       await delay(1_000, undefined, { signal }).catch(() => {});
       const atS = (performance.now() - startedAt) / 1_000;
@@ -99,6 +88,78 @@ export async function soak(options: SoakOptions): Promise<Sample[]> {
     for (const load of loads) await load.stop();
   }
   return samples;
+}
+
+/** One slice of one load. */
+type Job = (durationMsMax: number) => LoadJob;
+
+const byTheClock = { rampMs: 0, requestsMax: Number.MAX_SAFE_INTEGER };
+
+function modelJobs({ gateway, requestsPerSecond }: SoakOptions): Job[] {
+  const common = { ...byTheClock, url: gateway.url, headers: gateway.headers };
+  const streamsPerSecond = requestsPerSecond * streamShare;
+  return [
+    (durationMsMax) => ({
+      ...common,
+      durationMsMax,
+      body: unaryRequest,
+      connections: 64,
+      requestsPerSecond: requestsPerSecond - streamsPerSecond,
+      replyBytesMin: unaryReply.length / 2,
+      replyEndsWith: '}',
+    }),
+    (durationMsMax) => ({
+      ...common,
+      durationMsMax,
+      body: streamRequest(eventEveryMs),
+      connections: 200,
+      requestsPerSecond: streamsPerSecond,
+      replyBytesMin: streamEvents.length,
+      replyEndsWith: '[DONE]',
+    }),
+  ];
+}
+
+/** Of all requests; the rest are calls. */
+const toolShares = { begun: 0.1, streamed: 0.1, listed: 0.02 };
+/** Calls that are answered by an event a second, and left before their end. */
+const leftCalls = 100;
+
+function toolJobs({ requestsPerSecond }: SoakOptions, { url, headers }: Called): Job[] {
+  const { 'mcp-session-id': _, ...outside } = headers;
+  const { begun, streamed, listed } = toolShares;
+  const of = (body: string, share: number, bytes: number, sent = headers): Job => {
+    const rate = requestsPerSecond * share;
+    const reply = { replyBytesMin: bytes / 2, replyEndsWith: '}' };
+    return (durationMsMax) => ({
+      ...byTheClock,
+      ...reply,
+      url,
+      headers: sent,
+      durationMsMax,
+      body,
+      connections: 64,
+      requestsPerSecond: rate,
+    });
+  };
+  return [
+    of(toolCallRequest, 1 - begun - streamed - listed, toolReplyBytes.call),
+    of(initializeRequest, begun, toolReplyBytes.initialize, outside),
+    of(toolStreamRequest, streamed, toolReplyBytes.stream),
+    of(toolListRequest, listed, toolReplyBytes.list),
+    (durationMsMax) => ({
+      url,
+      headers,
+      body: toolSlowRequest,
+      connections: leftCalls,
+      rampMs: durationMsMax / 2,
+      requestsMax: Number.MAX_SAFE_INTEGER,
+      durationMsMax,
+      cutAfterMs: durationMsMax,
+      replyBytesMin: 0,
+      replyEndsWith: '}',
+    }),
+  ];
 }
 
 function complain(results: readonly LoadResult[]): void {

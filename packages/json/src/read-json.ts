@@ -12,6 +12,8 @@ export interface ReadOptions {
   scan?: JsonScan;
   /** Bytes that are no UTF-8 become replacement characters; without it they are malformed. */
   isLossy?: boolean;
+  /** What the bytes are as text, of whoever has decoded them. */
+  text?: string | undefined;
 }
 
 /**
@@ -21,12 +23,12 @@ export interface ReadOptions {
 export function readJson(
   bytes: Buffer,
   bounds: JsonBounds,
-  { scan, isLossy = false }: ReadOptions = {},
+  { scan, isLossy = false, text }: ReadOptions = {},
 ): unknown {
   if (bytes.length > bounds.bytesMax) refuse('too-large', bounds);
   if (scan !== undefined || mayExceed(bytes.length, bounds))
     refuse((scan ?? scanJson(bytes, bounds)).fault, bounds);
-  return parsed(isLossy ? bytes.toString('utf8') : decoded(bytes));
+  return parsed(text ?? (isLossy ? bytes.toString('utf8') : decoded(bytes)));
 }
 
 /**

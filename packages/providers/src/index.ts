@@ -39,7 +39,7 @@ export {
 } from './declared-settings.ts';
 export { type WithoutParameter, withoutRefusedParameter } from './errors/refused-parameter.ts';
 export { finalFaultOf } from './final-faults.ts';
-export { type CutEvent, EventCutter } from './framing/cut-events.ts';
+export { type CutEvent, cutEvent, EventCutter } from './framing/cut-events.ts';
 export { fieldsOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';
 export { arrayOf, objectOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';

@@ -73,7 +73,7 @@ import { tokensPart } from './parts/tokens.ts';
 import { upstreamPart } from './parts/upstream.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import { createPipelines } from './pipeline/pipelines.ts';
-import { authenticate } from './pipeline/stages/authenticate.ts';
+import { authenticate, letIn } from './pipeline/stages/authenticate.ts';
 import { authenticateFor } from './pipeline/stages/authenticate-for.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
 import { findPrompt } from './pipeline/stages/find-prompt.ts';
@@ -356,7 +356,7 @@ export async function wire(
   };
   const mcp = mcpPart(env, {
     serving,
-    authenticate: stages.authenticate,
+    letIn: (exchange) => letIn(exchange, store, jwt.tokens),
     store,
     source,
     pools,

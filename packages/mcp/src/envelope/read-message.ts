@@ -97,14 +97,16 @@ const subjectLengthMax = 8192;
  * Reads one JSON-RPC message and keeps its bytes. A message that two readers could take for different ones is
  * refused: a doubled name (JSON leaves open which counts), a name of the envelope in another case (Go's reader
  * takes `Method` for `method`), text with half a surrogate (others put another character in its place).
+ * @param decoded the bytes as text, where they are decoded already
  * @throws McpFault 400, or 413 for too many bytes
  */
 export function readMessage(
   bytes: Buffer,
   bounds: MessageBounds = messageBounds.caller,
+  decoded?: string,
 ): McpMessage {
   const text = withoutMark(bytes);
-  const { document, scan, hasEachNameOnce } = parsed(text, bounds);
+  const { document, scan, hasEachNameOnce } = parsed(text, bounds, decoded);
   if (Array.isArray(document))
     throw invalid('A batch is not accepted: send each message by itself.');
   if (!isObject(document)) throw invalid('A JSON-RPC message must be an object.');
@@ -351,10 +353,10 @@ interface Parsed {
   readonly hasEachNameOnce: boolean;
 }
 
-function parsed(bytes: Buffer, bounds: MessageBounds): Parsed {
+function parsed(bytes: Buffer, bounds: MessageBounds, text: string | undefined): Parsed {
   try {
     const scan = scanJson(bytes, bounds);
-    const document = readJson(bytes, bounds, { scan }) as JsonValue;
+    const document = readJson(bytes, bounds, { scan, text }) as JsonValue;
     const mayDouble = bounds.allowsDoubledNames;
     // Of an answer the names of the envelope are all that is looked at.
     const isCounted = !mayDouble || (bytes.length <= countedBytesMax && isAsking(document));

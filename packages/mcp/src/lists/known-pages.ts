@@ -26,8 +26,6 @@ interface ShownPage {
   readonly who: string;
   readonly isModern: boolean;
   readonly list: FilteredList;
-  /** Bytes of the result that came. */
-  readonly length: number;
   /** The result as it was shown; undefined = as it came. */
   readonly result: Buffer | undefined;
 }
@@ -47,7 +45,11 @@ const resultName = Buffer.from('"result"');
  */
 export class KnownPages {
   readonly #pages = new Map<string, KnownPage>();
-  readonly #shown = new WeakMap<JsonObject, ShownPage[]>();
+  /** By what was read: how it was shown, and how many bytes of a result it was. */
+  readonly #shown = new WeakMap<
+    JsonObject,
+    { readonly length: number; readonly as: ShownPage[] }
+  >();
   #bytes = 0;
 
   /**
@@ -68,8 +70,9 @@ export class KnownPages {
 
   /** As `filterList` does; what it said of the same page is said again. */
   filter(view: ServerView, who: Who, reply: McpResponse, options: FilterOptions): FilteredList {
-    const shown = this.#shown.get(reply.result);
-    if (shown === undefined) return filterList(view, who, reply, options);
+    const page = this.#shown.get(reply.result);
+    if (page === undefined) return filterList(view, who, reply, options);
+    const { length, as: shown } = page;
     const { isModern } = options;
     // Without rules over who asks all users who may list see the same.
     const hasRules = view.levels.some(({ rules }) => rules !== undefined);
@@ -77,17 +80,14 @@ export class KnownPages {
     const known = shown.find(
       (page) => page.view === view && page.who === whoText && page.isModern === isModern,
     );
-    if (known !== undefined) return { ...known.list, bytes: shownAgain(reply, known) };
+    if (known !== undefined) return { ...known.list, bytes: shownAgain(reply, length, known) };
     const list = filterList(view, who, reply, options);
     const { bytes, resultStart } = reply;
-    const end = valueEnd(bytes, resultStart);
     // What is around the result stays as it is.
-    const behind = list.bytes.length - (bytes.length - end);
+    const behind = list.bytes.length - (bytes.length - resultStart - length);
     const result = list.bytes === bytes ? undefined : list.bytes.subarray(resultStart, behind);
     if (shown.length === shownMax) shown.shift();
-    const told = { ...list, bytes: noResult };
-    const length = end - resultStart;
-    shown.push({ view, who: whoText, isModern, list: told, length, result });
+    shown.push({ view, who: whoText, isModern, list: { ...list, bytes: noResult }, result });
     return list;
   }
 
@@ -97,7 +97,7 @@ export class KnownPages {
     const end = valueEnd(bytes, resultStart);
     const page = { bytes, result, meta, start: resultStart, end };
     this.#pages.set(place, page);
-    this.#shown.set(result, []);
+    this.#shown.set(result, { length: end - resultStart, as: [] });
     this.#bytes += bytes.length;
     for (const [oldest, old] of this.#pages) {
       if (this.#bytes <= bytesMax) return;
@@ -111,7 +111,11 @@ export class KnownPages {
   }
 }
 
-function shownAgain({ bytes, resultStart }: McpResponse, { length, result }: ShownPage): Buffer {
+function shownAgain(
+  { bytes, resultStart }: McpResponse,
+  length: number,
+  { result }: ShownPage,
+): Buffer {
   if (result === undefined) return bytes;
   const behind = bytes.subarray(resultStart + length);
   return Buffer.concat([bytes.subarray(0, resultStart), result, behind]);

@@ -4,7 +4,7 @@ import { GatewayError } from '@sluice/errors';
 import { GrowingBytes } from '@sluice/json';
 import { upstreamFailure } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
-import { abortReason } from '../http/caller-gone.ts';
+import { type Abortable, abortReason } from '../http/caller-gone.ts';
 
 /** Who takes the bytes of a reply, once its head is known. */
 export interface ReplyConsumer {
@@ -27,7 +27,7 @@ export interface CallOptions {
   timeoutMs: number;
   /** Between two pieces of the reply. */
   idleTimeoutMs: number;
-  signal: AbortSignal;
+  signal: Abortable;
 }
 
 /** Server-sent events, and the framings that vendors use in their place. */
@@ -39,6 +39,9 @@ export type Unread = 'too-large' | 'overloaded';
 
 /** Of an event stream, which is read as it passes: after so many bytes others have their turn. */
 const turnBytes = 64 * 1024;
+
+/** A deadline that is somebody else's to keep: no timer is begun for it. */
+export const never = 2 ** 31 - 1;
 
 /** Bytes held for a consumer that has not come yet; more pauses the upstream. */
 const heldBytesMax = 256 * 1024;
@@ -58,7 +61,7 @@ export class UpstreamCall {
   readonly #held = new GrowingBytes();
   #ended = false;
   #failure: GatewayError | undefined;
-  #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #headKnown = false;
   /** Headers, and for an event stream its first bytes: the answer has begun. */
   #hasBegun = false;
@@ -77,7 +80,7 @@ export class UpstreamCall {
     this.head = new Promise<void>((resolve, reject) => {
       this.#settleHead = { resolve, reject };
     });
-    this.#timer = setTimeout(() => this.#onTimeout(), options.timeoutMs);
+    this.#startTimer(options.timeoutMs);
     // An aborted signal tells nobody any more: who left before the call is not called for.
     if (options.signal.aborted) {
       this.#onAbort();
@@ -128,7 +131,7 @@ export class UpstreamCall {
       return;
     }
     this.#paused = false;
-    if (this.#hasBegun) this.#timer.refresh();
+    if (this.#hasBegun) this.#timer?.refresh();
     this.#controller?.resume();
   }
 
@@ -210,12 +213,12 @@ export class UpstreamCall {
 
   /** A piece of the request was passed on: whoever takes an upload is not silent. */
   onBodySent(): void {
-    if (!this.#isOver) this.#timer.refresh();
+    if (!this.#isOver) this.#timer?.refresh();
   }
 
   onRequestSent(): void {
     this.#isSent = true;
-    if (!this.#isOver) this.#timer.refresh();
+    if (!this.#isOver) this.#timer?.refresh();
   }
 
   onResponseStart(
@@ -233,7 +236,7 @@ export class UpstreamCall {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#hasBegun) this.#timer.refresh();
+    if (this.#hasBegun) this.#timer?.refresh();
     else this.#begin();
     if (this.#consumer !== undefined) {
       const wantsMore = this.#consumer.data(chunk);
@@ -281,7 +284,11 @@ export class UpstreamCall {
   #begin(): void {
     this.#hasBegun = true;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#onTimeout(), this.#options.idleTimeoutMs);
+    this.#startTimer(this.#options.idleTimeoutMs);
+  }
+
+  #startTimer(ms: number): void {
+    this.#timer = ms >= never ? undefined : setTimeout(() => this.#onTimeout(), ms);
   }
 
   #finish(): void {
@@ -291,7 +298,7 @@ export class UpstreamCall {
 
   #onTimeout(): void {
     if (this.#paused || this.#waitsForCaller) {
-      this.#timer.refresh();
+      this.#timer?.refresh();
       return;
     }
     this.abort(

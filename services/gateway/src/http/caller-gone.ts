@@ -21,8 +21,16 @@ export function whenCallerGone(
   res.once('finish', () => socket.off('close', listener));
 }
 
+/** What a call has to know of a signal. An `AbortSignal` is one; one of ours takes a tenth to make. */
+export interface Abortable {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 /** Why a request's signal was aborted: its caller left, unless it was told otherwise. */
-export function abortReason({ reason }: AbortSignal): GatewayError {
+export function abortReason({ reason }: Pick<Abortable, 'reason'>): GatewayError {
   return reason instanceof GatewayError ? reason : new GatewayError('request.aborted');
 }
 

@@ -1,14 +1,13 @@
 import { invalidToken } from '@sluice/jwt';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ConfigStore } from '../held/config-store.ts';
-import type { Stage } from '../pipeline/pipeline.ts';
 import { admit } from '../pipeline/stages/authenticate.ts';
 import type { AccessTokens, McpIdentity } from './access-tokens.ts';
 import type { McpAddress } from './address.ts';
 
 export interface AuthenticateCallerParts {
   /** For keys and JWTs of organisations. */
-  readonly authenticate: Stage;
+  readonly letIn: (exchange: Exchange) => void | Promise<void>;
   readonly store: Pick<ConfigStore, 'bundle'>;
   readonly tokens: AccessTokens;
 }
@@ -20,17 +19,24 @@ export interface AuthenticateCallerParts {
  */
 export type AuthenticateCaller = (
   exchange: Exchange,
-  at: { readonly base: string | undefined; readonly address: McpAddress },
-) => Promise<McpIdentity | undefined>;
+  at: AskedAt,
+) => Promise<McpIdentity | undefined> | undefined;
+
+interface AskedAt {
+  readonly base: string | undefined;
+  readonly address: McpAddress;
+}
 
 export function authenticateCaller(parts: AuthenticateCallerParts): AuthenticateCaller {
-  const { authenticate, store, tokens } = parts;
-  return async (exchange, { base, address }) => {
+  const { letIn, store, tokens } = parts;
+  return (exchange, { base, address }) => {
     const secret = exchange.arrival.caller.serviceKey;
-    if (secret === undefined || base === undefined || !tokens.isOurs(secret, base)) {
-      await authenticate(exchange, async () => entered);
-      return undefined;
-    }
+    if (secret !== undefined && base !== undefined && tokens.isOurs(secret, base))
+      return byToken(exchange, secret, base, address);
+    return letIn(exchange)?.then(() => undefined);
+  };
+
+  async function byToken(exchange: Exchange, secret: string, base: string, address: McpAddress) {
     const identity = await tokens.verify(secret, base, `${base}${address.path}`);
     await admit(exchange, identity.key, store);
     const server = exchange.bundle?.mcpServer(address.server);
@@ -38,8 +44,5 @@ export function authenticateCaller(parts: AuthenticateCallerParts): Authenticate
     if (server !== undefined && server.source.id !== identity.serverId)
       throw invalidToken('The token is for the MCP server that had this name before.');
     return identity;
-  };
+  }
 }
-
-/** What the stage of authentication hands on: nothing of it is sent. */
-const entered = { kind: 'body' as const, status: 200, headers: {}, body: Buffer.alloc(0) };

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type HeaderPrefixes, type HeaderSpelling, spelledHeaders } from '@sluice/contracts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import { ChunkedBody } from '../http/chunked-body.ts';
+import { endWith } from '../http/end-with.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
 
 /** A comment: it keeps the connection open on its way through proxies, and means nothing. */
@@ -50,7 +51,7 @@ export class CallerReply {
       ...headers,
     });
     this.#hasEnded = true;
-    this.#options.res.end(body);
+    endWith(this.#options.res, body);
   }
 
   empty(status: number, headers: ReplyHeaders = {}): void {

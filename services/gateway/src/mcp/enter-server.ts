@@ -1,6 +1,6 @@
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
-import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
+import { claimsOfCaller, type Identities, type IdentityPlan } from '../identity/tell-identity.ts';
 import type { Access } from './access.ts';
 import type { McpIdentity } from './access-tokens.ts';
 import type { CallReply } from './caller-reply.ts';
@@ -8,7 +8,7 @@ import { type McpCall, principalOf, principalOfUser } from './mcp-call.ts';
 import { unserved } from './unserved.ts';
 import { headerPlan } from './upstream-headers.ts';
 import { isOfUser, isPerson } from './upstream-tokens.ts';
-import type { UserTokens } from './user-tokens.ts';
+import { asksForUser, type UserTokens } from './user-tokens.ts';
 
 /** Who decides on whoever wants to reach a server, whichever way they come. */
 export interface EnterParts {
@@ -42,7 +42,10 @@ export async function withCaller(
   call: McpCall,
   { userTokens, identities }: Omit<EnterParts, 'access'>,
 ): Promise<McpCall> {
-  return withIdentity(await withUser(call, userTokens), identities);
+  // Nobody waits for what most servers do not ask for.
+  const known = asksForUser(call.server) ? await withUser(call, userTokens) : call;
+  const { identity } = headerPlan(call.server);
+  return identity === undefined ? known : withIdentity(known, identity, identities);
 }
 
 /** The server that is asked for, where it may be: nobody is asked. @throws GatewayError, AccessFault */
@@ -86,10 +89,12 @@ async function withUser(call: McpCall, userTokens: UserTokens): Promise<McpCall>
 }
 
 /** With what the server is told of who calls. @throws GatewayError */
-async function withIdentity(call: McpCall, identities: Identities): Promise<McpCall> {
+async function withIdentity(
+  call: McpCall,
+  plan: IdentityPlan,
+  identities: Identities,
+): Promise<McpCall> {
   const { server, key, bundle, identity, user, exchange } = call;
-  const plan = headerPlan(server).identity;
-  if (plan === undefined) return call;
   const told = await identities.headers(plan, {
     claims: claimsOfCaller(key, bundle, identity),
     audience: server.source.url,

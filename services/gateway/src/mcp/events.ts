@@ -9,10 +9,10 @@ import {
 } from '@sluice/mcp';
 
 /** The message of an event; undefined = it only gives an id, or is a comment. @throws McpFault −32603 when it is no message */
-export function messageOf({ data }: SseBlock): McpMessage | undefined {
+export function messageOf({ data, dataBytes }: SseBlock): McpMessage | undefined {
   if (data === undefined || data.trim() === '') return undefined;
   try {
-    return readMessage(Buffer.from(data), messageBounds.upstream);
+    return readMessage(dataBytes ?? Buffer.from(data), messageBounds.upstream, data);
   } catch (error) {
     if (!(error instanceof McpFault)) throw error;
     // It is the server's fault, not that of who reads it.

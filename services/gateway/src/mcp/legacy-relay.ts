@@ -9,6 +9,7 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import type { Access } from './access.ts';
 import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
@@ -25,6 +26,7 @@ import {
   failureOf,
   hasForgotten,
   invalidReply,
+  mayHaveForgotten,
   pipeEvents,
   readAnswer,
   readReply,
@@ -103,7 +105,8 @@ export class LegacyRelay {
     const recorded = this.#deps.recorder.begin(call, asked, session);
     const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
-      await this.#seen(call, session, asked);
+      const seeing = this.#seen(call, session, asked);
+      if (seeing !== undefined) await seeing;
       const { bytes, guard } = await enter(call, asked, recorded, false, this.#deps);
       const upstream = await this.#ask(call, session, bytes, deadline.signal);
       if (upstream.isEventStream && upstream.status === 200)
@@ -131,10 +134,11 @@ export class LegacyRelay {
     call: McpCall,
     session: Session,
     bytes: Buffer,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<UpstreamCall> {
     const upstream = await this.#post(call, bytes, sessionHeaders(session), signal);
-    if (session.upstreamId === '' || !(await hasForgotten(upstream))) return upstream;
+    if (session.upstreamId === '' || !mayHaveForgotten(upstream)) return upstream;
+    if (!(await hasForgotten(upstream))) return upstream;
     const renewed = await this.#renew(call, session);
     return this.#post(
       call,
@@ -299,7 +303,7 @@ export class LegacyRelay {
     call: McpCall,
     body: Buffer,
     session: Record<string, string>,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<UpstreamCall> {
     return askServer(call, 'POST', session, body, signal, this.#deps);
   }

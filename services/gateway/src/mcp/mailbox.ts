@@ -1,4 +1,5 @@
 import { RecentMap } from '../chain/recent-map.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
 
@@ -53,7 +54,7 @@ export class Mailbox {
   }
 
   /** Rejects with the signal's reason. One at a time waits at a box. */
-  take(box: LetterBox, signal: AbortSignal): Promise<Buffer> {
+  take(box: LetterBox, signal: Abortable): Promise<Buffer> {
     const known = this.#own.peek(box.name);
     if (known !== undefined) {
       this.#own.delete(box.name);

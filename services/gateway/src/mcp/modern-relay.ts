@@ -21,6 +21,7 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import { type Access, listMsMax } from './access.ts';
 import type { AskPage, DefinitionLister } from './definition-lister.ts';
 import type { Eras } from './eras.ts';
@@ -129,7 +130,7 @@ export class ModernRelay {
     method: string,
     { bytes, params, guard, marks }: Entered,
     version: string,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<UpstreamCall> {
     const headers: Record<string, string> = requestHeaders(method, params, version);
     for (const [name, value] of Object.entries(call.exchange.arrival.headers))

@@ -22,6 +22,7 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import { type Access, listMsMax } from './access.ts';
 import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
@@ -442,7 +443,7 @@ export class ModernToLegacy {
     call: McpCall,
     { side }: OwnSession,
     bytes: Buffer,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<UpstreamCall> {
     const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
     return askServer(call, 'POST', headers, bytes, signal, this.#deps);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { type Arrival, isLoopback, type PublicAddresses, toolBaseUrl } from '@sluice/contracts';
 
 /** Where clients reach us, and from which pages they may. */
@@ -19,11 +20,31 @@ export interface OriginVerdict {
   readonly base: string | undefined;
 }
 
+/** Of connections, by the host that was asked for on them last: clients ask many times on one. */
+const known = new WeakMap<Socket, { readonly host: string; readonly verdict: OriginVerdict }>();
+
+/** What `judge` says. Programs name no origin, and on one connection it is the same each time. */
+export function judgeOrigin(req: IncomingMessage, settings: OriginSettings): OriginVerdict {
+  const { headers, socket } = req;
+  const { host = '' } = headers;
+  const isPlain =
+    headers.origin === undefined &&
+    headers['x-forwarded-for'] === undefined &&
+    headers['x-forwarded-host'] === undefined &&
+    headers['x-forwarded-proto'] === undefined;
+  if (!isPlain) return judge(req, settings);
+  const last = known.get(socket);
+  if (last?.host === host) return last.verdict;
+  const verdict = judge(req, settings);
+  known.set(socket, { host, verdict });
+  return verdict;
+}
+
 /**
  * A page in a browser must not reach a gateway on the reader's own machine by a
  * name that was made to resolve to it, and no page but those allowed may ask at all.
  */
-export function judgeOrigin(req: IncomingMessage, settings: OriginSettings): OriginVerdict {
+function judge(req: IncomingMessage, settings: OriginSettings): OriginVerdict {
   const { addresses, allowed, readArrival } = settings;
   const arrival = readArrival(req);
   const { socket, headers } = req;
@@ -32,18 +53,18 @@ export function judgeOrigin(req: IncomingMessage, settings: OriginSettings): Ori
   const isLocal = isDirect && isLoopbackAddress(plain(socket.localAddress));
   const { host = '' } = headers;
   const base = toolBaseUrl(addresses, isLocal ? arrival : undefined);
-  const known = base === '' ? undefined : base;
-  if (isLocal && !isLoopback(host) && host !== hostOf(known))
-    return { refused: 'This host is not known here.', page: undefined, base: known };
+  const ours = base === '' ? undefined : base;
+  if (isLocal && !isLoopback(host) && host !== hostOf(ours))
+    return { refused: 'This host is not known here.', page: undefined, base: ours };
   const { origin } = headers;
-  if (origin === undefined) return { refused: undefined, page: undefined, base: known };
+  if (origin === undefined) return { refused: undefined, page: undefined, base: ours };
   const isAllowed =
     allowed.has(origin) ||
-    (known !== undefined && origin === new URL(known).origin) ||
+    (ours !== undefined && origin === new URL(ours).origin) ||
     (isLocal && isLoopbackOrigin(origin));
   return isAllowed
-    ? { refused: undefined, page: origin, base: known }
-    : { refused: 'Pages of this origin may not ask here.', page: undefined, base: known };
+    ? { refused: undefined, page: origin, base: ours }
+    : { refused: 'Pages of this origin may not ask here.', page: undefined, base: ours };
 }
 
 function hostOf(base: string | undefined): string | undefined {

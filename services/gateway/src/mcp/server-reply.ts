@@ -14,6 +14,7 @@ import {
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import { messageOf } from './events.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -36,37 +37,35 @@ export async function askServer(
   method: 'POST' | 'GET' | 'DELETE',
   protocol: Record<string, string>,
   body: Buffer | undefined,
-  signal: AbortSignal,
+  signal: Abortable,
   deps: UpstreamDeps,
   path?: string,
 ): Promise<UpstreamCall> {
   const { server, exchange, bundle } = call;
-  const content: Record<string, string> =
-    method === 'POST'
-      ? { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-      : { accept: 'text/event-stream' };
   const owner = bundle.source.workspaceId;
-  const ask = async (token: string | undefined) => {
-    const headers = {
-      ...upstreamHeaders(server, exchange.arrival.headers, call.told, token),
-      ...content,
-      ...protocol,
-    };
-    const upstream = callServer(
-      server,
-      { method, headers, body, signal, owner, ...(path !== undefined && { path }) },
-      deps,
-    );
-    await upstream.head;
-    return upstream;
+  const ask = (token: string | undefined) => {
+    const headers = upstreamHeaders(server, exchange.arrival.headers, call.told, token);
+    Object.assign(headers, method === 'POST' ? ofPost : ofStream, protocol);
+    return callServer(server, { method, headers, body, signal, owner, path }, deps);
   };
   const { tokens } = deps;
-  const token = await tokens.tokenFor(call);
-  const upstream = await ask(token);
+  const held = tokens.tokenFor(call);
+  const token = held instanceof Promise ? await held : held;
+  const upstream = ask(token);
+  await upstream.head;
   if (token === undefined) return upstream;
   const another = await tokenInstead(call, upstream, token, deps);
-  return another === undefined ? upstream : ask(another);
+  if (another === undefined) return upstream;
+  const again = ask(another);
+  await again.head;
+  return again;
 }
+
+const ofPost = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+} as const;
+const ofStream = { accept: 'text/event-stream' } as const;
 
 /** What to ask with once more, after a server did not take a token as it is; undefined = the answer stands. @throws McpFault */
 async function tokenInstead(
@@ -278,6 +277,11 @@ export function sessionHeaders({
     ...(upstreamId === '' ? {} : { 'mcp-session-id': upstreamId }),
     'mcp-protocol-version': revision,
   };
+}
+
+/** By what it answered with alone. */
+export function mayHaveForgotten({ status }: UpstreamCall): boolean {
+  return status === 404 || status === 400;
 }
 
 /** Servers that keep sessions in memory say so of one they do not know: by 404, as they should, or by 400. */

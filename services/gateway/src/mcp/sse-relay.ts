@@ -12,6 +12,7 @@ import {
 } from '@sluice/mcp';
 import { checkUpstreamUrl } from '@sluice/outbound';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import type { Access } from './access.ts';
 import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder } from './event-recorder.ts';
@@ -213,7 +214,7 @@ export class SseRelay {
     asked: McpRequest,
     bytes: Buffer,
     told: (message: McpMessage) => void,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<ServerReply> {
     const link = this.#links.get(session.name);
     if (link !== undefined) return this.#ask(call, link, asked, bytes, signal, told);
@@ -230,7 +231,7 @@ export class SseRelay {
     session: Session,
     asked: McpRequest,
     told: (message: McpMessage) => void,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<ServerReply> {
     const { mailbox } = this.#deps;
     const over = new AbortController();
@@ -249,7 +250,7 @@ export class SseRelay {
     link: SseLink,
     asked: McpRequest,
     bytes: Buffer,
-    signal: AbortSignal,
+    signal: Abortable,
     told: (message: McpMessage) => void = () => {},
   ): Promise<ServerReply> {
     return new Promise((resolve, reject) => {
@@ -294,7 +295,7 @@ export class SseRelay {
     call: McpCall,
     path: string,
     bytes: Buffer,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<UpstreamCall> {
     const upstream = await askServer(call, 'POST', {}, bytes, signal, this.#deps, path);
     await upstream.readAll(smallBodyMax);
@@ -337,7 +338,7 @@ export class SseRelay {
   /** Opens a link, and waits for the address that it names. */
   async #open(
     call: McpCall,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<{ link: SseLink; name: (session: Session) => void }> {
     let session: Session | undefined;
     const link = new SseLink((message) => session !== undefined && this.#leave(session, message));

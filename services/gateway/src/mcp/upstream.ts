@@ -1,7 +1,8 @@
 import { GatewayError } from '@sluice/errors';
 import { checkUpstreamUrl, type HostRules, type UpstreamPools } from '@sluice/outbound';
-import { UpstreamCall } from '../calls/upstream-call.ts';
+import { never, UpstreamCall } from '../calls/upstream-call.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import type { UpstreamTokens } from './upstream-tokens.ts';
 
 export interface UpstreamDeps {
@@ -16,17 +17,15 @@ export interface UpstreamRequest {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly headers: Record<string, string>;
   readonly body: Buffer | undefined;
-  readonly signal: AbortSignal;
+  readonly signal: Abortable;
   /** Of the owner of the connection: a workspace. */
   readonly owner: string;
   /** Instead of the server's own; of its origin. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /** However much progress is told, a call ends. */
 const callMsMax = 600_000;
-/** Streams that the server speaks on when it has something to say. */
-const never = 2 ** 31 - 1;
 
 /** Opens one request to a server, at an address that is checked when it is connected to. @throws GatewayError */
 export function callServer(
@@ -64,48 +63,49 @@ export function timesOf({ policy }: CompiledMcpServer, deps: UpstreamDeps): Call
 
 /** Ends a call that takes too long. Progress begins the time anew, up to a cap. */
 export class CallDeadline {
+  /** Aborted when the time is over, or the caller has left. */
+  readonly signal = new CallSignal();
   #timer: NodeJS.Timeout;
-  #cap: NodeJS.Timeout;
+  /** When it ends whatever is told, by `performance.now()`. */
+  #wholeUntil: number;
+  /** The timer is that of the whole: progress changes nothing any more. */
+  #isLast = false;
   readonly #times: CallTimes;
   readonly #end: () => void;
-  readonly #abort = new AbortController();
   readonly #onGone: () => void;
   readonly #gone: AbortSignal;
   isOver = false;
 
   /** @param gone aborted when the caller leaves */
   constructor(times: CallTimes, gone: AbortSignal) {
-    const end = () => {
-      this.isOver = true;
-      this.#abort.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
-    };
+    const { signal } = this;
     this.#times = times;
-    this.#end = end;
-    this.#timer = setTimeout(end, times.timeoutMs);
-    this.#cap = setTimeout(end, times.wholeMs);
+    this.#end = () => {
+      this.isOver = true;
+      signal.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
+    };
+    this.#wholeUntil = performance.now() + times.wholeMs;
+    this.#timer = setTimeout(this.#end, Math.min(times.timeoutMs, times.wholeMs));
     this.#gone = gone;
-    this.#onGone = () => this.#abort.abort(new GatewayError('request.aborted'));
+    this.#onGone = () => signal.abort(new GatewayError('request.aborted'));
     if (gone.aborted) this.#onGone();
     else gone.addEventListener('abort', this.#onGone, { once: true });
-  }
-
-  /** Aborted when the time is over, or the caller has left. */
-  get signal(): AbortSignal {
-    return this.#abort.signal;
   }
 
   /** It has no end but those of its two sides. */
   lift(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#cap);
+    this.#isLast = true;
   }
 
   /** After it was lifted. */
   restart(): void {
-    this.lift();
-    if (this.#abort.signal.aborted) return;
-    this.#timer = setTimeout(this.#end, this.#times.timeoutMs);
-    this.#cap = setTimeout(this.#end, this.#times.wholeMs);
+    clearTimeout(this.#timer);
+    if (this.signal.aborted) return;
+    const { timeoutMs, wholeMs } = this.#times;
+    this.#isLast = false;
+    this.#wholeUntil = performance.now() + wholeMs;
+    this.#timer = setTimeout(this.#end, Math.min(timeoutMs, wholeMs));
   }
 
   /** Nobody waits for it any more. */
@@ -114,12 +114,43 @@ export class CallDeadline {
   }
 
   progress(): void {
-    this.#timer.refresh();
+    if (this.#isLast) return;
+    const leftMs = this.#wholeUntil - performance.now();
+    if (leftMs > this.#times.timeoutMs) {
+      this.#timer.refresh();
+      return;
+    }
+    this.#isLast = true;
+    clearTimeout(this.#timer);
+    if (!this.signal.aborted) this.#timer = setTimeout(this.#end, Math.max(0, leftMs));
   }
 
   stop(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#cap);
+    this.#isLast = true;
     this.#gone.removeEventListener('abort', this.#onGone);
+  }
+}
+
+/** A signal that few listen to. */
+class CallSignal implements Abortable {
+  aborted = false;
+  reason: unknown;
+  #listeners: (() => void)[] = [];
+
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+
+  addEventListener(_type: 'abort', listener: () => void, _options?: { once?: boolean }): void {
+    this.#listeners.push(listener);
+  }
+
+  removeEventListener(_type: 'abort', listener: () => void): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
   }
 }

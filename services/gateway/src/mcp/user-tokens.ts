@@ -71,7 +71,7 @@ export class UserTokens {
    * @throws UserTokenFault; GatewayError 503 `auth.issuer_unavailable`
    */
   async check(server: CompiledMcpServer, bearer: TokenBearer): Promise<UserToken | undefined> {
-    if (server.configurations.jwt_validation == null) return undefined;
+    if (!asksForUser(server)) return undefined;
     const validator = this.#validatorOf(server);
     const text = tokenIn(validator, bearer);
     try {
@@ -90,6 +90,11 @@ export class UserTokens {
     this.#validators.set(server, made);
     return made;
   }
+}
+
+/** Whether callers must show a token of the end user's, beside who they are. */
+export function asksForUser({ configurations }: CompiledMcpServer): boolean {
+  return configurations.jwt_validation != null;
 }
 
 /** Why this gateway cannot validate by these settings; undefined = it can, or there are none. */

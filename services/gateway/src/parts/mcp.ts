@@ -8,7 +8,7 @@ import type { ConfigStore } from '../held/config-store.ts';
 import type { Identities } from '../identity/tell-identity.ts';
 import { Access } from '../mcp/access.ts';
 import { AccessTokens } from '../mcp/access-tokens.ts';
-import { authenticateCaller } from '../mcp/authenticate-caller.ts';
+import { type AuthenticateCallerParts, authenticateCaller } from '../mcp/authenticate-caller.ts';
 import { DefinitionLister } from '../mcp/definition-lister.ts';
 import { Eras } from '../mcp/eras.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
@@ -33,14 +33,13 @@ import { ToolCaller } from '../mcp/tool-caller.ts';
 import { UpstreamTokens } from '../mcp/upstream-tokens.ts';
 import { UserTokens } from '../mcp/user-tokens.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
-import type { Stage } from '../pipeline/pipeline.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { ServeDeps } from '../routes/serve.ts';
 import type { Env } from '../settings.ts';
 
 export interface McpParts {
   serving: ServeDeps;
-  authenticate: Stage;
+  letIn: AuthenticateCallerParts['letIn'];
   store: ConfigStore;
   source: ConfigSource;
   pools: UpstreamPools;
@@ -140,7 +139,7 @@ export function mcpPart(env: Env, parts: McpParts) {
   const serve = serveMcp({
     ...serving,
     authenticate: authenticateCaller({
-      authenticate: parts.authenticate,
+      letIn: parts.letIn,
       store,
       tokens: new AccessTokens({ store }),
     }),

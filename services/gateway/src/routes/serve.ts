@@ -14,6 +14,7 @@ import type { Reply, ReplySink } from '../exchange/reply.ts';
 import { modelCall, type Subject } from '../exchange/subject.ts';
 import { ChunkedBody } from '../http/chunked-body.ts';
 import { expectRest } from '../http/discard-rest.ts';
+import { endWith } from '../http/end-with.ts';
 import type { HeldBytes } from '../http/held-bytes.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
@@ -126,7 +127,7 @@ function send(
   if (reply.kind === 'body') {
     headers['content-length'] = String(reply.body.length);
     res.writeHead(reply.status, spelledHeaders(deps.headerPrefixes, spelling, headers));
-    res.end(reply.body);
+    endWith(res, reply.body);
     observe(exchange, reply.status, '', deps);
     return;
   }

@@ -15,13 +15,25 @@ export function authenticate(
   scopes?: readonly string[],
 ): Stage {
   return async (exchange, next) => {
-    const found = keyOfCaller(exchange, store, tokens);
-    const key = found instanceof Promise ? await found : found;
-    if (key === undefined) throw new GatewayError('auth.invalid_key');
-    const admitted = admit(exchange, key, store, scopes);
+    const admitted = letIn(exchange, store, tokens, scopes);
     if (admitted instanceof Promise) await admitted;
     return next();
   };
+}
+
+/** The same of a request that has no pipeline. @throws GatewayError */
+export function letIn(
+  exchange: Exchange,
+  store: ConfigStore,
+  tokens: TokenKeys | undefined,
+  scopes?: readonly string[],
+): void | Promise<void> {
+  const enter = (key: ResolvedKey | undefined) => {
+    if (key === undefined) throw new GatewayError('auth.invalid_key');
+    return admit(exchange, key, store, scopes);
+  };
+  const found = keyOfCaller(exchange, store, tokens);
+  return found instanceof Promise ? found.then(enter) : enter(found);
 }
 
 /**
