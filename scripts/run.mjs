@@ -42,6 +42,17 @@ const commands = {
     'services/gateway/test/mcp/strangers.test.ts',
     '--no-file-parallelism',
   ],
+  // What docs/mcp-proofs.md names, in its full size: replicas that die, users in parallel, limits, poisoned definitions, hosts.
+  'mcp:proofs': [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/gateway/test/mcp',
+    'services/gateway/test/agents',
+    'services/control-plane/test/tools',
+    '-t',
+    'proof \\d',
+    '--no-file-parallelism',
+  ],
   // Every part dies in turn under load, and streams break at every event.
   chaos: [
     'node_modules/vitest/vitest.mjs',
@@ -89,6 +100,7 @@ const environments = {
   abuse: { SLUICE_ABUSE: 'full' },
   chaos: { SLUICE_CHAOS: 'full' },
   'mcp:conformance': { SLUICE_MCP_CONFORMANCE: 'full' },
+  'mcp:proofs': { SLUICE_MCP_PROOFS: 'full' },
   limits: { SLUICE_LIMITS: 'full', LIMIT_STORE_RUNS: '300' },
   'ledger:figures': { SLUICE_FIGURES: 'full' },
 };

@@ -119,6 +119,7 @@ export {
   mergeNames,
   type PrefixRule,
 } from './merge/merged-names.ts';
+export { hostileDefinitions } from './pins/hostile-definitions.ts';
 export { type ItemFacts, type PageFacts, PinMemory, pinOf } from './pins/pin-of.ts';
 export {
   type Finding,

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostileDefinitions } from '../../test/hostile-definitions.ts';
 import { decide, type Who } from '../access/decide.ts';
 import { compileServer, type ServerRules } from '../access/server-view.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../envelope/read-message.ts';
 import { filterList } from '../lists/filter-list.ts';
 import { listKinds } from '../lists/list-kinds.ts';
+import { hostileDefinitions } from './hostile-definitions.ts';
 import { PinMemory, pinOf } from './pin-of.ts';
 
 const who: Who = { key: undefined, userId: undefined, metadata: {}, claims: undefined };

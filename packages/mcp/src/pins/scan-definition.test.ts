@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
-import { hostileDefinitions } from '../../test/hostile-definitions.ts';
+import { hostileDefinitions } from './hostile-definitions.ts';
 import { pinOf } from './pin-of.ts';
 import { scanContext, scanDefinition } from './scan-definition.ts';
 

@@ -1,3 +1,4 @@
+import { GatewayError } from '@sluice/errors';
 import {
   type McpRequest,
   metaKeys,
@@ -65,7 +66,11 @@ export class Eras {
     const headers = requestHeaders(asked.method, asked.params, version);
     // Others wait for it, too: who began it may leave.
     const signal = AbortSignal.timeout(this.#deps.timeoutMs);
-    const upstream = await askServer(call, 'POST', headers, asked.bytes, signal, this.#deps);
+    const asking = askServer(call, 'POST', headers, asked.bytes, signal, this.#deps);
+    const upstream = await asking.catch((error: unknown) => {
+      // Of a signal of our own: no caller has left.
+      throw signal.aborted ? new GatewayError('upstream.timeout', { cause: error }) : error;
+    });
     const { status } = upstream;
     if (status >= 500 || status === 401 || status === 403 || status === 429)
       throw statusFault(status);

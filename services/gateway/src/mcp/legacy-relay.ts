@@ -171,7 +171,9 @@ export class LegacyRelay {
     const upstream = await this.#post(call, asked.bytes, {}, signal);
     const reply = await readAnswer(upstream, asked);
     const id = upstream.headers['mcp-session-id'];
-    if (reply.kind === 'error' || typeof id !== 'string')
+    // It has none any more, as servers of the newer era: who begins anew is served as it is spoken to.
+    if (reply.kind === 'error') throw unknownSession();
+    if (typeof id !== 'string')
       throw invalidReply(asked, 'it forgot the session, and begins no other');
     const { protocolVersion } = reply.result;
     const revision = typeof protocolVersion === 'string' ? protocolVersion : session.revision;
@@ -342,8 +344,9 @@ export class LegacyRelay {
       recorded.failed(reply.error.code, reply.bytes);
       return reply.bytes;
     }
+    const shown = this.#deps.access.shown(call, asked, reply, false);
     recorded.succeeded(reply.result, reply.bytes);
-    return this.#deps.access.shown(call, asked, reply, false);
+    return shown;
   }
 
   async #passStream(

@@ -22,7 +22,7 @@ import {
 } from '@sluice/mcp';
 import type { Access } from './access.ts';
 import type { AskPage, DefinitionLister } from './definition-lister.ts';
-import { discovery, ownName } from './eras.ts';
+import { discovery, type Eras, ownName } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf } from './events.ts';
 import { enter } from './guards/enter.ts';
@@ -35,6 +35,7 @@ import { ServerMessages } from './server-messages.ts';
 import {
   askServer,
   failureOf,
+  hasForgotten,
   invalidReply,
   pipeEvents,
   readAnswer,
@@ -43,7 +44,7 @@ import {
 } from './server-reply.ts';
 import type { Session } from './session.ts';
 import type { SessionNotes } from './session-notes.ts';
-import type { Sessions } from './sessions.ts';
+import { type Sessions, unknownSession } from './sessions.ts';
 import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface LegacyToModernDeps extends UpstreamDeps {
@@ -55,6 +56,7 @@ export interface LegacyToModernDeps extends UpstreamDeps {
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
   readonly mailbox: Mailbox;
+  readonly eras: Eras;
 }
 
 /** Marks the sessions that are ours alone: their servers have none. */
@@ -258,6 +260,11 @@ export class LegacyToModern {
         deadline.signal,
         this.#deps,
       );
+      // A server that wants a session has become an older one: who begins anew is served as it speaks now.
+      if (await hasForgotten(upstream)) {
+        this.#deps.eras.forget(call);
+        throw unknownSession();
+      }
       const messages = await ServerMessages.of(upstream, sent);
       const reply = await this.#answerIn(call, sent, messages, deadline);
       if (reply.kind === 'error' || reply.result.resultType !== 'input_required') return reply;
@@ -319,8 +326,8 @@ export class LegacyToModern {
       recorded.failed(reply.error.code, reply.bytes);
       return new MessageEdit(reply).setId(asked.idText).bytes();
     }
-    recorded.succeeded(reply.result, reply.bytes);
     const edit = new JsonEdit(this.#deps.access.shown(call, asked, reply, false));
+    recorded.succeeded(reply.result, reply.bytes);
     edit.set(['id'], asked.idText);
     for (const member of newerMembers)
       if (reply.result[member] !== undefined) edit.set(['result', member], undefined);

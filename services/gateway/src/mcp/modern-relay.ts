@@ -239,7 +239,13 @@ export class ModernRelay {
       recorded.failed(reply.error.code, reply.bytes);
       return reply.bytes;
     }
+    const shown = this.#changed(call, asked, reply);
+    // A list that is none is no success: what throws is recorded as that.
     recorded.succeeded(reply.result, reply.bytes);
+    return shown;
+  }
+
+  #changed(call: McpCall, asked: McpRequest, reply: McpResponse): Buffer {
     if (reply.result.resultType === 'input_required') return this.#sealed(call, asked, reply);
     if (asked.method === 'server/discover' || asked.method === 'resources/read')
       return privately(reply, asked.method === 'server/discover');

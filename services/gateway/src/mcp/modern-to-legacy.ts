@@ -251,8 +251,8 @@ export class ModernToLegacy {
         edit.setAt(['error', 'code'], `${rpcCodes.invalidParams}`);
       return edit.bytes();
     }
-    recorded?.succeeded(reply.result, reply.bytes);
     const shown = this.#deps.access.shown(call, asked, reply, true);
+    recorded?.succeeded(reply.result, reply.bytes);
     const edit = new JsonEdit(shown);
     edit.set(['id'], asked.idText);
     edit.set(['result', 'resultType'], '"complete"');

@@ -49,13 +49,16 @@ const endMs = 5000;
 export class OwnSessions {
   readonly #deps: UpstreamDeps;
   readonly #limits: PoolLimits;
+  readonly #onRefused: (call: McpCall) => void;
   readonly #pool = new Map<string, Pooled>();
   readonly #pooledOf = new WeakMap<OwnSession, Pooled>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(deps: UpstreamDeps, limits: PoolLimits) {
+  /** @param onRefused hears of servers that begin no session: they may have no more of them */
+  constructor(deps: UpstreamDeps, limits: PoolLimits, onRefused: (call: McpCall) => void) {
     this.#deps = deps;
     this.#limits = limits;
+    this.#onRefused = onRefused;
   }
 
   start(sweepMs: number): void {
@@ -156,8 +159,10 @@ export class OwnSessions {
     const signal = AbortSignal.timeout(this.#deps.timeoutMs);
     const upstream = await askServer(call, 'POST', {}, asked.bytes, signal, this.#deps);
     const reply = await readAnswer(upstream, asked);
-    if (reply.kind === 'error')
+    if (reply.kind === 'error') {
+      this.#onRefused(call);
       throw invalidReply(asked, `it begins no session: ${reply.error.message}`);
+    }
     const { protocolVersion } = reply.result;
     const id = upstream.headers['mcp-session-id'];
     const side = {

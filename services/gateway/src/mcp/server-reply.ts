@@ -241,7 +241,8 @@ export function failureOf(
 ): unknown {
   if (error instanceof SignInNeeded) return asked === undefined ? error : error.of(asked);
   if (error instanceof McpFault)
-    return asked === undefined || error.idText !== undefined
+    // A fault of a question of our own (a list, a session) is told whoever waits under their id.
+    return asked === undefined || error.idText === asked.idText || error instanceof ToolDenial
       ? error
       : new McpFault({
           // Whoever asked has an answer: that there is none of the server's.
@@ -293,11 +294,13 @@ export async function hasForgotten(upstream: UpstreamCall): Promise<boolean> {
   }
   if (upstream.status !== 400) return false;
   const said = errorIn(await peek(upstream));
+  // No server with sessions knows this code: it has none any more.
+  if (said?.code === rpcCodes.unsupportedVersion) return true;
   return (
     said !== undefined &&
     said.code >= -32001 &&
     said.code <= -32000 &&
-    /session/i.test(said.message)
+    /session|not initiali[sz]ed/i.test(said.message)
   );
 }
 

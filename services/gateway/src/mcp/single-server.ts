@@ -1,3 +1,4 @@
+import { fromUnknown } from '@sluice/errors';
 import {
   McpFault,
   type McpMessage,
@@ -5,6 +6,7 @@ import {
   type McpRequest,
   rpcCodes,
 } from '@sluice/mcp';
+import { AccessFault } from './enter-server.ts';
 import type { Eras } from './eras.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
 import { isTranslated, type LegacyToModern } from './legacy-to-modern.ts';
@@ -37,7 +39,11 @@ export class SingleServer implements ServedServer {
   async begin(call: McpCall, asked: McpRequest): Promise<void> {
     const { legacy, sse, eras, toModern } = this.#relays;
     if (call.server.source.transport === 'sse') return sse.begin(call, asked);
-    const refused = await legacy.begin(call, asked, () => eras.isModern(call));
+    const refused = await legacy.begin(call, asked, () => {
+      // It may have been another when it was asked last.
+      eras.forget(call);
+      return eras.isModern(call);
+    });
     if (refused !== undefined) return toModern.begin(call, asked);
   }
 
@@ -68,7 +74,10 @@ export class SingleServer implements ServedServer {
     const isModern = await Promise.resolve(eras.isModern(call)).catch((error: unknown) => {
       const failure = failureOf(error, message.kind === 'request' ? message : undefined, undefined);
       // Silence says nothing of an era: a client that probes must not take it for an answer.
-      throw failure instanceof McpFault && isProbe ? withStatus(failure, 502) : failure;
+      if (!isProbe) throw failure;
+      // With an error of JSON-RPC in it, clients do take it for one, whatever the status.
+      const { message: why } = failure instanceof McpFault ? failure : fromUnknown(failure);
+      throw new AccessFault(502, 'temporarily_unavailable', why);
     });
     const relay = isModern ? modern : toLegacy;
     if (message.kind === 'request') return relay.request(call, message, version);
@@ -91,8 +100,4 @@ function onlyOlder(message: McpRequest | McpNotification): McpFault {
     message: 'This MCP server is served in revisions with sessions: begin with initialize.',
     ...(message.kind === 'request' && { idText: message.idText }),
   });
-}
-
-function withStatus({ code, message, data, idText }: McpFault, status: number): McpFault {
-  return new McpFault({ status, code, message, data, ...(idText !== undefined && { idText }) });
 }

@@ -124,12 +124,12 @@ export class SseRelay {
       };
       const came = await this.#exchange(call, session, asked, bytes, told, deadline.signal);
       const reply = guard === undefined ? came : await guard.after(came, recorded);
-      if (reply.kind === 'error') recorded.failed(reply.error.code, reply.bytes);
-      else recorded.succeeded(reply.result, reply.bytes);
       const shown =
         reply.kind === 'response'
           ? this.#deps.access.shown(call, asked, reply, false)
           : reply.bytes;
+      if (reply.kind === 'error') recorded.failed(reply.error.code, reply.bytes);
+      else recorded.succeeded(reply.result, reply.bytes);
       if (!call.reply.isStreaming) call.reply.body(200, shown);
       else {
         call.reply.write(writeSseEvent(shown));

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
+import { createGuardedFetch, hostileUrls, makeHostRules } from '@sluice/outbound';
 import { config } from '@sluice/proto-stubs';
 import { type Issuer, startIssuer } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -41,6 +41,37 @@ async function checked(server: CompiledMcpServer, token: string | undefined, cre
     throw error;
   }
 }
+
+it('proof 8: keys and introspection are asked of no host that must not be reached', async () => {
+  const guarded = createGuardedFetch({ rules: makeHostRules({ trusted: [], production: true }) });
+  const answers: string[] = [];
+  const watched = Object.assign(
+    (...args: Parameters<typeof guarded>) => {
+      const answer = guarded(...args);
+      answer.then(
+        () => answers.push('reached'),
+        (error: { code?: string }) => answers.push(error.code ?? 'unknown'),
+      );
+      return answer;
+    },
+    { stream: guarded.stream, close: guarded.close },
+  );
+  const strict = new UserTokens({ fetch: watched });
+  const headers = { authorization: `Bearer ${await issuer.sign({ sub: 'ada' })}` };
+  for (const url of hostileUrls)
+    for (const setting of ['jwksUri', 'introspectEndpoint'])
+      await expect(
+        strict.check(serverWith({ [setting]: url }), {
+          headers,
+          credential: 'a-key',
+          from: '127.0.0.1',
+        }),
+      ).rejects.toThrow();
+  // Others are refused before that: they are no addresses.
+  expect(answers.length).toBeGreaterThan(hostileUrls.length);
+  expect(new Set(answers)).toEqual(new Set(['host.invalid']));
+  await guarded.close();
+});
 
 describe('a token that is signed', () => {
   const bearer = async (...args: Parameters<Issuer['sign']>) =>

@@ -97,18 +97,19 @@ export function mcpPart(env: Env, parts: McpParts) {
   const mailbox = new Mailbox(parts.shared);
   const sse = new SseRelay({ ...shared, sessions, mailbox });
   const eras = new Eras(upstream);
-  const own = new OwnSessions(upstream, {
+  const limits = {
     lifetimeMs: env.MCP_POOL_MAX_LIFETIME_MS,
     idleMs: env.MCP_POOL_MAX_IDLE_MS,
     sessionsMax: env.MCP_POOL_MAX_CONNECTIONS,
-  });
+  };
+  const own = new OwnSessions(upstream, limits, (call) => eras.forget(call));
   const { replicaId } = parts;
   const single = new SingleServer({
     legacy: new LegacyRelay({ ...shared, sessions }),
     sse,
     modern: new ModernRelay({ ...shared, sealer, eras }),
     eras,
-    toModern: new LegacyToModern({ ...shared, sessions, notes, mailbox }),
+    toModern: new LegacyToModern({ ...shared, sessions, notes, mailbox, eras }),
     toLegacy: new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId }),
   });
   const userTokens = new UserTokens({ fetch: parts.fetch });

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { hostileUrls, neverTrustedUrls } from '@sluice/outbound';
 import { json, sse, startUpstream, type Upstream, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isFull, tell } from '../mcp/proof-form.ts';
 import { type AgentLab, type SavedAgent, startAgentLab } from './agent-lab.ts';
 import { describeStrangers } from './strangers.ts';
 
@@ -524,6 +526,92 @@ describe('tasks', () => {
       (await lab.rpc(saved.slug, 'message/send', push('https://callback.example/'))).status,
     ).toBe(200);
   });
+});
+
+describe('hosts that must not be reached', () => {
+  /** This machine is trusted here, as it is written plainly, and all below its name. */
+  const isTrusted = (url: string) =>
+    URL.canParse(url) &&
+    /^(?:127\.0\.0\.1|(?:.*\.)?localhost|\[::1\])$/.test(new URL(url).hostname);
+  const corpus = [
+    ...new Set([...neverTrustedUrls, ...hostileUrls.filter((url) => !isTrusted(url))]),
+  ].filter((_, at) => isFull || at % 12 === 0);
+
+  it('proof 8: are none by an integration’s address, a card’s interface or a callback', async () => {
+    const before = agent.requests.length;
+    const { workspace_id, admin_key } = lab.scenario.stack.credentials;
+    const origin = lab.scenario.stack.gatewayUrls[0];
+    const open: unknown[] = [];
+    const save = async (kind: 'agent' | 'mcp', url: string) => {
+      const answer = await fetch(`${origin}/v1/${kind}-integrations`, {
+        method: 'POST',
+        headers: { 'x-service-api-key': admin_key, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          name: 'hostile',
+          url,
+          auth_type: 'none',
+          workspace_id,
+          ...(kind === 'mcp' && { transport: 'http' }),
+        }),
+      });
+      const body = (await answer.json()) as { id: string };
+      if (answer.status === 400) return;
+      // The admin API may let it pass: whoever calls it is refused.
+      const server = await lab.scenario.admin<{ id: string; slug: string }>(
+        'POST',
+        `/${kind}-servers`,
+        { name: 'hostile', [`${kind}_integration_id`]: body.id, workspace_id },
+      );
+      const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} };
+      const called = await fetch(
+        kind === 'agent' ? `${origin}/v1/agent/${server.slug}/x` : `${origin}/${server.slug}/mcp`,
+        {
+          method: kind === 'agent' ? 'GET' : 'POST',
+          headers: {
+            'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+            accept: 'application/json, text/event-stream',
+            ...(kind === 'mcp' && { 'content-type': 'application/json' }),
+          },
+          ...(kind === 'mcp' && { body: JSON.stringify(message) }),
+        },
+      );
+      const text = await called.text();
+      if (!/host\.(?:invalid|not_allowed)|host/.test(text)) open.push({ kind, url, text });
+    };
+    for (const url of corpus) {
+      await save('agent', url);
+      await save('mcp', url);
+      const callback = await lab.rpc(saved.slug, 'message/send', {
+        ...message(),
+        configuration: { pushNotificationConfig: { url } },
+      });
+      if ((await rpcError(callback))[0] !== 400) open.push({ callback: url });
+    }
+    const asked = agent.requests.length;
+    expect(asked).toBe(before);
+    for (let at = 0; at < corpus.length; at += 20) {
+      // What names no host leads to the agent itself.
+      const some = corpus.slice(at, at + 20).filter((url) => /^https?:\/\/[^/?]/i.test(url));
+      const interfaces = some.map((url) => ({ url, protocolBinding: 'JSONRPC' }));
+      agent.handle(json(200, { name: 'A', url: saved.url, supportedInterfaces: interfaces }));
+      const shown = await lab.ask(saved.slug, '.well-known/agent-card.json');
+      const text = await shown.text();
+      const { supportedInterfaces: left = [] } = JSON.parse(text) as {
+        supportedInterfaces?: { url: string }[];
+      };
+      for (const { url } of left) {
+        const path = url.slice(saved.url.length);
+        // One that no address can be made of is below the agent itself, or left out.
+        if (!path.startsWith('~')) continue;
+        const answer = await lab.ask(saved.slug, path);
+        // What is read as a host that is trusted here, or as one that nobody has, ends there.
+        if (answer.status < 400) open.push({ interface: some, path, status: answer.status });
+        await answer.text();
+      }
+    }
+    tell(`hosts: ${corpus.length} at 4 places, ${open.length} open`);
+    expect(open).toEqual([]);
+  }, 600_000);
 });
 
 describe('A4: usage', () => {

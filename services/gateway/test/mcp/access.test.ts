@@ -1,4 +1,5 @@
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { hostileDefinitions } from '@sluice/mcp';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GuardFixture, guardServer, tool } from './guard-upstream.ts';
@@ -45,7 +46,7 @@ async function usable({ client }: Connected, name: string): Promise<[boolean, bo
 }
 
 describe('access', () => {
-  it('integration × workspace × capability × user: lists and calls agree, and nothing is open that should not be', async () => {
+  it('proof 6: integration × workspace × capability × user: lists and calls agree, and nothing is open that should not be', async () => {
     const { workspace_id } = lab.scenario.stack.credentials;
     const { data } = await admin<{ data: { id: string }[] }>('GET', '/admin/users');
     const user_id = data[0]?.id ?? '';
@@ -104,7 +105,7 @@ describe('access', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('cold start: of a server of which nothing is known nothing may be used, at any gateway', async () => {
+  it('proof 6: cold start: of a server of which nothing is known nothing may be used, at any gateway', async () => {
     const { slug, integrationId } = await lab.save({ url: upstream.url });
     await admin('PUT', `/mcp-integrations/${integrationId}`, { new_capabilities: 'disabled' });
     const connected = await lab.connect(slug);
@@ -181,7 +182,7 @@ describe('definitions that are not what was approved', () => {
     ['another name', change({ name: 'pay_now' }), 'pay_now', added],
     ['one more', [...approved(), tool('steal')], 'steal', added],
     ['a look-alike', [...approved(), tool('р\u0430y')], 'р\u0430y', added],
-  ])('%s', async (_what, tools, name, expected) => {
+  ])('proof 7: %s', async (_what, tools, name, expected) => {
     fixture.tools = tools;
     const found: Record<string, boolean[]> = {};
     for (const mode of modes) found[mode] = await usable(servers[mode], name);
@@ -192,7 +193,7 @@ describe('definitions that are not what was approved', () => {
       await eventually(async () => expect(await usable(servers[mode], 'pay')).toEqual(open));
   });
 
-  it('in the middle of a session: heard of, listed again, and closed from then on', async () => {
+  it('proof 7: in the middle of a session: heard of, listed again, and closed from then on', async () => {
     const { client } = servers.block;
     let heard = 0;
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
@@ -207,6 +208,73 @@ describe('definitions that are not what was approved', () => {
     expect(await usable(servers.block, 'pay')).toEqual(closed);
     fixture.tools = approved();
     await eventually(async () => expect(await usable(servers.block, 'pay')).toEqual(open));
+  });
+
+  it('proof 7: a corpus of poisoned ones at once: each is seen, audited, scanned, never listed and never callable', async () => {
+    const corpus = hostileDefinitions.filter(([, , , type = 'tool']) => type === 'tool');
+    expect(corpus.length).toBeGreaterThanOrEqual(40);
+    const nameOf = (at: number) => `tool-${at}`;
+    const harmless = corpus.map((_, at) => tool(nameOf(at)));
+    fixture.tools = harmless;
+    const saved = await lab.save({ url: upstream.url });
+    await admin('PUT', `/mcp-integrations/${saved.integrationId}`, { on_drift: 'block' });
+    await admin('POST', `/mcp-integrations/${saved.integrationId}/test`);
+    const { client } = await lab.connect(saved.slug);
+    const listed = async () => (await client.listTools()).tools.map(({ name }) => name);
+    expect(await listed()).toEqual(harmless.map(({ name }) => name));
+    // All but the name as strangers published it.
+    fixture.tools = corpus.map(([, definition], at) => ({
+      ...(definition as Record<string, unknown>),
+      name: nameOf(at),
+    }));
+    expect(await listed()).toEqual([]);
+    const before = fixture.calls.length;
+    const refused = await Promise.all(
+      corpus.map((_, at) =>
+        client.callTool({ name: nameOf(at), arguments: {} }).then(
+          () => 'answered',
+          (error: { code?: number }) => error.code,
+        ),
+      ),
+    );
+    expect([new Set(refused), fixture.calls.length]).toEqual([new Set([-32602]), before]);
+    const { data } = await eventually(async () => {
+      const found = await admin<{
+        data: { name: string; findings: { kind: string }[]; difference: object[] }[];
+      }>('GET', `/mcp-integrations/${saved.integrationId}/pins?state=drifted&page_size=500`);
+      expect(found.data).toHaveLength(corpus.length);
+      return found;
+    });
+    expect(data.filter(({ difference }) => difference.length === 0)).toEqual([]);
+    const found = new Map(data.map((pin) => [pin.name, pin.findings.map(({ kind }) => kind)]));
+    const unseen = corpus.filter(
+      ([, , kind], at) => found.get(nameOf(at))?.includes(kind) !== true,
+    );
+    // A name is what this proof took from them.
+    const inName = (definition: unknown) =>
+      /[^\x20-\x7e]/.test((definition as { name: string }).name);
+    expect(
+      unseen.filter(
+        ([, definition, kind]) =>
+          kind !== 'look_alike_name' && kind !== 'other_tool' && !inName(definition),
+      ),
+    ).toEqual([]);
+    const query = new URLSearchParams({
+      start_time: new Date(Date.now() - 60_000).toISOString(),
+      end_time: new Date(Date.now() + 60_000).toISOString(),
+      resource_type: 'mcp_integrations',
+      page_size: '100',
+    });
+    const { records } = await admin<{ records: { action: string; resource_id: string }[] }>(
+      'GET',
+      `/audit-logs?${query}`,
+    );
+    const told = records.filter(
+      ({ action, resource_id }) => action === 'drift' && resource_id === saved.integrationId,
+    );
+    // At most 50 of one report have an entry of their own; the pins have all.
+    expect(told.length).toBeGreaterThanOrEqual(Math.min(50, corpus.length));
+    fixture.tools = approved();
   });
 
   it('may be used once somebody approved them', async () => {

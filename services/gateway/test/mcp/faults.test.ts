@@ -1,5 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
@@ -90,6 +94,9 @@ const stream =
 
 const good = (id: unknown) => ({ jsonrpc: '2.0', id, result: { tools: [] } });
 
+/** What clients saw, to be held against the records. */
+const seenCodes: number[] = [];
+
 describe('a server that answers', () => {
   it.each<[string, Answer, number]>([
     [
@@ -102,6 +109,7 @@ describe('a server that answers', () => {
     ['with a batch', json((id) => [good(id)]), -32603],
     ['with no list', json((id) => ({ jsonrpc: '2.0', id, result: { tools: 7 } })), -32603],
     ['with 500', json(() => 'no', 500), -32603],
+    ['with 401 in the middle', json(() => 'log in', 401), -32603],
     [
       'with a way to elsewhere',
       (res) => res.writeHead(302, { location: 'http://10.0.0.1/' }).end(),
@@ -134,12 +142,38 @@ describe('a server that answers', () => {
     ],
     ['not at all', () => {}, -32001],
   ])('%s is one clear error, and the session lives', async (_, answer, code) => {
-    const { client } = await lab.connect(oddServer.slug);
+    const headers = { 'x-service-trace-id': 'faults' };
+    const { client } = await lab.connect(oddServer.slug, { headers });
     odd.answers(answer);
     await expect(client.listTools(undefined, { timeout: 8000 })).rejects.toMatchObject({ code });
+    seenCodes.push(code);
     odd.answers(json(good));
     expect(await client.listTools()).toEqual({ tools: [] });
     await client.close();
+  });
+
+  it('proof 10: leaves a record of each, that says what its client saw', async () => {
+    const query = new URLSearchParams({
+      time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),
+      time_of_generation_max: new Date(Date.now() + 3_600_000).toISOString(),
+      workspace_slug: lab.scenario.stack.credentials.workspace_id,
+      trace_id: 'faults',
+      mode: 'mcp:tool_list',
+      page_size: '1000',
+    });
+    await eventually(
+      async () => {
+        const { data } = await lab.scenario.admin<{
+          data: { metrics: { is_success: boolean }; error?: { code: string } }[];
+        }>('GET', `/logs?${query}`);
+        const failed = data.filter(({ metrics }) => !metrics.is_success);
+        expect(failed.map(({ error }) => error?.code).toSorted()).toEqual(
+          seenCodes.map((code) => `mcp.${code}`).toSorted(),
+        );
+        expect(data.length - failed.length).toBe(seenCodes.length);
+      },
+      { timeoutMs: 15_000 },
+    );
   });
 
   it('with a message cut anywhere is understood', async () => {
@@ -160,6 +194,27 @@ describe('a server that answers', () => {
     });
     expect(await client.listTools()).toEqual({ tools: [], _meta: { ü: '€' } });
     await client.close();
+  });
+});
+
+describe('a client that probes for an era', () => {
+  it('M9: takes neither silence nor a refusal for an answer, and falls back to nothing', async () => {
+    const { slug } = await lab.save({ url: odd.url });
+    const connect = async (key: string) => {
+      const client = new ModernClient(
+        { name: 'stranger', version: '2' },
+        { versionNegotiation: { mode: 'auto' } },
+      );
+      const url = new URL(lab.urls(slug)[0] as string);
+      const requestInit = { headers: { 'x-service-api-key': key } };
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    };
+    const before = odd.told.length;
+    await expect(connect('nobody')).rejects.toThrow(/401|unauthori/i);
+    expect(odd.told.length).toBe(before);
+    odd.answers(() => {});
+    await expect(connect(lab.scenario.stack.credentials.workspace_key)).rejects.toThrow();
+    expect(odd.told.slice(before)).toEqual(['server/discover']);
   });
 });
 

@@ -1,6 +1,10 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FixtureLog, fixtureServer } from './fixture-server.ts';
+import { startLegacyUpstream } from './legacy-upstream.ts';
 import { inTurn, type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 import { type ModernUpstream, startModernUpstream } from './modern-upstream.ts';
 
@@ -161,6 +165,77 @@ describe('arguments that stand in headers too', () => {
     expect(textOf(said)).toBe('{"region":"hü"}');
     expect(headersOf(['tenant', 'region'])).toEqual([undefined, '=?base64?aMO8?=']);
     await client.close();
+  });
+});
+
+/** One address behind which a server becomes another. */
+async function startSwitch() {
+  let target = '';
+  const server = createServer((req, res) => {
+    const on = request(target, { method: req.method, headers: req.headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(res);
+    });
+    on.on('error', () => res.destroy());
+    req.pipe(on);
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    to(url: string) {
+      target = url;
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+describe('a server that becomes one of the other era', () => {
+  it('proof 10: fails one call of a newer client clearly, and sends older ones to begin anew', async () => {
+    const log: FixtureLog = { writes: 0, cancelled: 0 };
+    const older = await startLegacyUpstream({ makeServer: () => fixtureServer(log), json: true });
+    const address = await startSwitch();
+    const own = await lab.save({ url: address.url });
+    const [only = ''] = through(own.slug);
+    const newer = await connectAnew('newer');
+    async function connectAnew(era: 'older' | 'newer') {
+      address.to(era === 'newer' ? upstream.url : older.url);
+      const client = await connect({ urls: [only], mode: 'auto' });
+      await client.listTools();
+      return client;
+    }
+    const echo = (client: Client) => client.callTool({ name: 'echo', arguments: { say: 'x' } });
+    const outcomes = async (client: Client) => {
+      const found: unknown[] = [];
+      for (let time = 0; time < 2; time++)
+        found.push(
+          await echo(client).then(
+            (result) => textOf(result).includes('x'),
+            (error: { code?: number }) => error.code,
+          ),
+        );
+      return found;
+    };
+    const legacy = () => connect({ urls: [only], mode: 'legacy' });
+    const atNewer = await legacy();
+    expect(await outcomes(atNewer)).toEqual([true, true]);
+    address.to(older.url);
+    expect(await outcomes(newer)).toEqual([-32000, true]);
+    await expect(echo(atNewer)).rejects.toThrow(/404|Session not found/);
+    const atOlder = await legacy();
+    expect(await outcomes(atOlder)).toEqual([true, true]);
+    expect(await outcomes(newer)).toEqual([true, true]);
+    address.to(upstream.url);
+    expect(await outcomes(newer)).toEqual([-32603, true]);
+    await expect(echo(atOlder)).rejects.toThrow(/404|Session not found/);
+    const again = await legacy();
+    expect(await outcomes(again)).toEqual([true, true]);
+    await Promise.all([newer, atNewer, atOlder, again].map((client) => client.close()));
+    address.close();
+    await older.close();
   });
 });
 

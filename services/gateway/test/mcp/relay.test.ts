@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, startLegacyUpstream, startSseUpstream } from './legacy-upstream.ts';
 import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
+import { size, tell } from './proof-form.ts';
 
 /** Clients and servers of the older era, through two gateways in turn that share a Redis. */
 let lab: McpLab;
@@ -28,7 +29,7 @@ const log: FixtureLog = { writes: 0, cancelled: 0 };
 beforeAll(async () => {
   const makeServer = () => fixtureServer(log);
   [lab, upstream, jsonUpstream, sseUpstream] = await Promise.all([
-    startMcpLab({ gateways: 2, redis: true }),
+    startMcpLab({ gateways: size(2, 3), redis: true }),
     startLegacyUpstream({ makeServer }),
     startLegacyUpstream({ makeServer, json: true, unknownStatus: 400 }),
     startSseUpstream(makeServer),
@@ -189,6 +190,47 @@ describe('a client of the older era', () => {
     );
   });
 
+  it.each([
+    ['Streamable HTTP', () => server],
+    ['HTTP+SSE', () => sseServer],
+  ])('proof 4: answers at another gateway than the one whose stream asked (%s)', async (_, of) => {
+    const [asks = '', ...others] = lab.urls(of().slug);
+    const went = { calls: 0, answers: 0 };
+    const client = new Client(
+      { name: 'stranger', version: '1' },
+      { capabilities: { sampling: {} } },
+    );
+    client.setRequestHandler(CreateMessageRequestSchema, () => ({
+      model: 'm',
+      role: 'assistant' as const,
+      content: { type: 'text' as const, text: 'from elsewhere' },
+    }));
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(asks), {
+        fetch: (_url, init) => {
+          const sent = JSON.parse(String(init?.body ?? '{}')) as {
+            method?: string;
+            result?: object;
+          };
+          if (sent.result === undefined) {
+            went.calls += sent.method === 'tools/call' ? 1 : 0;
+            return fetch(asks, init);
+          }
+          return fetch(others[went.answers++ % others.length] as string, init);
+        },
+        requestInit: {
+          headers: { 'x-service-api-key': lab.scenario.stack.credentials.workspace_key },
+        },
+      }),
+    );
+    for (let time = 0; time < size(2, 100); time++)
+      expect(textOf(await client.callTool({ name: 'sample', arguments: { say: 'x' } }))).toContain(
+        'from elsewhere',
+      );
+    expect(went).toEqual({ calls: size(2, 100), answers: size(2, 100) });
+    await client.close();
+  });
+
   it('M6: ends its session, which is nowhere afterwards', async () => {
     const { client, transport } = await lab.connect(server.slug);
     const id = transport.sessionId ?? '';
@@ -241,17 +283,18 @@ describe('a client of the older era', () => {
   });
 });
 
+const begin = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' },
+  },
+};
+
 describe('what strangers send', () => {
-  const begin = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: {
-      protocolVersion: '2025-06-18',
-      capabilities: {},
-      clientInfo: { name: 'raw', version: '1' },
-    },
-  };
   const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
   const at = (slug: string) => lab.urls(slug)[0] as string;
   async function newSession(key?: string): Promise<string> {
@@ -477,6 +520,134 @@ describe('what strangers send', () => {
       }),
     );
   });
+});
+
+describe('users in parallel', () => {
+  const users = size(3, 50);
+  const callsEach = size(8, 2000);
+  const modern = '2026-07-28';
+
+  it(
+    'proof 5: see their own headers, sessions, changes and parked questions, and never another’s',
+    async () => {
+      const shared = await lab.save({
+        url: jsonUpstream.url,
+        configurations: {
+          forward_headers: ['x-user'],
+          user_identity_forwarding: { method: 'claims_header', include_claims: ['sub'] },
+        },
+      });
+      const at = lab.urls(shared.slug);
+      // One that answers without streams has no way to ask.
+      const asking = lab.urls((await lab.save({ url: upstream.url })).slug);
+      const seen = { subjects: new Set<string>(), sessions: new Set<string>() };
+      const wrong: unknown[] = [];
+      let calls = 0;
+      await Promise.all(
+        Array.from({ length: users }, async (_, index) => {
+          const user = `user-${index}`;
+          const headers = { 'x-service-api-key': await lab.newKey(), 'x-user': user };
+          const ask = async (
+            message: object,
+            more: Record<string, string | undefined> = {},
+            urls = at,
+          ) => {
+            calls += 1;
+            const url = urls[calls % urls.length] as string;
+            const answer = await post(url, { jsonrpc: '2.0', id: calls, ...message }, undefined, {
+              ...headers,
+              ...more,
+            });
+            return (await answer.json()) as {
+              result?: { content?: { text: string }[] } & Record<string, unknown>;
+            };
+          };
+          // Older and newer clients of one key each have sessions of the server of their own.
+          const began = await post(at[0] as string, begin, undefined, headers);
+          await began.text();
+          const session = began.headers.get('mcp-session-id') ?? '';
+          const abort = new AbortController();
+          const stream = await fetch(at[index % at.length] as string, {
+            headers: { ...headers, accept: 'text/event-stream', 'mcp-session-id': session },
+            signal: abort.signal,
+          });
+          let told = '';
+          void (async () => {
+            for await (const piece of stream.body ?? []) told += Buffer.from(piece).toString();
+          })().catch(() => {});
+          const newer = (name: string, over: object = {}) => ({
+            method: 'tools/call',
+            params: {
+              name,
+              arguments: {},
+              _meta: {
+                'io.modelcontextprotocol/protocolVersion': modern,
+                'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+              },
+              ...over,
+            },
+          });
+          const newerHeaders = (name: string) => ({
+            'mcp-protocol-version': modern,
+            'mcp-method': 'tools/call',
+            'mcp-name': name,
+          });
+          const older = { method: 'tools/call', params: { name: 'headers', arguments: {} } };
+          const own = { older: new Set<string>(), newer: new Set<string>() };
+          const check = (era: 'older' | 'newer', answer: Awaited<ReturnType<typeof ask>>) => {
+            const sent = JSON.parse(textOf(answer.result)) as Record<string, string>;
+            const { sub } = JSON.parse(sent['x-user-claims'] ?? '{}') as { sub?: string };
+            if (sent['x-user'] !== user) wrong.push({ user, era, sent });
+            own[era].add(`${sub} ${sent['mcp-session-id']}`);
+          };
+          const each = async (count: number, run: () => Promise<void>) => {
+            for (let done = 0; done < count; done += 4)
+              await Promise.all(Array.from({ length: Math.min(4, count - done) }, run));
+          };
+          await each(callsEach / 2, async () => {
+            check('older', await ask(older, { 'mcp-session-id': session }));
+            check('newer', await ask(newer('headers'), newerHeaders('headers')));
+          });
+          // Changes: each session hears of as many as it made.
+          for (let time = 0; time <= index; time++)
+            await ask(
+              { method: 'tools/call', params: { name: 'announce', arguments: {} } },
+              { 'mcp-session-id': session },
+            );
+          // What was parked for one is answered by that one alone.
+          await each(size(1, 20), async () => {
+            const asked = await ask(newer('ask'), newerHeaders('ask'), asking);
+            const inputRequests = asked.result?.inputRequests as Record<string, object>;
+            const [question = ''] = Object.keys(inputRequests ?? {});
+            const answered = await ask(
+              newer('ask', {
+                requestState: asked.result?.requestState,
+                inputResponses: { [question]: { action: 'accept', content: { name: user } } },
+              }),
+              newerHeaders('ask'),
+              asking,
+            );
+            if (!textOf(answered.result).includes(`"${user}"`)) wrong.push({ user, answered });
+          });
+          await eventually(() => expect(told.match(/resources\/updated/g)).toHaveLength(index + 1));
+          abort.abort();
+          if (own.older.size !== 1 || own.newer.size < 1) wrong.push({ user, own });
+          for (const pair of [...own.older, ...own.newer]) {
+            const [sub = '', id = ''] = pair.split(' ');
+            if (seen.sessions.has(id)) wrong.push({ user, shares: id });
+            seen.sessions.add(id);
+            seen.subjects.add(sub);
+          }
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          if (told.match(/resources\/updated/g)?.length !== index + 1) wrong.push({ user, told });
+        }),
+      );
+      tell(`users: ${users}, ${calls} calls, ${seen.sessions.size} sessions of the server`);
+      expect(wrong.slice(0, 5)).toEqual([]);
+      expect(seen.subjects.size).toBe(users);
+    },
+    size(60_000, 3_600_000),
+  );
 });
 
 async function post(

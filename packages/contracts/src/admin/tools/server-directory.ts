@@ -14,7 +14,7 @@ const registryEntry = z.object({
     version: z.string(),
     websiteUrl: z.string().optional(),
     icons: z.array(z.record(z.string(), z.unknown())).optional(),
-    remotes: z.array(z.object({ type: z.literal('streamable-http'), url: z.string() })),
+    remotes: z.array(z.object({ type: z.literal('streamable-http'), url: z.string() })).optional(),
   }),
   _meta: z.record(
     z.string(),

@@ -26,11 +26,15 @@ export function presentEntry(row: ListedServer, baseUrl: string): Entry {
   return {
     server: {
       $schema: schema,
-      name: `${namespaceOf(baseUrl)}.${row.workspaceSlug}/${row.slug}`,
+      // Of namespaces, the format knows no underscore.
+      name: `${namespaceOf(baseUrl)}.${row.workspaceSlug.replaceAll('_', '-')}/${row.slug}`,
       title: cut(row.name),
       description: cut(row.description || row.name),
       version: row.version ?? '0.0.0',
-      remotes: [{ type: 'streamable-http', url: mcpServerUrl(baseUrl, row.slug) }],
+      // A path is no address to who reads this elsewhere.
+      ...(baseUrl !== '' && {
+        remotes: [{ type: 'streamable-http' as const, url: mcpServerUrl(baseUrl, row.slug) }],
+      }),
     },
     _meta: {
       [official]: {

@@ -41,7 +41,7 @@ export function listRegistered(
   if (workspaceId !== undefined) conditions.push(Prisma.sql`s.workspace_id = ${workspaceId}::uuid`);
   if (search !== undefined)
     conditions.push(
-      Prisma.sql`position(lower(${search}) IN lower(${namespace} || '.' || w.slug || '/' || s.slug)) > 0`,
+      Prisma.sql`position(lower(${search}) IN lower(${namespace} || '.' || replace(w.slug, '_', '-') || '/' || s.slug)) > 0`,
     );
   if (updatedSince !== undefined)
     conditions.push(Prisma.sql`GREATEST(s.updated_at, i.updated_at) >= ${updatedSince}`);

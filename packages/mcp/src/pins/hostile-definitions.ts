@@ -1,5 +1,5 @@
 import type { JsonValue } from '@sluice/contracts';
-import type { FindingKind } from '../src/pins/scan-definition.ts';
+import type { FindingKind } from './scan-definition.ts';
 
 type Hostile = [what: string, definition: JsonValue, kind: FindingKind, type?: string];
 
@@ -22,7 +22,7 @@ const bits = (text: string) =>
     )
     .join('\u200d');
 
-/** Definitions of strangers that nobody should let a model read unseen, after what was published of such attacks. */
+/** Definitions of strangers that nobody should let a model read unseen, after what was published of such attacks. Test data: nothing but tests imports this file. */
 export const hostileDefinitions: readonly Hostile[] = [
   [
     'orders in a tag',
