@@ -7,6 +7,13 @@
  */
 export const canonicalPrefix = 'x-service-';
 
+/**
+ * On an admin call: `true` = fields and parameters that nobody knows are left out with a warning, as clients that were
+ * written for the published description expect; `false` = they are refused. Unset, callers that use a prefix alias are
+ * such clients.
+ */
+export const lenientInputHeader = 'x-service-lenient-input';
+
 /** Which prefixes are ours. Made once, by `headerPrefixes`. */
 export interface HeaderPrefixes {
   /** The main one first, then the aliases in the order of the setting. */

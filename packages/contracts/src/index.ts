@@ -73,6 +73,7 @@ export {
   type HeaderSpelling,
   headerPrefixes,
   headerPrefixesBehindGateway,
+  lenientInputHeader,
   spelledHeaders,
   spelledText,
   spellingOf,

@@ -176,6 +176,10 @@ export const settings = defineSettings({
     ),
     HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
+    LENIENT_INPUT: bool(
+      'leave out fields and parameters that nobody knows, with a warning, whoever sends them',
+      false,
+    ),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
     OTEL_BODY_BYTES_MAX: integer(
       'largest export of OpenTelemetry that is taken, unpacked, bytes',

@@ -213,6 +213,7 @@ export function wire(
     requestContext: {
       trustedProxies: env.TRUSTED_PROXIES ?? [],
       forwardedCallers: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO),
+      isLenient: env.LENIENT_INPUT,
       headerPrefixes: headerPrefixesBehindGateway(
         headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
       ),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Test } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPerson, policyBody } from './support/fixture.ts';
 import { type Harness, startHarness } from './support/harness.ts';
@@ -49,6 +50,8 @@ const fields: [string, unknown, number][] = [
   ['value', null, 400],
 ];
 
+const lenient = (call: Test) => call.set('x-service-lenient-input', 'true');
+
 describe('a rate-limits policy', () => {
   it.each(fields)('of %s %j answers %i, made or changed', async (field, value, status) => {
     const made = await workspace().post(path, { ...policyBody, [field]: value });
@@ -90,16 +93,41 @@ describe('a rate-limits policy', () => {
     expect((await workspace().get(one)).body).toMatchObject(policyBody);
   });
 
-  it('takes no notice of fields that nobody knows', async () => {
+  it('names fields that nobody knows, and changes nothing', async () => {
+    const unknown = {
+      valeu: 7,
+      status: 'archived',
+      conditions: [{ ...policyBody.conditions[0], vlaue: 1 }],
+    };
+    const refused = await workspace().post(path, { ...policyBody, ...unknown });
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.body.data.errors).toEqual([
+      expect.stringMatching(
+        /^body\.conditions\[0\]\.vlaue: is no field here; did you mean value\?$/,
+      ),
+      expect.stringMatching(/^body\.valeu: is no field here; did you mean value\?$/),
+      expect.stringMatching(/^body\.status: is no field here; there are name, /),
+    ]);
+    const one = await create();
+    const kept = await workspace().put(one, { value: 7, colour: 'red' });
+    expect([kept.status, kept.body.data.field]).toEqual([400, 'body.colour']);
+    expect((await workspace().get(one)).body).toMatchObject(policyBody);
+  });
+
+  it('leaves them out with a warning for who asks, and says so', async () => {
     const unknown = { colour: 'red', id: randomUUID(), status: 'archived', nested: { value: 0 } };
-    const one = await create(unknown);
-    await workspace()
-      .put(one, { ...unknown, value: 7 })
-      .expect(200, {});
+    const made = await lenient(workspace().post(path, { ...policyBody, ...unknown })).expect(200);
+    const one = `${path}/${made.body.id}`;
+    const changed = await lenient(workspace().put(one, { ...unknown, value: 7 })).expect(200);
+    expect(changed.body.warnings).toHaveLength(4);
     const { body } = await workspace().get(one).expect(200);
-    expect(body).toMatchObject({ value: 7, status: 'active', id: one.slice(path.length + 1) });
+    expect(body).toMatchObject({ value: 7, status: 'active', id: made.body.id });
     expect(body).not.toHaveProperty('colour');
     expect(body).not.toHaveProperty('nested');
+    await workspace().get(`${one}?colour=red`).expect(400);
+    expect((await lenient(workspace().get(`${one}?colour=red`))).body.warnings).toEqual([
+      'query.colour: is no parameter here; there are status, workspace_id',
+    ]);
   });
 
   it('is where an organisation key says, and nowhere else', async () => {
@@ -124,9 +152,14 @@ describe('a rate-limits policy', () => {
 
   it('keeps its type and its groups, whatever a change says', async () => {
     const one = await create();
-    await workspace()
-      .put(one, { type: 'tokens', group_by: [{ key: 'model' }], target: 'mcp_tools' })
-      .expect(200);
+    for (const change of [
+      { type: 'tokens' },
+      { group_by: [{ key: 'model' }] },
+      { target: 'mcp_tools' },
+    ]) {
+      const { body } = await workspace().put(one, change).expect(400);
+      expect(body.data.field).toBe(`body.${Object.keys(change)}`);
+    }
     expect((await workspace().get(one)).body).toMatchObject({
       type: policyBody.type,
       group_by: policyBody.group_by,
@@ -159,12 +192,9 @@ describe('a rate-limits policy', () => {
     expect(await statuses()).toEqual([200, 200, 404]);
     await workspace().delete(one).expect(200, {});
     expect(await statuses()).toEqual([404, 404, 200]);
-    for (const answer of [
-      await workspace().put(one, { value: 5 }),
-      await workspace().delete(one),
-      await workspace().delete(`${one}?status=archived`),
-    ])
+    for (const answer of [await workspace().put(one, { value: 5 }), await workspace().delete(one)])
       expect([answer.status, answer.body.data.errorCode]).toEqual([404, 'AB08']);
+    await workspace().delete(`${one}?status=archived`).expect(400);
     expect((await workspace().get(`${one}?status=archived`)).body.value).toBe(policyBody.value);
     await workspace().get(`${one}?status=deleted`).expect(400);
   });
@@ -334,18 +364,29 @@ describe('a new key', () => {
     },
   );
 
-  it.each([organisation, user])('at %s takes no notice of fields that nobody knows', async (to) => {
-    const unknown = { key: 'sl_mine', id: randomUUID(), type: 'x', status: 'expired', colour: {} };
-    const { body } = await send(to, { name: 'x', scopes, ...unknown }).expect(200);
-    expect(Object.keys(body).sort()).toEqual(['id', 'key', 'object']);
-    expect(body.id).not.toBe(unknown.id);
-    const shown = await admin().get(`/api-keys/${body.id}`).expect(200);
-    expect(shown.body).toMatchObject({
-      status: 'active',
-      type: to === organisation ? 'organisation-service' : 'workspace-user',
-    });
-    expect(shown.body).not.toHaveProperty('colour');
-  });
+  it.each([organisation, user])(
+    'at %s names fields that nobody knows, or leaves them out for who asks',
+    async (to) => {
+      const unknown = {
+        key: 'sl_mine',
+        id: randomUUID(),
+        type: 'x',
+        status: 'expired',
+        colour: {},
+      };
+      const refused = await send(to, { name: 'x', scopes, ...unknown }).expect(400);
+      expect(refused.body.data.errors).toHaveLength(5);
+      const { body } = await lenient(send(to, { name: 'x', scopes, ...unknown })).expect(200);
+      expect(Object.keys(body).sort()).toEqual(['id', 'key', 'object', 'warnings']);
+      expect(body.id).not.toBe(unknown.id);
+      const shown = await admin().get(`/api-keys/${body.id}`).expect(200);
+      expect(shown.body).toMatchObject({
+        status: 'active',
+        type: to === organisation ? 'organisation-service' : 'workspace-user',
+      });
+      expect(shown.body).not.toHaveProperty('colour');
+    },
+  );
 
   it('is made in the workspace of the key that makes it, or in the one an organisation key names', async () => {
     const second = await admin().post('/admin/workspaces', { name: 'Third' }).expect(200);

@@ -14,7 +14,7 @@ export {
   type QueryOf,
 } from './endpoints.ts';
 export { fieldWords, pathHelp, wordOf } from './field-help.ts';
-export type { Access } from './kernel/access.ts';
+export { type Access, generalFields } from './kernel/access.ts';
 export {
   bearsAddress,
   isDeclaredAddressName,
@@ -24,6 +24,7 @@ export {
 export type { Endpoint, GuardedEndpoint } from './kernel/endpoint.ts';
 export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
 export type { Page } from './kernel/paging.ts';
+export { type UnknownField, unknownFields } from './kernel/unknown-fields.ts';
 export { groupColumnNames, groupNames } from './ledger/analytics.ts';
 export type { ChainFaultReason } from './ledger/audit-logs.ts';
 export {

@@ -1,3 +1,4 @@
+import { lenientInputHeader } from '@sluice/contracts';
 import type { Test } from 'supertest';
 import type { Harness } from '../support/harness.ts';
 import type { Context, Example, PathValues } from './example.ts';
@@ -8,6 +9,8 @@ export interface Sent {
   readonly path?: PathValues;
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: unknown;
+  /** Takes what nobody knows, with a warning. */
+  readonly isLenient?: boolean;
 }
 
 /** Sends a call of an operation, good or bad. */
@@ -21,7 +24,8 @@ export function send(h: Harness, { endpoint }: ContractCase, sent: Sent): Test {
   );
   const address = `${path}?${new URLSearchParams(query)}`;
   const caller = endpoint.atRoot === true ? h.atRoot(sent.key) : h.as(sent.key);
-  return caller[endpoint.method](address, sent.body as object | undefined);
+  const call = caller[endpoint.method](address, sent.body as object | undefined);
+  return sent.isLenient === true ? call.set(lenientInputHeader, 'true') : call;
 }
 
 export async function createContext(h: Harness): Promise<Context> {

@@ -36,6 +36,7 @@ describe('access', () => {
         trustedProxies: [],
         forwardedCallers: forwardedCallerSeal('a-token-shared-by-the-services'),
         headerPrefixes: canonicalHeaderPrefixes,
+        isLenient: false,
       },
       publicHeaderPrefix: 'x-service-',
       publicOperations: [],

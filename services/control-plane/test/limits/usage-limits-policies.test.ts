@@ -186,9 +186,8 @@ describe('usage-limits policies', () => {
         field,
       });
     await workspace().put(one, { credit_limit: 500, alert_threshold: 400 }).expect(200);
-    await workspace()
-      .put(one, { type: 'cost', group_by: [{ key: 'model' }] })
-      .expect(200);
+    for (const change of [{ type: 'cost' }, { group_by: [{ key: 'model' }] }])
+      await workspace().put(one, change).expect(400);
     expect((await workspace().get(one)).body).toMatchObject({
       type: 'tokens',
       group_by: budget.group_by,

@@ -186,7 +186,10 @@ describe('rotation and reset', () => {
     try {
       // What was read may be sent back.
       const { usage_limits, rotation_policy } = first;
-      await workspace().put(path, { usage_limits, rotation_policy }).expect(200);
+      const sent = await workspace().put(path, { usage_limits, rotation_policy }).expect(200);
+      expect(sent.body.warnings).toContain(
+        'body.rotation_policy.status: is shown only, and was left out',
+      );
       const now = await read(path);
       expect(now).toMatchObject({ rotation_policy });
       const { id, credit_limit, next_usage_reset_at } = now.usage_limits;

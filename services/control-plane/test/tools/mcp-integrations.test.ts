@@ -164,7 +164,8 @@ describe('MCP integrations', () => {
 
   it('keep their slug, and want something to change', async () => {
     const one = await make({ slug: 'fixed-slug' });
-    await admin().put(one, { name: 'Other', slug: 'new-slug', description: 'Said' }).expect(200);
+    await admin().put(one, { slug: 'new-slug', description: 'Said' }).expect(400);
+    await admin().put(one, { name: 'Other', description: 'Said' }).expect(200);
     expect((await admin().get(one)).body).toMatchObject({
       slug: 'fixed-slug',
       name: 'Other',

@@ -179,7 +179,9 @@ describe('MCP servers', () => {
 
   it('change their name and description, and go; the log holds before and after', async () => {
     const one = await make({ description: 'Adds' });
-    await workspace().put(one, { name: 'Renamed', slug: 'ignored' }).expect(200);
+    const refused = await workspace().put(one, { name: 'Renamed', slug: 'another' }).expect(400);
+    expect(refused.body.data.field).toBe('body.slug');
+    await workspace().put(one, { name: 'Renamed' }).expect(200);
     expect((await workspace().get(one)).body).toMatchObject({
       name: 'Renamed',
       description: 'Adds',

@@ -8,6 +8,7 @@ import {
   type HeaderPrefixes,
   type InForce,
   inForceHeader,
+  lenientInputHeader,
   readChanged,
   rootSegment,
   spelledHeaders,
@@ -152,6 +153,9 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
     const headers: Record<string, string | string[]> = {};
     for (const [name, value] of Object.entries(arrivedHeaders(prefixes, req.headers)))
       if (value !== undefined && !dropped.has(name) && !isForwarding(name)) headers[name] = value;
+    const spelling = spellingOf(prefixes, req.headers);
+    // Inside, nobody sees any more which spelling it was.
+    if (spelling !== prefixes.mainSpelling) headers[lenientInputHeader] ??= 'true';
     const arrival = readArrival(req);
     headers[forwardedCallerHeader] = seal.sign({ ...arrival, requestId }, Date.now());
     // For a proxy between us and the control plane, and its log; the control plane believes the statement.
@@ -172,7 +176,6 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
       if (value !== undefined && !dropped.has(name)) out[name] = value;
     const inForce = await inForceHere(answer.headers, options.held);
     if (inForce !== undefined) out[inForceHeader] = inForce;
-    const spelling = spellingOf(prefixes, req.headers);
     res.writeHead(answer.statusCode, spelledHeaders(prefixes, spelling, out));
     answer.body.on('error', () => res.destroy());
     if (!req.complete) res.once('finish', () => discardRest(req));

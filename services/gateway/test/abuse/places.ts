@@ -25,6 +25,7 @@ export const ownHeaders = [
   'explain-endpoint',
   'fetch-integrated-models',
   'forward-headers',
+  'lenient-input',
   'max-cost',
   'metadata',
   'parent-span-id',

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { instantText, nameField, referenceField, searchField } from '../kernel/fields.ts';
+import {
+  instantText,
+  nameField,
+  referenceField,
+  searchField,
+  slugField,
+} from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
 
 const collectionDetails = z.object({
@@ -66,6 +72,7 @@ export const collectionsEndpoints = {
     body: z.object({
       workspace_id: referenceField.optional(),
       name: nameField,
+      slug: slugField.optional(),
       parent_collection_id: referenceField.nullish(),
     }),
     answer: z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { instantText, nameField, workspaceField } from '../kernel/fields.ts';
+import { instantText, nameField, slugField, workspaceField } from '../kernel/fields.ts';
 import { cappedListQuery } from '../kernel/paging.ts';
 
 /** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
@@ -24,6 +24,7 @@ const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(Boolea
 
 const createConfigBody = z.object({
   name: nameField,
+  slug: slugField.optional(),
   config: configDocument,
   workspace_id: workspaceField.nullish(),
   isDefault: flag.optional(),

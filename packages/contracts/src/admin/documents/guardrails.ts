@@ -3,7 +3,7 @@ import { type CheckDeclaration, checkDeclarations } from '../../checks/index.ts'
 import { streamFields } from '../../stream-checks.ts';
 import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { instantText, nameField, referenceField } from '../kernel/fields.ts';
+import { instantText, nameField, referenceField, slugField } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
 
 /** One check of a guardrail, its parameters complete. */
@@ -145,6 +145,7 @@ export const guardrailsEndpoints = {
     audit: { resourceType: 'guardrails', action: 'create' },
     body: z.object({
       name: nameField,
+      slug: slugField.optional(),
       workspace_id: referenceField.nullish(),
       organisation_id: z.uuid().optional(),
       checks,

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { descriptionField, instantText, nameField, referenceField } from '../kernel/fields.ts';
+import {
+  descriptionField,
+  instantText,
+  nameField,
+  referenceField,
+  slugField,
+} from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
 import {
   shareBody,
@@ -63,6 +69,7 @@ const createdPartial = z.object({
 const createPartialBody = z.object({
   workspace_id: referenceField.optional(),
   name: nameField,
+  slug: slugField.optional(),
   string: templateField,
   version_description: descriptionField.nullish(),
   /** Ours: the default collection of the workspace unless told. */

@@ -7,6 +7,7 @@ import {
   nameField,
   referenceField,
   searchField,
+  slugField,
 } from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
 import {
@@ -107,6 +108,7 @@ const createPromptBody = z.object({
   ...sentContent,
   workspace_id: referenceField.optional(),
   name: nameField,
+  slug: slugField.optional(),
   collection_id: referenceField,
   version_description: descriptionField.nullish(),
   template_metadata: anyObject.nullish(),

@@ -14,6 +14,15 @@ export interface Access {
   readonly keyHeaderOnly?: boolean;
 }
 
+/**
+ * What every operation takes that keys of both levels may call, in the query and in the body: `workspace_id`, by which an
+ * organisation's key names the workspace meant. For a workspace's own key it is never looked at.
+ */
+export function generalFields({ keys }: Access): readonly string[] {
+  const isOf = (level: string) => keys.some((key) => key.startsWith(level));
+  return isOf('organisation') && isOf('workspace') ? ['workspace_id'] : [];
+}
+
 /** What a change is called in the audit log; operations that only read have none. */
 export interface AuditName {
   readonly resourceType: string;

@@ -17,7 +17,9 @@ export const slugField = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[a-zA-Z0-9_-]+$/, 'may hold letters, digits, "-" and "_" only');
+  .regex(/^[a-zA-Z0-9_-]+$/, 'may hold letters, digits, "-" and "_" only')
+  // Where a slug may stand an id may as well.
+  .refine((slug) => !z.guid().safeParse(slug).success, 'must not have the form of a UUID');
 /** A UUID or a slug: the caller may send either. */
 export const referenceField = z.string().trim().min(1).max(255);
 /** Part of a name. */

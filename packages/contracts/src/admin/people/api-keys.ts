@@ -9,6 +9,7 @@ import {
   metadataField,
   nameField,
   referenceField,
+  slugField,
 } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
 import {
@@ -44,6 +45,7 @@ const shared = {
 
 const createApiKeyBody = z.object({
   name: nameField,
+  slug: slugField.optional(),
   scopes: scopesField,
   organisation_id: z.uuid().optional(),
   workspace_id: referenceField.optional(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { organisationRoles, workspaceRoles } from '../../roles.ts';
+import { isReservedSlug } from '../../root-paths.ts';
 import { anyKey, organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
@@ -8,6 +9,7 @@ import {
   metadataField,
   nameField,
   referenceField,
+  slugField,
 } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
 import { rateLimits, shownRateLimit, shownUsageLimits, usageLimitsList } from '../limits/limits.ts';
@@ -20,6 +22,10 @@ const guardrails = z.array(referenceField).max(100);
 
 const createWorkspaceBody = z.object({
   name: nameField,
+  /** Ours: it stands before the slugs of its MCP servers, where paths of the gateway may not be hidden. */
+  slug: slugField
+    .refine((slug) => !isReservedSlug(slug), 'is taken by a path of the gateway')
+    .optional(),
   description: descriptionField.nullish(),
   defaults: z
     .object({

@@ -54,7 +54,13 @@ const mcpIntegration = z.object({
   prices: shownPolicy,
 });
 
+/** What others' configurations start a process with. */
+const notStarted = z.never({ error: besideAdvice }).optional();
+
 const settings = {
+  command: notStarted,
+  args: notStarted,
+  env: notStarted,
   description: descriptionField.nullish(),
   configurations: mcpConfigurations.nullish(),
   secret_mappings: secretMappings.nullish(),

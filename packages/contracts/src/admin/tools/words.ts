@@ -112,6 +112,10 @@ export const toolWords = {
   connected: 'Whether the user has signed in at the server.',
   connection_status: 'Whether the user has signed in at the server.',
   // Configurations
+  command:
+    'Not taken: no process is started from here. Run the server beside the gateway and give its URL.',
+  args: 'Not taken, like `command`.',
+  env: 'Not taken, like `command`.',
   passthrough_headers: 'Headers sent with each call, by name.',
   passthrough_header: 'Headers sent with each call, by name.',
   forward_headers: 'Headers of the caller that are passed on.',

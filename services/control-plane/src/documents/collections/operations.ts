@@ -55,7 +55,7 @@ export function createCollection(
       id: newId(),
       organisationId: workspace.organisationId,
       workspaceId: workspace.id,
-      slug: generateSlug('collection', body.name),
+      slug: body.slug ?? generateSlug('collection', body.name),
       name: body.name,
       parentId: parentId ?? null,
       createdAt: call.now,

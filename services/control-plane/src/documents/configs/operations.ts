@@ -80,7 +80,7 @@ export function createConfig(
       call.caller,
       namedWorkspace(call.body, call.query),
     );
-    const slug = generateSlug('config', body.name);
+    const slug = body.slug ?? generateSlug('config', body.name);
     await checkRuns(db, workspace.id, slug, node);
     const isDefault = body.isDefault ?? body.is_default ?? false;
     if (isDefault) await clearDefault(db, workspace.id);

@@ -70,7 +70,7 @@ export function createGuardrail(
       id: newId(),
       organisationId: call.caller.organisationId,
       workspaceId: workspace?.id ?? null,
-      slug: generateSlug('guardrail', body.name),
+      slug: body.slug ?? generateSlug('guardrail', body.name),
       name: body.name,
       ownerId: by,
       updatedBy: by,

@@ -63,6 +63,7 @@ export function createPartial(
     );
     return addPartial(call, change, workspace, body.collection_id, {
       name: body.name,
+      slug: body.slug,
       template: body.string,
       description: body.version_description ?? null,
     });
@@ -75,9 +76,9 @@ export async function addPartial(
   { db, describe, touchWorkspace }: Change,
   workspace: WorkspaceRow,
   collectionReference: string | undefined,
-  made: { name: string; template: string; description: string | null },
+  made: { name: string; slug?: string | undefined; template: string; description: string | null },
 ): Promise<PartialWithVersion> {
-  const { name, ...content } = made;
+  const { name, slug, ...content } = made;
   const collection =
     collectionReference === undefined
       ? await findDefaultCollection(db, workspace.id)
@@ -90,7 +91,7 @@ export async function addPartial(
       organisationId: workspace.organisationId,
       workspaceId: workspace.id,
       collectionId: collection.id,
-      slug: generateSlug('partial', name),
+      slug: slug ?? generateSlug('partial', name),
       name,
       ownerId: actor,
       updatedBy: actor,

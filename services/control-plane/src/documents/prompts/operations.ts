@@ -61,7 +61,7 @@ export function createPrompt(
   return call.change(async (change) => {
     const collection = await collectionOfNew(call, change.db, body.collection_id);
     const virtualKey = await providerSlug(change.db, collection.workspaceId, content.virtualKey);
-    return addPrompt(call, change, collection, body.name, { ...content, virtualKey });
+    return addPrompt(call, change, collection, body, { ...content, virtualKey });
   });
 }
 
@@ -70,7 +70,7 @@ export async function addPrompt(
   call: AdminRequest,
   { db, describe, touchWorkspace }: Change,
   collection: { id: string; workspaceId: string; organisationId: string },
-  name: string,
+  { name, slug }: { name: string; slug?: string | undefined },
   content: VersionContent,
 ): Promise<PromptWithVersion> {
   const actor = actorOf(call.caller);
@@ -81,7 +81,7 @@ export async function addPrompt(
       organisationId: collection.organisationId,
       workspaceId: collection.workspaceId,
       collectionId: collection.id,
-      slug: generateSlug('prompt', name),
+      slug: slug ?? generateSlug('prompt', name),
       name,
       ownerId: actor,
       updatedBy: actor,

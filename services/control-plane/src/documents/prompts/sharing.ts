@@ -65,7 +65,7 @@ export function forkPrompt(
         ? await sameProvider(db, source.workspaceId, version.virtualKey, workspace.id)
         : await providerSlug(db, workspace.id, body.virtual_key);
     const name = body.name ?? source.name;
-    return addPrompt(call, change, collection, name, { ...contentOf(version), virtualKey });
+    return addPrompt(call, change, collection, { name }, { ...contentOf(version), virtualKey });
   });
 }
 

@@ -7,16 +7,24 @@ export function isPermitted(caller: Caller, access: Access, variant?: string): b
   return access.keys.includes(caller.keyType) && holdsScope(caller, access, variant);
 }
 
-/** @throws 403 when the caller's kind of key, or the scopes it holds, do not reach. */
+/** @throws 403 that says what would reach, when the caller's kind of key, or the scopes it holds, do not. */
 export function authorise(caller: Caller, access: Access, variant?: string): void {
-  if (!access.keys.includes(caller.keyType)) throw new GatewayError('auth.wrong_key_type');
-  if (!holdsScope(caller, access, variant)) throw new GatewayError('auth.missing_scope');
+  if (!access.keys.includes(caller.keyType))
+    throw new GatewayError('auth.wrong_key_type', {
+      message: `This kind of key (${caller.keyType}) cannot be used here; it takes one of ${access.keys.join(', ')}.`,
+    });
+  if (!holdsScope(caller, access, variant))
+    throw new GatewayError('auth.missing_scope', {
+      message: `You do not have enough permissions to execute this request: it needs one of the scopes ${acceptedScopes(access, variant).join(', ')}.`,
+    });
 }
 
-function holdsScope(caller: Caller, { scopes }: Access, variant: string | undefined): boolean {
-  if (Array.isArray(scopes)) return scopes.some((scope) => caller.scopes.has(scope));
+function holdsScope(caller: Caller, access: Access, variant: string | undefined): boolean {
+  return acceptedScopes(access, variant).some((scope) => caller.scopes.has(scope));
+}
+
+function acceptedScopes({ scopes }: Access, variant: string | undefined): readonly string[] {
+  if (Array.isArray(scopes)) return scopes;
   const variants = scopes as Readonly<Record<string, readonly string[]>>;
-  const accepted =
-    variant === undefined ? Object.values(variants).flat() : (variants[variant] ?? []);
-  return accepted.some((scope) => caller.scopes.has(scope));
+  return variant === undefined ? Object.values(variants).flat() : (variants[variant] ?? []);
 }

@@ -42,9 +42,25 @@ export function fromDatabase(error: unknown): unknown {
       cause: error,
     });
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return error;
-  if (error.code === 'P2002') return new GatewayError('admin.conflict', { cause: error });
+  if (error.code === 'P2002')
+    return takesSlug(error)
+      ? takenSlug(error)
+      : new GatewayError('admin.conflict', { cause: error });
   if (error.code === 'P2025') return new GatewayError('admin.not_found', { cause: error });
   return error;
+}
+
+/** What a chosen slug meets that something of its kind has, archived or not. */
+export function takenSlug(cause?: unknown): GatewayError {
+  return new GatewayError('admin.conflict', {
+    field: 'body.slug',
+    message: 'Something of this kind has this slug already; what was removed may keep it.',
+    cause,
+  });
+}
+
+function takesSlug(error: Error): boolean {
+  return driverFault(error)?.constraint?.index?.endsWith('_slug_key') === true;
 }
 
 function isUnavailable(error: unknown): boolean {
@@ -58,10 +74,16 @@ function isUnavailable(error: unknown): boolean {
   );
 }
 
+interface DriverFault {
+  readonly kind?: string;
+  readonly originalCode?: string;
+  readonly constraint?: { readonly index?: string };
+}
+
 /** What the driver said, which Prisma passes on in one of two places. */
-function driverFault(error: unknown): { kind?: string; originalCode?: string } | undefined {
+function driverFault(error: unknown): DriverFault | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (error.name === 'DriverAdapterError') return error.cause as { kind?: string };
+  if (error.name === 'DriverAdapterError') return error.cause as DriverFault;
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
-  return (error.meta?.driverAdapterError as { cause?: { kind?: string } } | undefined)?.cause;
+  return (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause;
 }

@@ -2,13 +2,15 @@ import {
   type AnswerOf,
   adminEndpoints,
   type BodyOf,
+  type Endpoint,
   type GuardedEndpoint,
   type OperationId,
   type QueryOf,
 } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
+import { z } from 'zod';
 import type { AdminRequest, Operation } from './operation.ts';
-import { parseInput } from './parse-input.ts';
+import { type InputNotes, parseInput, refuseAny } from './parse-input.ts';
 
 export interface Input<Id extends OperationId> {
   readonly query: QueryOf<Id>;
@@ -66,19 +68,44 @@ export function implementAll<Of extends Resource>(
 function operationOf(id: OperationId, handle: Handler<OperationId>): Operation {
   const endpoint: GuardedEndpoint = adminEndpoints[id];
   const { query, body } = endpoint;
+  const shown = shownBy(id);
   return {
     id,
     endpoint,
     path: endpoint.path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`),
     handle: async (call) => {
       refuseUnknownKinds(endpoint, call);
+      const notes = { ...call.notes, shown };
       const answer: unknown = await handle(call, {
-        query: query === undefined ? undefined : parseInput(query, call.query, 'query'),
-        body: body === undefined ? undefined : parseInput(body, call.body, 'body'),
+        query: read(query, call.query, 'query', notes),
+        body: read(body, call.body, 'body', notes),
       } as Input<OperationId>);
       return (answer ?? {}) as object;
     },
   };
+}
+
+/** How the resource of an operation is shown by the one that reads it, without an envelope: there, or where one is read. */
+function shownBy(id: OperationId): z.ZodType | undefined {
+  const endpoints: Readonly<Record<string, Endpoint>> = adminEndpoints;
+  const { path } = adminEndpoints[id];
+  const there = Object.values(endpoints).find(
+    (each) => each.method === 'get' && each.path === path && each.path.includes('{'),
+  );
+  const { answer } = there ?? endpoints[id.replace(/\.\w+$/, '.read')] ?? {};
+  const { data } = answer instanceof z.ZodObject ? answer.shape : {};
+  return data instanceof z.ZodType ? data : answer;
+}
+
+function read(
+  schema: z.ZodType | undefined,
+  value: unknown,
+  part: 'query' | 'body',
+  notes: InputNotes,
+): unknown {
+  if (schema !== undefined) return parseInput(schema, value, part, notes);
+  refuseAny(value, part, notes);
+  return undefined;
 }
 
 /** Before anything is said of the body: it was meant for another path. */

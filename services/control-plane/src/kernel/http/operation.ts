@@ -11,7 +11,9 @@ import { fromDatabase } from '../database/faults.ts';
 import { callerArrival, callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf } from './audit-entry.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
+import type { InputNotes } from './parse-input.ts';
 import type { RecordRefusal } from './record-refusal.ts';
+import { inputNotes } from './request-context.ts';
 import { tellInForce, type WhenPassed } from './tell-in-force.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
@@ -20,6 +22,8 @@ export interface AdminRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
+  /** What is to be done with fields that nobody knows, and what was. */
+  readonly notes: InputNotes;
   readonly requestId: string;
   /** Where callers reach us, without a slash at the end: `https://sluice.example`. */
   readonly base: string;
@@ -107,7 +111,7 @@ async function answer(
     const body = await operation.handle(call);
     await tellInForce(res, call.committed, parts.whenPassed);
     parts.observe(operation.id, 200, startedAt);
-    res.status(200).json(body);
+    res.status(200).json(withWarnings(body, call.notes));
   } catch (caught) {
     const error = fromUnknown(fromDatabase(caught));
     parts.observe(operation.id, error.status, startedAt);
@@ -115,6 +119,11 @@ async function answer(
       await parts.recordRefusal(call.entry(error.status));
     throw error;
   }
+}
+
+/** Lists are not told: no operation that takes fields answers with one alone. */
+export function withWarnings(body: object, { warnings }: InputNotes): object {
+  return warnings.length === 0 || Array.isArray(body) ? body : { ...body, warnings };
 }
 
 function whenCallerGone(res: Response): AbortSignal {
@@ -153,6 +162,7 @@ function createCall(
     get body() {
       return req.body as unknown;
     },
+    notes: inputNotes(res, access),
     requestId: String(res.locals.requestId),
     get base() {
       return parts.publicUrl ?? callerBase(req);

@@ -1,28 +1,120 @@
+import { type UnknownField, unknownFields } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
-import type { z } from 'zod';
+import { closestMatch } from 'leven';
+import { z } from 'zod';
+
+/** What is known of an input beside its value. */
+export interface InputNotes {
+  /** Fields that nobody knows are left out, with a warning. */
+  readonly isLenient: boolean;
+  /** Known of every operation of this kind. */
+  readonly general: readonly string[];
+  /** How the resource that is asked for or changed is shown. */
+  readonly shown?: z.ZodType | undefined;
+  /** For the caller, who is answered. */
+  readonly warnings: string[];
+}
 
 /**
  * Checks one part of a request. A body that was not sent is a fault like any
- * other; operations that can do without one say so.
+ * other; operations that can do without one say so. Without notes the value was
+ * checked before, and is one of ours.
  * @throws 400 with the path of every fault.
  */
 export function parseInput<S extends z.ZodType>(
   schema: S,
   value: unknown,
   part: 'body' | 'query' | 'path',
+  notes?: InputNotes,
 ): z.output<S> {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const faults = result.error.issues
-    .flatMap(meantFaults)
-    .slice(0, 20)
-    .map((issue) => ({ path: faultPath(part, issue.path), message: issue.message }));
+  const { refused, leftOut } =
+    notes === undefined ? nothingUnknown : judge(schema, value, part, notes);
+  const faults = [
+    ...(result.error?.issues ?? [])
+      .flatMap(meantFaults)
+      .map((issue) => ({ path: faultPath(part, issue.path), message: issue.message })),
+    ...refused,
+  ].slice(0, 20);
+  if (!result.success || faults.length > 0) throw refusal(part, faults);
+  notes?.warnings.push(...leftOut.map(lineOf));
+  return result.data;
+}
+
+/**
+ * Of an operation that takes none: parameters, or a body with fields.
+ * @throws 400 with the path of every one, unless the caller wants warnings
+ */
+export function refuseAny(value: unknown, part: 'body' | 'query', notes: InputNotes): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    parseInput(nothingTaken, value, part, notes);
+}
+
+const nothingTaken = z.object({});
+
+interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+function refusal(part: string, faults: readonly Fault[]): GatewayError {
   const first = faults[0];
-  throw new GatewayError('admin.validation', {
+  return new GatewayError('admin.validation', {
     message: `${first?.path ?? part}: ${first?.message ?? 'is not valid'}`,
     field: first?.path ?? part,
-    faults: faults.map((fault) => `${fault.path}: ${fault.message}`),
+    faults: faults.map(lineOf),
   });
+}
+
+/** What a schema does not know of a value, by what becomes of it. */
+interface Unknown {
+  readonly refused: readonly Fault[];
+  readonly leftOut: readonly Fault[];
+}
+
+const nothingUnknown: Unknown = { refused: [], leftOut: [] };
+
+function judge(schema: z.ZodType, value: unknown, part: string, notes: InputNotes): Unknown {
+  const { general, isLenient, shown } = notes;
+  const unknown = unknownFields(schema, value).filter(
+    ({ path }) => path.length > 1 || !general.includes(String(path[0])),
+  );
+  if (unknown.length === 0) return nothingUnknown;
+  const neverShown = new Set(
+    shown === undefined ? [] : unknownFields(shown, value).map(({ path }) => path.join()),
+  );
+  // What was read may be sent back, but for the resource's own facts: who sends those means to change them.
+  const isShown = ({ path }: UnknownField) =>
+    part === 'body' && shown !== undefined && path.length > 1 && !neverShown.has(path.join());
+  const faultOf = (field: UnknownField): Fault => ({
+    path: faultPath(part, field.path),
+    message: isShown(field) ? 'is shown only, and was left out' : whatIsKnown(field, part, general),
+  });
+  return {
+    refused: isLenient ? [] : unknown.filter((field) => !isShown(field)).map(faultOf),
+    leftOut: isLenient ? unknown.map(faultOf) : unknown.filter(isShown).map(faultOf),
+  };
+}
+
+function whatIsKnown({ path, known }: UnknownField, part: string, general: readonly string[]) {
+  const names = path.length === 1 ? [...known, ...general] : known;
+  const kind = part === 'query' ? 'parameter' : 'field';
+  return `is no ${kind} here${advice(String(path.at(-1)), names)}`;
+}
+
+function lineOf({ path, message }: Fault): string {
+  return `${path}: ${message}`;
+}
+
+const namedMax = 40;
+
+/** The name that may have been meant, or all that there are. */
+function advice(name: string, known: readonly string[]): string {
+  if (known.length === 0) return '; there are none';
+  const nearest = name.length > 64 ? undefined : closestMatch(name, [...known], { maxDistance: 3 });
+  if (nearest !== undefined) return `; did you mean ${nearest}?`;
+  const named = known.slice(0, namedMax).join(', ');
+  return `; there are ${named}${known.length > namedMax ? ' …' : ''}`;
 }
 
 type Issue = z.core.$ZodIssue;

@@ -12,8 +12,9 @@ import type { Database } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
 import { type AskedFor, auditEntryOf } from './audit-entry.ts';
 import { jsonBody, readBody } from './json-body.ts';
-import type { OperationParts } from './operation.ts';
-import { parseInput } from './parse-input.ts';
+import { type OperationParts, withWarnings } from './operation.ts';
+import { parseInput, refuseAny } from './parse-input.ts';
+import { inputNotes } from './request-context.ts';
 import { tellInForce } from './tell-in-force.ts';
 
 /** One call of an operation that needs no key: all that is known of the caller is what they sent. */
@@ -58,13 +59,18 @@ export function mountPublicOperations(
       const startedAt = performance.now();
       try {
         if (endpoint.body !== undefined) await readBody(req, res, readJson);
+        const notes = inputNotes(res);
         const body =
-          endpoint.body === undefined ? undefined : parseInput(endpoint.body, req.body, 'body');
+          endpoint.body === undefined
+            ? undefined
+            : parseInput(endpoint.body, req.body, 'body', notes);
+        // A link that a person opens has what mailers append to links.
+        if (endpoint.method !== 'get') refuseAny(req.query, 'query', notes);
         const call = createCall(endpoint, req, res, parts);
         const answer = await operation.handle(call, body);
         await tellInForce(res, call.committed, parts.whenPassed);
         parts.observe(operation.id, 200, startedAt);
-        res.status(200).json(answer);
+        res.status(200).json(withWarnings(answer, notes));
       } catch (caught) {
         const error = fromUnknown(fromDatabase(caught));
         parts.observe(operation.id, error.status, startedAt);

@@ -6,12 +6,15 @@ import {
   type ForwardedCallerSeal,
   forwardedCallerHeader,
   type HeaderPrefixes,
+  lenientInputHeader,
   spelledHeaders,
   spellingOf,
 } from '@sluice/contracts';
-import type { RequestHandler } from 'express';
+import { type Access, generalFields } from '@sluice/contracts/admin';
+import type { RequestHandler, Response } from 'express';
 import { newId } from '../names/ids.ts';
 import { noteArrival } from './arrival.ts';
+import type { InputNotes } from './parse-input.ts';
 
 /** Header that names the request, in both directions. */
 export const requestIdHeader = 'x-service-request-id';
@@ -22,6 +25,8 @@ export interface RequestContextParts {
   /** Reads what our gateways state of the callers they forward. */
   forwardedCallers: ForwardedCallerSeal;
   headerPrefixes: HeaderPrefixes;
+  /** Whether everybody's unknown fields are taken, with a warning. */
+  isLenient: boolean;
 }
 
 /**
@@ -40,6 +45,8 @@ export function requestContext(parts: RequestContextParts): RequestHandler {
     // Not to be seen in an audit entry, whose reader could send it again.
     delete req.headers[forwardedCallerHeader];
     keepTraceId(req.headers);
+    res.locals.isLenient =
+      askedLenient(req.headers) ?? (parts.isLenient || spelling !== headerPrefixes.mainSpelling);
     const arriving: Arriving = {
       address: req.socket.remoteAddress,
       encrypted: false,
@@ -51,6 +58,20 @@ export function requestContext(parts: RequestContextParts): RequestHandler {
     const headers = spelledHeaders(headerPrefixes, spelling, { [requestIdHeader]: id });
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     next();
+  };
+}
+
+function askedLenient(headers: IncomingHttpHeaders): boolean | undefined {
+  const asked = headers[lenientInputHeader];
+  return typeof asked === 'string' ? asked.trim().toLowerCase() === 'true' : undefined;
+}
+
+/** How strictly the input of a request is to be read. */
+export function inputNotes(res: Response, access?: Access): InputNotes {
+  return {
+    isLenient: res.locals.isLenient === true,
+    general: access === undefined ? [] : generalFields(access),
+    warnings: [],
   };
 }
 

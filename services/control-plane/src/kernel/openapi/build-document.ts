@@ -6,6 +6,7 @@ import {
   type Endpoint,
   type ErrorForm,
   errorBodies,
+  generalFields,
   pathHelp,
 } from '@sluice/contracts/admin';
 import { describeFields, descriptionOf } from './describe-fields.ts';
@@ -118,7 +119,12 @@ function whoMay({ keys, scopes }: Access): string {
   return `Keys: ${kinds}. Needs one of the scopes: ${accepted.map((scope) => `\`${scope}\``).join(', ')}.`;
 }
 
-function parametersOf({ path, pathValues, query }: Endpoint, context: readonly string[]): Json[] {
+function parametersOf(
+  { path, pathValues, query, access }: Endpoint,
+  context: readonly string[],
+): Json[] {
+  const described = queryParameters(query);
+  const general = access === undefined ? [] : generalFields(access);
   return [
     ...pathParameters(path).map((name) => ({
       name,
@@ -127,12 +133,21 @@ function parametersOf({ path, pathValues, query }: Endpoint, context: readonly s
       required: true,
       schema: { type: 'string', ...(pathValues?.[name] && { enum: pathValues[name] }) },
     })),
-    ...Object.entries(queryParameters(query)).map(([name, described]) => ({
+    ...Object.entries(described).map(([name, parameter]) => ({
       name,
       in: 'query',
-      description: descriptionOf(name, described.schema, context),
-      ...described,
+      description: descriptionOf(name, parameter.schema, context),
+      ...parameter,
     })),
+    ...general
+      .filter((name) => described[name] === undefined)
+      .map((name) => ({
+        name,
+        in: 'query',
+        description: descriptionOf(name, {}, []),
+        schema: { type: 'string' },
+        required: false,
+      })),
   ];
 }
 

@@ -9,6 +9,7 @@ const unpublished = [400, 401, 403, 404, 409, 500];
 export function errorStatuses(endpoint: Endpoint): readonly number[] {
   const statuses = new Set(endpoint.errors ?? unpublished);
   if (endpoint.plane !== 'public') statuses.add(401).add(403);
-  if (endpoint.query !== undefined || endpoint.body !== undefined) statuses.add(400);
+  // What an operation does not take is refused, even where it takes nothing.
+  if (endpoint.errorForm !== 'text') statuses.add(400);
   return [...statuses, 500].filter((status, at, all) => all.indexOf(status) === at).sort();
 }

@@ -16,6 +16,8 @@ export interface NewApiKey {
   organisationId: string;
   type: KeyType;
   name: string;
+  /** Chosen, and unique in the organisation; else one is made of the name. */
+  slug?: string | undefined;
   scopes: readonly string[];
   workspaceId?: string | undefined;
   /** The user a user key belongs to. */
@@ -54,7 +56,7 @@ export async function insertMintedKey(
     {
       ...columns,
       id,
-      slug: generateSlug('api-key', made.name),
+      slug: made.slug ?? generateSlug('api-key', made.name),
       scopes: [...made.scopes],
       rateLimits: (made.rateLimits ?? []).map((limit) => ({ ...limit })),
       usageLimits: usageLimits ?? noJson,

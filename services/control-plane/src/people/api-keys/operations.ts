@@ -32,6 +32,7 @@ import {
   listApiKeys,
   readSettings,
   removeApiKey,
+  requireFreeSlug,
   updateApiKey,
 } from './store.ts';
 import { endOfChangedKey, endOfNewKey, requireRoom } from './user-key-rules.ts';
@@ -86,6 +87,7 @@ export function createApiKey(
       enforcedDays: rules?.user_api_key_rotation_period ?? null,
       now,
     });
+    await requireFreeSlug(db, caller.organisationId, body.slug);
     const { id, key } = await insertMintedKey(db, mintKey, {
       organisationId: caller.organisationId,
       workspaceId,
@@ -93,6 +95,7 @@ export function createApiKey(
       createdByUserId: caller.userId,
       type,
       name: body.name,
+      slug: body.slug,
       description: body.description,
       scopes: body.scopes,
       rateLimits: plannedRateLimits(body.rate_limits ?? [], []),

@@ -3,6 +3,7 @@ import type { Page, Settings } from '@sluice/contracts/admin';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { bytes } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { takenSlug } from '../../kernel/database/faults.ts';
 import { paged } from '../../kernel/http/shapes.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
@@ -19,6 +20,23 @@ export type ApiKeyRow = Prisma.ApiKeyGetPayload<{ include: typeof withParts }>;
 
 export function findApiKey(db: Database, id: string): Promise<ApiKeyRow | null> {
   return db.apiKey.findUnique({ where: { id }, include: withParts });
+}
+
+/**
+ * Of keys only chosen slugs are unique: those that are made of names are nearly so. Changes of an organisation wait for
+ * one another, so that it stays free.
+ * @throws 409 when a key of the organisation has it
+ */
+export async function requireFreeSlug(
+  db: Database,
+  organisationId: string,
+  slug: string | undefined,
+): Promise<void> {
+  if (slug === undefined) return;
+  if (
+    (await db.apiKey.findFirst({ where: { organisationId, slug }, select: { id: true } })) !== null
+  )
+    throw takenSlug();
 }
 
 /** Which keys are listed. */

@@ -58,7 +58,7 @@ export function createWorkspace(
     const workspace = await insertWorkspace(db, {
       id,
       organisationId,
-      slug: generateSlug('workspace', body.name),
+      slug: body.slug ?? generateSlug('workspace', body.name),
       name: body.name,
       description: body.description ?? null,
       metadata: await keptMetadata(db, organisationId, body.defaults?.metadata),

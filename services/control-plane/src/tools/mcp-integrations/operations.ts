@@ -56,18 +56,13 @@ export function changeMcpIntegration(
   }));
 }
 
-/** What others' configurations start a process with; here it would be left out without a word. */
+/** What starts a process, among settings of any name. */
 const commandFields = ['command', 'args', 'env'] as const;
 
 function refuseCommands({ body }: AdminRequest): void {
-  if (!isObject(body)) return;
-  for (const [at, holder] of [
-    ['body', body],
-    ['body.configurations', body.configurations],
-  ] as const) {
-    const field = isObject(holder) && commandFields.find((name) => holder[name] !== undefined);
-    if (field) throw invalidField(`${at}.${field}`, besideAdvice);
-  }
+  const settings = isObject(body) ? body.configurations : undefined;
+  const field = isObject(settings) && commandFields.find((name) => settings[name] !== undefined);
+  if (field) throw invalidField(`body.configurations.${field}`, besideAdvice);
 }
 
 /** Asks the server, and keeps what it says: who it is, what it offers, or why it did not answer. */

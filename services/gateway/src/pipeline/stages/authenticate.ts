@@ -1,3 +1,4 @@
+import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
@@ -78,11 +79,21 @@ export function checkKey(exchange: Exchange, key: ResolvedKey, scopes?: readonly
   if (hasExpired(key, exchange)) throw new GatewayError('auth.expired_key');
   if (!key.isWorkspaceKey)
     throw new GatewayError('auth.wrong_key_type', {
-      message: 'An organisation key cannot call models; use a workspace key.',
+      message: `${noOperationHere(exchange)}An organisation key cannot call models; use a workspace key.`,
     });
   const accepted = scopes ?? exchange.subject.operation.scopes;
   if (!accepted.some((scope) => key.scopes.has(scope)))
-    throw new GatewayError('auth.missing_scope', { detail: { accepted } });
+    throw new GatewayError('auth.missing_scope', {
+      message: `You do not have enough permissions to execute this request: the key needs one of the scopes ${accepted.join(', ')}.`,
+      detail: { accepted },
+    });
+}
+
+/** Whoever has an organisation key and asks for what only passes through most likely mistyped an admin operation. */
+function noOperationHere({ subject }: Exchange): string {
+  return subject.operation.at === operations.proxy.at
+    ? 'No admin operation has this path; GET /v1/openapi.json has them all. '
+    : '';
 }
 
 export function hasExpired({ expiresAtMs }: ResolvedKey, { arrival }: Exchange): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { both, type Context, type Examples, made, type PathValues } from '../../example.ts';
+import { both, type Context, type Examples, made, type PathValues, random } from '../../example.ts';
 
 async function path({ workspace }: Context): Promise<PathValues[]> {
   const { id = '', slug = '' } = await made(workspace, 'collections.create', { name: 'Made' });
@@ -15,7 +15,11 @@ export const examples: Examples = {
   'collections.create': {
     callers: both,
     names: 'body',
-    body: () => ({ name: `Support ${randomUUID()}`, parent_collection_id: 'default' }),
+    body: () => ({
+      name: `Support ${randomUUID()}`,
+      slug: `support-${random()}`,
+      parent_collection_id: 'default',
+    }),
   },
   'collections.read': { callers: both, names: 'query', path },
   'collections.update': {

@@ -1,4 +1,4 @@
-import { both, type Context, type Examples } from '../../example.ts';
+import { both, type Context, type Examples, random } from '../../example.ts';
 
 const document = { provider: '@demo', retry: { attempts: 2 }, api_key: 'sk-config-secret-0001' };
 
@@ -13,7 +13,13 @@ export const examples: Examples = {
   'configs.create': {
     callers: both,
     names: 'body',
-    body: () => ({ name: 'A config', config: document, isDefault: 0, is_default: false }),
+    body: () => ({
+      name: 'A config',
+      slug: `fast-${random()}`,
+      config: document,
+      isDefault: 0,
+      is_default: false,
+    }),
   },
   'configs.read': { callers: both, names: 'query', path },
   'configs.update': {

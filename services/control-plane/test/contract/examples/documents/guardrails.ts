@@ -1,4 +1,4 @@
-import { both, type Context, type Examples, made } from '../../example.ts';
+import { both, type Context, type Examples, made, random } from '../../example.ts';
 
 const feedback = (value: number) => ({
   feedback: { value, weight: 0.5, metadata: 'by the guardrail' },
@@ -50,7 +50,11 @@ export const examples: Examples = {
   'guardrails.create': {
     callers: both,
     names: 'body',
-    body: ({ organisationId }) => ({ organisation_id: organisationId, ...content }),
+    body: ({ organisationId }) => ({
+      organisation_id: organisationId,
+      slug: `no-cards-${random()}`,
+      ...content,
+    }),
   },
   'guardrails.read': { callers: both, path: guardrail, missing: 403 },
   'guardrails.update': { callers: both, path: guardrail, missing: 403, body: () => content },

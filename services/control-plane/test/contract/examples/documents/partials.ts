@@ -1,4 +1,4 @@
-import { both, type Context, type Examples, made, type PathValues } from '../../example.ts';
+import { both, type Context, type Examples, made, type PathValues, random } from '../../example.ts';
 
 async function path({ workspace }: Context): Promise<PathValues[]> {
   const body = { name: 'Example', string: 'Be {{how}}.' };
@@ -27,6 +27,7 @@ export const examples: Examples = {
     names: 'body',
     body: async (context) => ({
       name: 'Example',
+      slug: `tone-${random()}`,
       string: 'Be {{how}}.',
       version_description: 'The first',
       collection_id: await collectionOf(context),

@@ -1,4 +1,4 @@
-import { both, type Context, type Examples, made, type PathValues } from '../../example.ts';
+import { both, type Context, type Examples, made, type PathValues, random } from '../../example.ts';
 
 const content = {
   string: JSON.stringify([{ role: 'user', content: 'Say {{word}} {{>pl-none}}' }]),
@@ -60,6 +60,7 @@ export const examples: Examples = {
     body: async (context) => ({
       ...content,
       name: 'Blog outline',
+      slug: `outline-${random()}`,
       collection_id: await collectionOf(context),
       template_metadata: { template_type: 'chat' },
     }),

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { adminOnly, both, type Context, type Examples } from '../../example.ts';
+import { adminOnly, both, type Context, type Examples, random } from '../../example.ts';
 
 const kind = (type: string, subType: string) => async () => [{ type, 'sub-type': subType }];
 
@@ -50,7 +50,11 @@ export const examples: Examples = {
       callers: adminOnly,
       path: kind('organisation', 'service'),
       pathNamesKind: true,
-      body: ({ organisationId }) => ({ ...changeable(), organisation_id: organisationId }),
+      body: ({ organisationId }) => ({
+        ...changeable(),
+        slug: `ops-${random()}`,
+        organisation_id: organisationId,
+      }),
     },
     {
       callers: both,

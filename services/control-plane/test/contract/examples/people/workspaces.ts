@@ -1,4 +1,4 @@
-import { adminOnly, both, type Context, type Examples, made } from '../../example.ts';
+import { adminOnly, both, type Context, type Examples, made, random } from '../../example.ts';
 
 const path = async ({ h, admin }: Context) => {
   const { slug = '' } = await made(admin, 'workspaces.create', { name: 'Made' });
@@ -26,7 +26,11 @@ export const examples: Examples = {
   'workspaces.list': { callers: both, query: () => ({ status: 'active' }) },
   'workspaces.create': {
     callers: adminOnly,
-    body: ({ ownerId }) => ({ ...changeable(), users: [{ id: ownerId, role: 'manager' }] }),
+    body: ({ ownerId }) => ({
+      ...changeable(),
+      slug: `team-${random()}`,
+      users: [{ id: ownerId, role: 'manager' }],
+    }),
   },
   'workspaces.read': { callers: adminOnly, path, query: () => ({ name_format: 'plain' }) },
   'workspaces.update': {
