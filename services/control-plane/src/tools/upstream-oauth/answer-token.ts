@@ -31,8 +31,9 @@ export async function answerToken(
             asUser(userId),
             refused && { sha256: refused, wantedScope },
           );
+    const answeredAt = now().getTime();
     const leftMs = (until: Date) =>
-      Math.min(answerMsMax, Math.max(0, until.getTime() - now().getTime()));
+      Math.min(answerMsMax, Math.max(0, until.getTime() - answeredAt));
     return {
       accessToken: token,
       expiresInMs: leftMs(expiresAt),
