@@ -117,6 +117,16 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       expect(await becomes(401, () => scenario.chat({ key }))).toBeLessThan(1000);
     });
 
+    it('a secret stops at once when its key is rotated without an overlap', async () => {
+      const { id, key } = await newKey();
+      expect((await scenario.chat({ key })).status).toBe(200);
+      const rotated = await scenario.admin<{ key: string }>('POST', `/api-keys/${id}/rotate`, {
+        key_transition_period_ms: 0,
+      });
+      expect((await scenario.chat({ key })).status).toBe(401);
+      expect((await scenario.chat({ key: rotated.key })).status).toBe(200);
+    });
+
     it('an expired key is 401', async () => {
       const { id, key } = await newKey({ expires_at: new Date(Date.now() + 1500).toISOString() });
       expect((await scenario.chat({ key })).status, id).toBe(200);

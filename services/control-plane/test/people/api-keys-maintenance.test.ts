@@ -37,6 +37,24 @@ async function automatic(id: string) {
 }
 
 describe('maintenance of keys', () => {
+  it('leaves nothing to do of a rotation without an overlap, which ends every earlier secret', async () => {
+    const made = await make();
+    const rotate = (ms?: number) =>
+      workspace().post(
+        `/api-keys/${made.id}/rotate`,
+        ms === undefined ? {} : { key_transition_period_ms: ms },
+      );
+    const second = await rotate().expect(200);
+    await rotate().expect(400);
+    await rotate(1).expect(400);
+    const third = await rotate(0).expect(200);
+    for (const key of [made.key, second.body.key]) await h.as(key).get('/configs').expect(401);
+    await h.as(third.body.key).get('/configs').expect(200);
+    const fourth = await rotate(0).expect(200);
+    await h.as(third.body.key).get('/configs').expect(401);
+    await h.as(fourth.body.key).get('/configs').expect(200);
+  });
+
   it('removes the previous secret when its overlap is over, and says so once', async () => {
     const made = await make();
     const rotated = await workspace().post(`/api-keys/${made.id}/rotate`).expect(200);

@@ -62,7 +62,19 @@ const updateApiKeyBody = z.object({
 });
 
 const rotateApiKeyBody = z.object({
-  key_transition_period_ms: z.int().min(keyTransitionMsMin).optional(),
+  /** 0 is ours: for a secret that somebody else has. */
+  key_transition_period_ms: z
+    .int()
+    .min(0)
+    .refine(
+      (ms) => ms === 0 || ms >= keyTransitionMsMin,
+      `must be 0, or ${keyTransitionMsMin} at least`,
+    )
+    .meta({
+      description:
+        'Milliseconds for which the old secret works on: 1,800,000 at least, or 0 to end it, and any that still works beside it, at once.',
+    })
+    .optional(),
 });
 
 const listApiKeysQuery = z

@@ -9,7 +9,7 @@ import type { MintKey } from './secrets.ts';
 import { replaceSecret } from './store.ts';
 
 /**
- * A new secret for the same key; the old one works on for the overlap. The
+ * A new secret for the same key; the old one works on for the overlap, or ends with all others when that is 0. The
  * caller gets to see the new secret, so they must hold all that it opens.
  */
 export function rotateApiKey(
@@ -25,7 +25,8 @@ export function rotateApiKey(
     const overlap = key.secrets.find(
       (secret) => secret.expiresAt !== null && secret.expiresAt > now,
     );
-    if (overlap !== undefined)
+    // Whoever wants them ended need not wait until they have ended.
+    if (overlap !== undefined && transitionMs !== 0)
       throw new GatewayError('admin.refused', {
         message: 'The key was rotated already and its previous secret still works.',
       });

@@ -167,7 +167,7 @@ export async function replaceSecret(
 ): Promise<void> {
   await db.apiKeySecret.deleteMany({ where: { apiKeyId, expiresAt: { lte: times.now } } });
   await db.apiKeySecret.updateMany({
-    where: { apiKeyId, expiresAt: null },
+    where: { apiKeyId, OR: [{ expiresAt: null }, { expiresAt: { gt: times.overlapEndsAt } }] },
     data: { expiresAt: times.overlapEndsAt },
   });
   await insertSecret(db, apiKeyId, secret, times.now);
