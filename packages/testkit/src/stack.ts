@@ -98,7 +98,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       builtServices: built,
       builtParts: options.builtParts,
       runService(service, spec) {
-        const { processes = process.env.SLUICE_TEST_PROCESSES === 'false' ? [] : true } = options;
+        const { processes = [] } = options;
         const apart = processes === true || processes.includes(service);
         return apart || options.builtParts !== undefined
           ? undefined

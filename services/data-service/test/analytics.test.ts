@@ -426,13 +426,25 @@ describe('ListGroups', () => {
 
   it('by tool are told where a release that knew no tools rolled up again, and by mode too', async () => {
     const organisationId = 'tools';
+    // On a day of its own, so that nothing else is rolled up.
+    const laterMs = dayMs + 7 * 24 * hour;
     const call = (capabilityName: string) =>
-      encodedRecord({ organisationId, capabilityName, endpoint: 'mcp:tool_call', provider: 'mcp' });
+      encodedRecord({
+        organisationId,
+        capabilityName,
+        endpoint: 'mcp:tool_call',
+        provider: 'mcp',
+        createdAtMs: BigInt(laterMs),
+      });
     await ledger.sink.write([call('forecast'), call('forecast'), call('rain')]);
     const groups = async (group: analytics.Group) => {
       const request = create(analytics.ListGroupsRequestSchema, {
         group,
-        filter: dayFilter({ organisationId }),
+        filter: dayFilter({
+          organisationId,
+          fromMs: BigInt(laterMs),
+          toMs: BigInt(laterMs + 24 * hour - 1),
+        }),
       });
       const { rows = [] } = await handlers.listGroups(request, context);
       return rows.map(({ value, requests }) => [value, Number(requests)]);
@@ -443,7 +455,7 @@ describe('ListGroups', () => {
     ];
     const { client } = ledger;
     const stopping = new AbortController().signal;
-    while ((await rollUp({ client, slackMs: 0, givenUpMs: 0, sinceMs: 0, stopping })) > 0);
+    while ((await rollUp({ client, slackMs: 0, givenUpMs: 0, sinceMs: laterMs, stopping })) > 0);
     expect(await groups(analytics.Group.TOOL)).toEqual(byTool);
 
     const of = `WHERE organisation_id = '${organisationId}'`;

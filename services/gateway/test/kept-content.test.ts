@@ -288,7 +288,7 @@ describe('the content of requests', () => {
         all: true,
       };
       const { id } = await call('POST', '', asked);
-      await call('POST', `/${id}/start`);
+      await call('POST', `/${id}/start`, {});
       await eventually(
         async () => expect(await call('GET', `/${id}`)).toMatchObject({ status: 'success' }),
         { timeoutMs: 30_000 },

@@ -5,6 +5,10 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     'A limit that says neither how much nor of what is none.',
   ],
   [
+    /^getLogsExports\w* answer\.(data\[\]\.)?requested_data\[\]: may be "call"$/,
+    'What of an export is a call of a tool or an agent: those are ours.',
+  ],
+  [
     /^getLogsLogId answer\.(request\.(headers|body)|response\.(headers|body)|finalUntransformedRequest|originalResponse|transformedRequest): is not known$/,
     'Only what is kept can be shown: headers and bodies are not.',
   ],

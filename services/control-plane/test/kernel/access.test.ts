@@ -89,6 +89,11 @@ describe('access', () => {
       '/oauth/register',
       '/oauth/revoke',
       '/oauth/token',
+      // People on their way to sign in at an MCP server, and back.
+      '/oauth/upstream-auth',
+      '/oauth/upstream-auth',
+      '/oauth/upstream-callback',
+      '/oauth/upstream-client',
       '/v1/docs',
       // Whoever has a signed address.
       '/v1/logs/exports/:exportId/file',

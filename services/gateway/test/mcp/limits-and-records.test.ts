@@ -15,7 +15,7 @@ const log: FixtureLog = { writes: 0, cancelled: 0 };
 beforeAll(async () => {
   [lab, upstream] = await Promise.all([
     startMcpLab({
-      processes: ['gateway'],
+      processes: true,
       gateways: size(2, 3),
       redis: true,
       environment: patientStore,

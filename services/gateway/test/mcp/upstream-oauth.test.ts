@@ -27,7 +27,7 @@ beforeAll(async () => {
   as = await startOauthServer();
   as.clients.set(client.client_id, { secret: client.client_secret, redirectUris: [] });
   [lab, upstream] = await Promise.all([
-    startMcpLab({ gateways: 2 }),
+    startMcpLab({ processes: ['control-plane'], gateways: 2 }),
     startLegacyUpstream({
       makeServer: () => fixtureServer(log),
       guard: (req, res) => as.guard(req, res),
