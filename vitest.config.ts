@@ -43,8 +43,8 @@ export default defineConfig({
     ],
     pool: 'forks',
     // Tests start real servers: many workers make them starve each other. More than half of the time of
-    // one worker is waiting: with five a fifth of two cores was idle.
-    maxWorkers: 7,
+    // one worker is waiting: with four an eighth of two cores was idle.
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,

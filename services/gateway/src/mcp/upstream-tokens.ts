@@ -18,6 +18,8 @@ export type TokenCall = Pick<McpCall, 'server' | 'key' | 'bundle' | 'base'>;
 
 interface Held {
   readonly version: string;
+  /** Where the server was. */
+  readonly url: string;
   readonly token: string;
   readonly heldAtMs: number;
   /** It was asked for because the one before was refused. */
@@ -77,7 +79,7 @@ export class UpstreamTokens {
     if (!needsToken(call.server)) return undefined;
     const held = this.#current(call);
     if (held !== undefined && this.#now() < held.renewsAtMs) return held.token;
-    return this.#renewed(call, held, undefined);
+    return this.#renewed(call, held ?? this.#ofBefore(call), undefined);
   }
 
   /** Another one, after the server did not take this one; undefined = there is no use in that. @throws McpFault, SignInNeeded */
@@ -117,6 +119,14 @@ export class UpstreamTokens {
       : undefined;
   }
 
+  /** What is held of the server as it was before something about it changed, such as its pins, for as long as it is where it was. */
+  #ofBefore(call: TokenCall): Held | undefined {
+    const held = this.#held.get(nameOf(call));
+    return held?.url === call.server.source.url && this.#now() < held.expiresAtMs
+      ? held
+      : undefined;
+  }
+
   async #renewed(
     call: TokenCall,
     held: Held | undefined,
@@ -125,8 +135,9 @@ export class UpstreamTokens {
     try {
       return await this.#askOnce(call, refused);
     } catch (error) {
-      // It works until it expires, whoever is away.
+      // It works until it expires, whoever is away. What was changed may be the reason why there is none any more.
       if (held === undefined) throw error;
+      if (held.version !== call.server.version && !isUnreachable(error)) throw error;
       held.renewsAtMs = this.#now() + restMs;
       return held.token;
     }
@@ -178,6 +189,7 @@ export class UpstreamTokens {
     const atMs = this.#now();
     keep(this.#held, this.#countMax, nameOf(call), {
       version,
+      url: source.url,
       token: accessToken,
       heldAtMs: atMs,
       isReplacement: refused !== undefined,
@@ -192,6 +204,13 @@ const nobody: Fault = {
   code: 'no_user',
   message: 'Each user signs in at it, and this key or JWT stands for no user.',
 };
+
+function isUnreachable(error: unknown): boolean {
+  return (
+    error instanceof McpFault &&
+    (error.data as { error?: unknown } | undefined)?.error === 'unavailable'
+  );
+}
 
 const unreachable = {
   accessToken: '',
