@@ -99,7 +99,8 @@ async function startHostile(): Promise<RawUpstream> {
     if (req.method !== 'POST') return void res.writeHead(405).end();
     const { id, method, params, result } = JSON.parse(Buffer.concat(pieces).toString());
     if (method === undefined || id === undefined) {
-      if (method === undefined) state.answers.push({ id, result });
+      // What has no id answers nobody.
+      if (method === undefined && id !== undefined) state.answers.push({ id, result });
       return void res.writeHead(202).end();
     }
     const json = (answer: object) => {
