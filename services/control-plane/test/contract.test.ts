@@ -9,6 +9,7 @@ import { answerFaults, refusalFaults } from './contract/faults.ts';
 import { pagedLedger } from './contract/ledger.ts';
 import { type ContractCase, loadContract, titled } from './contract/load-contract.ts';
 import { publishedOperations } from './contract/published.ts';
+import { exampleFaults, writeExamples } from './contract/recorded.ts';
 import { withValue, wrongParameters, wrongValues } from './contract/wrong-values.ts';
 import { createServiceKey } from './support/fixture.ts';
 import { type Harness, startHarness } from './support/harness.ts';
@@ -32,7 +33,10 @@ beforeAll(async () => {
     workspace: await createServiceKey(h, h.first.workspace_id, ['mcp.invoke']),
   };
 });
-afterAll(() => h.stop());
+afterAll(async () => {
+  writeExamples();
+  await h.stop();
+});
 
 /** Some operations have hundreds of fields, and a call for each way to get one wrong. */
 const manyCallsMs = 120_000;
@@ -73,8 +77,29 @@ describe('every operation', () => {
           faults.push(...answerFaults(one, answer, at), ...warningFaults(one, answer, at));
         }
     }
+    if (one === contract.find(({ id }) => id === one.id)) faults.push(...(await documented(one)));
     expect(shown(faults)).toBe('');
   });
+
+  /** Sends what the document shows: all fields of a body, of the query of what only reads those that must be there. */
+  async function documented(one: ContractCase): Promise<string[]> {
+    const valid = await validCall(context, one, { path: await freshPath(context, one) });
+    const parameters = queryParameters(one.endpoint.query);
+    const query = Object.fromEntries(
+      Object.entries(valid.query ?? {}).filter(
+        ([name]) =>
+          one.endpoint.method !== 'get' ||
+          parameters[name]?.required !== false ||
+          name === 'workspace_id',
+      ),
+    );
+    const sent = { ...valid, query };
+    const answer = await send(h, one, sent);
+    return [
+      ...answerFaults(one, answer, 'as documented'),
+      ...exampleFaults(context, one, sent, answer.body),
+    ];
+  }
 
   it.each(titled(contract))('%s refuses by the published codes', async (_title, one) => {
     const faults: string[] = [];

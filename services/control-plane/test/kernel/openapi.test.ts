@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { buildDocument } from '../../src/kernel/openapi/build-document.ts';
 import type { JsonSchema } from '../../src/kernel/openapi/json-schema.ts';
-import { leftOut } from '../contract/coverage.ts';
+import { answeredElsewhere, leftOut } from '../contract/coverage.ts';
 import { differences } from '../contract/differences.ts';
 import {
   answerFaults,
@@ -11,11 +11,21 @@ import {
   requestFaults,
 } from '../contract/published.ts';
 
+interface Content {
+  content: { 'application/json': { schema: JsonSchema; example?: unknown } };
+}
+
 interface DescribedOperation {
   operationId: string;
-  parameters: { name: string; in: string; required: boolean; schema: JsonSchema }[];
-  requestBody?: { content: { 'application/json': { schema: JsonSchema } } };
-  responses: Record<string, { content: { 'application/json': { schema: JsonSchema } } }>;
+  parameters: {
+    name: string;
+    in: string;
+    required: boolean;
+    schema: JsonSchema;
+    example?: unknown;
+  }[];
+  requestBody?: Content;
+  responses: Record<string, Content>;
 }
 
 const document = buildDocument({ version: '1.2.3', headerPrefix: 'x-service-' });
@@ -33,6 +43,20 @@ it('has each operationId once', () => {
     Object.values(methods).map(({ operationId }) => operationId),
   );
   expect(ids.filter((id, at) => id !== undefined && ids.indexOf(id) !== at)).toEqual([]);
+});
+
+it('shows of each operation a call, and what it answers', () => {
+  // An operation without one: docs/adding-an-operation.md says how it is recorded.
+  const operations = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ operationId }) => operationId !== undefined);
+  const isBare = ({ parameters, requestBody, responses }: DescribedOperation) =>
+    parameters.some(({ required, example }) => required && example === undefined) ||
+    [requestBody, responses[200]].some(
+      (part) => part !== undefined && part.content['application/json'].example === undefined,
+    );
+  const bare = operations.filter(isBare).map(({ operationId }) => operationId);
+  expect(bare).toEqual(Object.keys(answeredElsewhere));
 });
 
 describe('beside the published description', () => {

@@ -11,7 +11,8 @@ import {
 } from '@sluice/contracts/admin';
 import { describeFields, descriptionOf } from './describe-fields.ts';
 import { errorStatuses } from './error-statuses.ts';
-import { answerSchema, requestSchema } from './json-schema.ts';
+import { type OperationExample, readExamples } from './examples.ts';
+import { answerSchema, type JsonSchema, requestSchema } from './json-schema.ts';
 import { pathParameters, queryParameters } from './parameters.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,9 +24,12 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function buildDocument(options: { version: string; headerPrefix: string }): Json {
   const paths: Record<string, Record<string, unknown>> = {};
+  const examples = readExamples();
   for (const [id, endpoint] of Object.entries<Endpoint>(adminEndpoints)) {
     paths[endpoint.path] ??= endpoint.atRoot === true ? { servers: [rootServer] } : {};
-    Object.assign(paths[endpoint.path] ?? {}, { [endpoint.method]: describe(id, endpoint) });
+    Object.assign(paths[endpoint.path] ?? {}, {
+      [endpoint.method]: describe(id, endpoint, examples[id]),
+    });
   }
   return {
     openapi: '3.1.1',
@@ -55,7 +59,7 @@ export function buildDocument(options: { version: string; headerPrefix: string }
 
 const rootServer = { url: '{root_url}', variables: { root_url: { default: '/' } } };
 
-function describe(id: string, endpoint: Endpoint): Json {
+function describe(id: string, endpoint: Endpoint, example: OperationExample | undefined): Json {
   const { access, body } = endpoint;
   const context = [resourceOf(id)];
   return {
@@ -63,19 +67,19 @@ function describe(id: string, endpoint: Endpoint): Json {
     summary: summaryOf(id),
     ...(access === undefined ? {} : { description: whoMay(access) }),
     tags: [endpoint.tag],
-    parameters: parametersOf(endpoint, context),
+    parameters: parametersOf(endpoint, context, example),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: !body.safeParse(undefined).success,
-            content: json(describeFields(requestSchema(body), context)),
+            content: json(describeFields(requestSchema(body), context), example?.body),
           },
         }),
     responses: {
       200: {
         description: 'Done',
-        content: json(describeFields(answerSchema(endpoint.answer), context)),
+        content: json(describeFields(answerSchema(endpoint.answer), context), example?.answer),
       },
       ...Object.fromEntries(
         errorStatuses(endpoint).map((status) => [status, refusal(status, endpoint.errorForm)]),
@@ -122,6 +126,7 @@ function whoMay({ keys, scopes }: Access): string {
 function parametersOf(
   { path, pathValues, query, access }: Endpoint,
   context: readonly string[],
+  example: OperationExample | undefined,
 ): Json[] {
   const described = queryParameters(query);
   const general = access === undefined ? [] : generalFields(access);
@@ -132,12 +137,14 @@ function parametersOf(
       description: pathHelp(name),
       required: true,
       schema: { type: 'string', ...(pathValues?.[name] && { enum: pathValues[name] }) },
+      ...exampleOf(example?.path?.[name]),
     })),
     ...Object.entries(described).map(([name, parameter]) => ({
       name,
       in: 'query',
       description: descriptionOf(name, parameter.schema, context),
       ...parameter,
+      ...exampleOf(asTyped(example?.query?.[name], parameter.schema)),
     })),
     ...general
       .filter((name) => described[name] === undefined)
@@ -147,6 +154,7 @@ function parametersOf(
         description: descriptionOf(name, {}, []),
         schema: { type: 'string' },
         required: false,
+        ...exampleOf(example?.query?.[name]),
       })),
   ];
 }
@@ -162,8 +170,19 @@ function errorName(form: ErrorForm): string {
   return `Error${form.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
 }
 
-function json(schema: object): Json {
-  return { 'application/json': { schema } };
+function json(schema: object, example?: unknown): Json {
+  return { 'application/json': { schema, ...exampleOf(example) } };
+}
+
+function exampleOf(example: unknown): Json {
+  return example === undefined ? {} : { example };
+}
+
+/** In a query everything is text; what is shown is what it means. */
+function asTyped(text: string | undefined, { type }: JsonSchema): unknown {
+  if (text === undefined) return undefined;
+  if (type === 'boolean') return text === 'true';
+  return type === 'number' || type === 'integer' ? Number(text) : text;
 }
 
 function tagsInUse(): string[] {

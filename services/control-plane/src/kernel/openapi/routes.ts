@@ -7,12 +7,14 @@ import { page, pageAssets, pagePolicy, startScript } from './page.ts';
 
 /** Open to all: the description of the admin API, and the page that shows it. */
 export function openApiRoutes(options: { headerPrefix: string }): Router {
-  let document: object | undefined;
+  let document: Buffer | undefined;
   const router = Router();
   router.get('/v1/openapi.json', (_req, res) => {
-    // Made when it is first asked for: starting is quicker without it.
-    document ??= buildDocument({ version: manifest.version, ...options });
-    res.json(document);
+    // Made when it is first asked for: starting is quicker without it. Kept as it is sent.
+    document ??= Buffer.from(
+      JSON.stringify(buildDocument({ version: manifest.version, ...options })),
+    );
+    res.type('json').send(document);
   });
   router.get('/v1/docs', (_req, res) => {
     res.redirect('/docs');
