@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { authSection } from './conformance/auth-page.ts';
 import { conformancePage, type Run, type Through, wayOf } from './conformance/conformance-page.ts';
 import { startKeyProxy } from './conformance/key-proxy.ts';
-import { differences, runSuite, type SuiteName } from './conformance/run-suite.ts';
+import { type AuthSuiteName, authSuites, runAuthSuite } from './conformance/run-auth-suite.ts';
+import { differences, type Findings, runSuite, type SuiteName } from './conformance/run-suite.ts';
 import { startEverything } from './conformance/start-everything.ts';
 import { type RunningServer, startFixtures } from './conformance/start-fixtures.ts';
 import { type ClientName, eraClients, type Target } from './eras/era-clients.ts';
@@ -23,6 +25,7 @@ const page = join(import.meta.dirname, '../../../../docs/mcp-conformance.md');
 const gatewayCounts = isFull ? [1, 3] : [2];
 
 const runs: Run[] = [];
+const authRuns = new Map<AuthSuiteName, Findings>();
 const held = new Set<EraCase>();
 let lab: McpLab;
 beforeAll(async () => {
@@ -33,7 +36,8 @@ afterAll(async () => {
   // A part of it (`-t`) says nothing of the rest.
   if (!isFull || runs.length < plan.length || held.size < cases.length) return;
   const eras = eraSection(cases, held, Object.keys(eraServers), notYet);
-  await writeFile(page, conformancePage(runs, unnamed, [eras]));
+  const auth = authSection(authRuns, authNamed);
+  await writeFile(page, conformancePage(runs, unnamed, [auth, eras]));
 });
 
 const conformanceServers: Record<string, () => Promise<RunningServer>> = {
@@ -80,6 +84,55 @@ describe.each(plan.filter(({ isShort }) => isFull || isShort === true))(
       if (server !== 'server-everything') expect(failures(run)).toEqual([]);
       expect(unnamed(run)).toEqual([]);
     });
+  },
+);
+
+/** What is found of the gateway as a client of authorisation servers, by the start of its line, and why that is right. */
+const authNamed: Readonly<Record<string, string>> = {};
+
+describe.each(Object.keys(authSuites) as AuthSuiteName[])(
+  'conformance: the gateway as OAuth client, %s',
+  (suite) => {
+    // One scenario of one suite is enough where the rest is not asked for.
+    const scenario = isFull ? undefined : 'auth/scope-step-up';
+    it.runIf(isFull || suite === '0.2.0-alpha.12')(
+      'signs a user in as the suite wants it',
+      { timeout: 300_000 },
+      async () => {
+        const { credentials, gatewayUrls } = lab.scenario.stack;
+        const { data } = await lab.scenario.admin<{ data: { id: string }[] }>(
+          'GET',
+          '/admin/users',
+        );
+        const { key } = await lab.scenario.admin<{ key: string }>(
+          'POST',
+          '/api-keys/workspace/user',
+          {
+            name: 'For MCP',
+            workspace_id: credentials.workspace_id,
+            user_id: data[0]?.id,
+            scopes: ['mcp.invoke'],
+          },
+        );
+        const findings = await runAuthSuite(
+          suite,
+          {
+            base: gatewayUrls[0] ?? '',
+            adminKey: credentials.admin_key,
+            workspaceId: credentials.workspace_id,
+            userKey: key,
+          },
+          scenario,
+        );
+        authRuns.set(suite, findings);
+        const failed = [...findings].flatMap(([check, { status, message }]) =>
+          status === 'FAILURE' ? [`${check}: ${message}`] : [],
+        );
+        const isNamed = (line: string) =>
+          Object.keys(authNamed).some((start) => line.startsWith(start));
+        expect(failed.filter((line) => !isNamed(line))).toEqual([]);
+      },
+    );
   },
 );
 
