@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import type { TestStackOptions } from '@sluice/testkit';
+import { inDatabase, type TestStackOptions } from '@sluice/testkit';
 import { type Scenario, startScenario } from '../scenario.ts';
 
 export interface McpLab {
@@ -138,4 +138,35 @@ export function inTurn(
     next += 1;
     return fetch(urls[next % urls.length] as string, init);
   };
+}
+
+export interface Person {
+  readonly userId: string;
+  readonly account: string;
+  readonly key: string;
+}
+
+/** People with a user key of the workspace each. */
+export async function peopleOf({ scenario }: McpLab, count: number): Promise<Person[]> {
+  const { credentials, databaseUrl } = scenario.stack;
+  const ids = Array.from({ length: count }, () => crypto.randomUUID());
+  await inDatabase(databaseUrl, (db) =>
+    db.query(
+      `INSERT INTO users (id, organisation_id, email, role)
+        SELECT person::uuid, w.organisation_id, person || '@example.com', 'admin'
+        FROM unnest($1::text[]) person, workspaces w WHERE w.id = $2::uuid`,
+      [ids, credentials.workspace_id],
+    ),
+  );
+  return Promise.all(
+    ids.map(async (userId) => {
+      const made = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/user', {
+        name: 'For MCP',
+        workspace_id: credentials.workspace_id,
+        user_id: userId,
+        scopes: ['mcp.invoke'],
+      });
+      return { userId, account: `account of ${userId}`, key: made.key };
+    }),
+  );
 }

@@ -203,6 +203,26 @@ describe('a server made of others', () => {
     await expect(client.listTools({ cursor: 'x' })).rejects.toThrow(/cursor/);
   });
 
+  it.each([
+    ['a stream', () => a, 'text/event-stream'],
+    ['JSON', () => h, 'application/json'],
+  ])('tells a list as %s where its member does', async (_name, member, type) => {
+    const { slug } = await lab.merge(members(member()));
+    const { transport } = await lab.connect(slug);
+    const answer = await fetch(lab.urls(slug)[0] as string, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+        'mcp-session-id': transport.sessionId ?? '',
+      },
+      body: '{"jsonrpc":"2.0","id":"l","method":"tools/list"}',
+    });
+    expect(answer.headers.get('content-type')).toBe(type);
+    expect(await answer.text()).toContain('"id":"l"');
+  });
+
   it('carries questions, progress, logs, changes and cancellation, each to whose it is', async () => {
     const { slug } = await lab.merge(members(a, b), { prefix: 'always' });
     const heard: string[] = [];

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { authSection } from './conformance/auth-page.ts';
+import { authSection, failuresOf } from './conformance/auth-page.ts';
 import { conformancePage, type Run, type Through, wayOf } from './conformance/conformance-page.ts';
 import { startKeyProxy } from './conformance/key-proxy.ts';
 import { type AuthSuiteName, authSuites, runAuthSuite } from './conformance/run-auth-suite.ts';
@@ -14,7 +15,7 @@ import { type NewerServer, startNewerServer } from './eras/newer-server.ts';
 import { startOlderServer } from './eras/older-server.ts';
 import { scenarios } from './eras/transcripts.ts';
 import type { FixtureLog } from './fixture-server.ts';
-import { inTurn, type McpLab, startMcpLab } from './mcp-lab.ts';
+import { inTurn, type McpLab, peopleOf, startMcpLab } from './mcp-lab.ts';
 
 /**
  * Other people's suites, clients and servers: what they find, say and hear through gateways is what they do
@@ -34,10 +35,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await lab?.stop();
   // A part of it (`-t`) says nothing of the rest.
-  if (!isFull || runs.length < plan.length || held.size < cases.length) return;
+  if (!isFull || runs.length < plan.length || held.size < cases.length || authRuns.size < 2) return;
   const eras = eraSection(cases, held, Object.keys(eraServers), notYet);
   const auth = authSection(authRuns, authNamed);
-  await writeFile(page, conformancePage(runs, unnamed, [auth, eras]));
+  await writeFile(page, conformancePage(runs, lost, [auth, eras]));
 });
 
 const conformanceServers: Record<string, () => Promise<RunningServer>> = {
@@ -56,7 +57,12 @@ const plan: readonly { server: string; suite: SuiteName; isShort?: boolean }[] =
 ];
 
 /** Checks that do not pass through, by the start of their line, and why that is right. */
-const named: Readonly<Record<string, string>> = {};
+const named: Readonly<Record<string, string>> = Object.fromEntries(
+  ['tools-call-error', 'tools-call-simple-text', 'server-sse-polling'].map((scenario) => [
+    `server-everything: merged, 3 gateways in turn: ${scenario} /`,
+    'asks for a tool that the server has not: the server tells a result with isError, which passes, a merged server that nobody has it, −32602',
+  ]),
+);
 
 describe.each(plan.filter(({ isShort }) => isFull || isShort === true))(
   'conformance: $server, $suite',
@@ -87,8 +93,11 @@ describe.each(plan.filter(({ isShort }) => isFull || isShort === true))(
   },
 );
 
-/** What is found of the gateway as a client of authorisation servers, by the start of its line, and why that is right. */
-const authNamed: Readonly<Record<string, string>> = {};
+/** What fails for the gateway as a client of authorisation servers, by the start of its line, and why that is right. */
+const authNamed: Readonly<Record<string, string>> = {
+  '0.1.16: auth/2025-03-26-oauth-metadata-backcompat /':
+    'its metadata at the root are of another issuer, `…/oauth`, which RFC 8414 §3.3 forbids to take; 0.2.0-alpha.12 has mended it',
+};
 
 describe.each(Object.keys(authSuites) as AuthSuiteName[])(
   'conformance: the gateway as OAuth client, %s',
@@ -100,34 +109,19 @@ describe.each(Object.keys(authSuites) as AuthSuiteName[])(
       { timeout: 300_000 },
       async () => {
         const { credentials, gatewayUrls } = lab.scenario.stack;
-        const { data } = await lab.scenario.admin<{ data: { id: string }[] }>(
-          'GET',
-          '/admin/users',
-        );
-        const { key } = await lab.scenario.admin<{ key: string }>(
-          'POST',
-          '/api-keys/workspace/user',
-          {
-            name: 'For MCP',
-            workspace_id: credentials.workspace_id,
-            user_id: data[0]?.id,
-            scopes: ['mcp.invoke'],
-          },
-        );
+        const people = await peopleOf(lab, 8);
         const findings = await runAuthSuite(
           suite,
           {
             base: gatewayUrls[0] ?? '',
             adminKey: credentials.admin_key,
             workspaceId: credentials.workspace_id,
-            userKey: key,
+            userKeys: people.map(({ key }) => key),
           },
           scenario,
         );
         authRuns.set(suite, findings);
-        const failed = [...findings].flatMap(([check, { status, message }]) =>
-          status === 'FAILURE' ? [`${check}: ${message}`] : [],
-        );
+        const failed = failuresOf(suite, findings);
         const isNamed = (line: string) =>
           Object.keys(authNamed).some((start) => line.startsWith(start));
         expect(failed.filter((line) => !isNamed(line))).toEqual([]);
@@ -148,12 +142,19 @@ function failures({ direct }: Run): string[] {
   return [...direct].filter(([, { status }]) => status === 'FAILURE').map(([key]) => key);
 }
 
-function unnamed({ direct, through }: Run): string[] {
+/** What passes directly and not through, with the reason where there is one. */
+function lost({ server, direct, through }: Run): { line: string; why: string | undefined }[] {
   return through.flatMap((each) =>
-    differences(direct, each.findings)
-      .filter((line) => !Object.keys(named).some((start) => line.startsWith(start)))
-      .map((line) => `${wayOf(each)}: ${line}`),
+    differences(direct, each.findings).map((difference) => {
+      const line = `${server}: ${wayOf(each)}: ${difference}`;
+      const why = Object.entries(named).find(([start]) => line.startsWith(start))?.[1];
+      return { line, why };
+    }),
   );
+}
+
+function unnamed(run: Run): string[] {
+  return lost(run).flatMap(({ line, why }) => (why === undefined ? [line] : []));
 }
 
 const log: FixtureLog = { writes: 0, cancelled: 0 };
@@ -181,8 +182,17 @@ describe('a client of either era at a server of either', () => {
   beforeAll(async () => {
     for (const [name, start] of Object.entries(eraServers)) {
       const server = await start();
-      const { slug } = await lab.save({ url: server.url });
+      const { slug, id } = await lab.save({ url: server.url });
       running.set(name, { ...server, slug });
+      // What a server has is known, and in force, before anybody hears of changes of it.
+      const client = await eraClients['client 2.4, auto'](through(slug));
+      await scenarios['lists of three pages']?.(client, { log, announce: server.announce });
+      await client.close();
+      await eventually(async () => {
+        const known = await lab.scenario.admin('GET', `/mcp-servers/${id}/capabilities`);
+        expect(JSON.stringify(known)).toContain('"type":"prompt"');
+      });
+      await lab.scenario.admin('PUT', `/mcp-servers/${id}`, { name: `The ${name} one` });
     }
   });
   afterAll(async () => {

@@ -4,17 +4,18 @@ import {
 } from '@modelcontextprotocol/client';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
-import {
-  Browser,
-  inDatabase,
-  type OauthServer,
-  signInUpstream,
-  startOauthServer,
-} from '@sluice/testkit';
+import { Browser, type OauthServer, signInUpstream, startOauthServer } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
-import { inTurn, type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
+import {
+  inTurn,
+  type McpLab,
+  type Person,
+  peopleOf,
+  type SavedServer,
+  startMcpLab,
+} from './mcp-lab.ts';
 
 /** Servers that want an OAuth token, of the gateway itself or of each user: two gateways, one control plane, one authorisation server. */
 let lab: McpLab;
@@ -163,36 +164,7 @@ describe('oauth_client_credentials', () => {
   });
 });
 
-interface Person {
-  readonly userId: string;
-  readonly account: string;
-  readonly key: string;
-}
-
-/** People with a user key of the workspace each. */
-async function newPeople(count: number): Promise<Person[]> {
-  const { credentials, databaseUrl } = lab.scenario.stack;
-  const ids = Array.from({ length: count }, () => crypto.randomUUID());
-  await inDatabase(databaseUrl, (db) =>
-    db.query(
-      `INSERT INTO users (id, organisation_id, email, role)
-        SELECT person::uuid, w.organisation_id, person || '@example.com', 'admin'
-        FROM unnest($1::text[]) person, workspaces w WHERE w.id = $2::uuid`,
-      [ids, credentials.workspace_id],
-    ),
-  );
-  return Promise.all(
-    ids.map(async (userId) => {
-      const made = await lab.scenario.admin<{ key: string }>('POST', '/api-keys/workspace/user', {
-        name: 'For MCP',
-        workspace_id: credentials.workspace_id,
-        user_id: userId,
-        scopes: ['mcp.invoke'],
-      });
-      return { userId, account: `account of ${userId}`, key: made.key };
-    }),
-  );
-}
+const newPeople = (count: number) => peopleOf(lab, count);
 
 const base = () => lab.scenario.stack.gatewayUrls[0] ?? '';
 const saveAuto = () => lab.save({ url: upstream.url, authType: 'oauth_auto' });

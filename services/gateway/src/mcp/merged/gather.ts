@@ -30,6 +30,11 @@ export interface Gathered<T> {
 
 export type Listed = Gathered<readonly PageItem[]>['answers'];
 
+export interface GatheredLists extends Gathered<readonly PageItem[]> {
+  /** A member told its list as a stream. */
+  readonly isStreamed: boolean;
+}
+
 /** Of one member; what comes beyond is not listed. */
 const pagesMax = 50;
 const itemsMax = 5_000;
@@ -85,14 +90,21 @@ export class Gatherer {
   }
 
   /** All that each member lists of a kind, as this caller sees it there. */
-  lists(
+  async lists(
     call: McpCall,
     members: readonly Member[],
     asked: McpRequest,
     kind: JoinedKind,
     ask: AskMember,
-  ): Promise<Gathered<readonly PageItem[]>> {
-    return this.all(call, members, (member) => listOf(call, member, asked, kind, ask));
+  ): Promise<GatheredLists> {
+    let isStreamed = false;
+    const opened = () => {
+      isStreamed = true;
+    };
+    const gathered = await this.all(call, members, (member) =>
+      listOf(call, member, asked, kind, ask, opened),
+    );
+    return { ...gathered, isStreamed };
   }
 }
 
@@ -121,12 +133,13 @@ async function listOf(
   base: McpRequest,
   kind: JoinedKind,
   ask: AskMember,
+  opened: () => void,
 ): Promise<readonly PageItem[]> {
   const items: PageItem[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < pagesMax && items.length < itemsMax; page += 1) {
     const asked = listRequest(base, kind.method, cursor);
-    const reply = new HeardReply(call.reply);
+    const reply = new HeardReply(call.reply, { opened });
     await ask(member, asked, reply);
     const answer = reply.answerTo(asked);
     if (answer.kind === 'error') {

@@ -453,7 +453,7 @@ export class MergedServer implements ServedServer {
     way: Way,
   ): Promise<void> {
     const from = this.#cursorOf(call, asked);
-    const { answers, failed } = await this.#lists(call, asked, kind, way);
+    const { answers, failed, isStreamed } = await this.#lists(call, asked, kind, way);
     if (answers.length === 0 && failed.length > 0) throw faultOfAll(failed, asked);
     const show = 'type' in kind ? this.#shower(call, kind, answers) : this.#showTask(call);
     const shown: Shown[] = [];
@@ -477,7 +477,9 @@ export class MergedServer implements ServedServer {
         hints: way.isModern ? { ttlMs: listMsMax } : undefined,
       },
     );
-    await this.#answerWith(call, bytes, from === undefined ? failed : [], way);
+    const isTold = failed.length > 0 && from === undefined && (await way.hearsWarnings());
+    const told = isTold ? failed : [];
+    answerWith(call, bytes, told, isStreamed);
   }
 
   /** How a definition is shown: undefined = callers do not see it. */
@@ -529,23 +531,6 @@ export class MergedServer implements ServedServer {
     return sealPageCursor(this.#deps.sealer, call.server.source.id, method, ownerText(call), place);
   }
 
-  /** An answer, after what its caller is to know of members that are not in it. */
-  async #answerWith(
-    { reply }: McpCall,
-    bytes: Buffer,
-    failed: readonly Failed[],
-    way: Way,
-  ): Promise<void> {
-    if (failed.length === 0 || !(await way.hearsWarnings())) {
-      reply.body(200, bytes);
-      return;
-    }
-    reply.openStream();
-    for (const each of failed) reply.write(writeSseEvent(leftOut(each)));
-    reply.write(writeSseEvent(bytes));
-    reply.endStream();
-  }
-
   #runs(session: string, { id, progressToken }: McpRequest, { slug }: Member): () => void {
     let running = this.#running.use(session);
     if (running === undefined) {
@@ -582,6 +567,23 @@ interface Shown {
   /** Its place among what its member lists. */
   readonly at: number;
   readonly bytes: Buffer;
+}
+
+/** An answer, after what its caller is to know of members that are not in it; a stream where a member's was one. */
+function answerWith(
+  { reply }: McpCall,
+  bytes: Buffer,
+  failed: readonly Failed[],
+  isStreamed: boolean,
+): void {
+  if (failed.length === 0 && !isStreamed) {
+    reply.body(200, bytes);
+    return;
+  }
+  reply.openStream();
+  for (const each of failed) reply.write(writeSseEvent(leftOut(each)));
+  reply.write(writeSseEvent(bytes));
+  reply.endStream();
 }
 
 /** Pages that hosts show with a tool are resources of its member. */

@@ -2,6 +2,7 @@
  * What the suites start as the client under test: the gateway is it, set up for the server that is named last, asked by a client as published,
  * and helped by a person with a browser where it says that somebody has to sign in. Run by `run-auth-suite.ts`.
  */
+import { crc32 } from 'node:zlib';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { awayFrom, Browser, goOnFrom, pageOf } from '@sluice/testkit/browser';
@@ -11,13 +12,16 @@ export interface AuthLab {
   readonly base: string;
   readonly adminKey: string;
   readonly workspaceId: string;
-  readonly userKey: string;
+  /** Of several people, who may begin so many sign-ins at a time each. */
+  readonly userKeys: readonly string[];
 }
 
 const lab = JSON.parse(process.env.SLUICE_AUTH_LAB ?? '{}') as AuthLab;
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}') as Record<string, string>;
 const url = process.argv.at(-1) ?? '';
+/** Always the same of them for one scenario. */
+const userKey = lab.userKeys[crc32(scenario) % lab.userKeys.length] ?? '';
 /** A person does not sign in for the same thing for ever. */
 const signInsMax = 3;
 /** An id of ours, where the suite wants to see a document's address. */
@@ -61,7 +65,7 @@ async function save(): Promise<string> {
 async function signIn(address: string): Promise<void> {
   const browser = new Browser(lab.base);
   const asked = await pageOf(await browser.follow(address));
-  const sent = await pageOf(await browser.submit(asked, { do: 'login', key: lab.userKey }));
+  const sent = await pageOf(await browser.submit(asked, { do: 'login', key: userKey }));
   if (sent.status !== 200) throw new Error(sent.html);
   const back = awayFrom(await fetch(goOnFrom(sent), { redirect: 'manual' }));
   const end = await pageOf(await browser.follow(back.href));
@@ -89,7 +93,7 @@ const client = await patiently(async () => {
   const made = new Client({ name: 'conformance', version: '1' });
   await made.connect(
     new StreamableHTTPClientTransport(new URL(`${lab.base}/${slug}/mcp`), {
-      requestInit: { headers: { 'x-service-api-key': lab.userKey } },
+      requestInit: { headers: { 'x-service-api-key': userKey } },
     }),
   );
   return made;

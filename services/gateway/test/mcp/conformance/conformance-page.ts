@@ -15,10 +15,10 @@ export interface Through {
   readonly findings: Findings;
 }
 
-/** The text of docs/mcp-conformance.md. @param sections  further parts of the page */
+/** The text of docs/mcp-conformance.md. @param lostOf  checks that pass directly and not through, and why @param sections  further parts of the page */
 export function conformancePage(
   runs: readonly Run[],
-  differencesOf: (run: Run) => readonly string[],
+  lostOf: (run: Run) => readonly { line: string; why: string | undefined }[],
   sections: readonly string[],
 ): string {
   const lines = runs.map(({ server, suite, direct, through }) =>
@@ -30,7 +30,9 @@ export function conformancePage(
     return differences(findings, direct).map((line) => `- ${server}, ${suite}: ${line}`);
   });
   const found = runs.flatMap((run) =>
-    differencesOf(run).map((line) => `- ${run.server}, ${run.suite}: ${line}`),
+    lostOf(run).map(
+      ({ line, why }) => `- ${run.suite}: ${line}${why === undefined ? '' : ` (${why})`}`,
+    ),
   );
   return `<!-- Written by npm run mcp:conformance. -->
 

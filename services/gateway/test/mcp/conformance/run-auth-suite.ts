@@ -6,10 +6,32 @@ import { temporaryFolder } from '@sluice/testkit';
 import type { AuthLab } from './auth-client.ts';
 import { type Findings, readFindings } from './run-suite.ts';
 
-/** The client suites of `@modelcontextprotocol/conformance` about OAuth, as published. */
+const furtherOfAll = [
+  'auth/2025-03-26-oauth-metadata-backcompat',
+  'auth/2025-03-26-oauth-endpoint-fallback',
+  'auth/resource-mismatch',
+  'auth/offline-access-scope',
+  'auth/offline-access-not-supported',
+  'auth/client-credentials-basic',
+];
+
+/** The client suites of `@modelcontextprotocol/conformance` about OAuth, as published: `--suite auth`, and what further scenarios they have about it. */
 export const authSuites = {
-  '0.1.16': 'mcp-conformance-1',
-  '0.2.0-alpha.12': 'mcp-conformance-2',
+  '0.1.16': { package: 'mcp-conformance-1', further: furtherOfAll },
+  '0.2.0-alpha.12': {
+    package: 'mcp-conformance-2',
+    further: [
+      ...furtherOfAll,
+      'auth/authorization-server-migration',
+      'auth/iss-supported',
+      'auth/iss-not-advertised',
+      'auth/iss-supported-missing',
+      'auth/iss-wrong-issuer',
+      'auth/iss-unexpected',
+      'auth/iss-normalized',
+      'auth/metadata-issuer-mismatch',
+    ],
+  },
 } as const;
 
 export type AuthSuiteName = keyof typeof authSuites;
@@ -24,23 +46,24 @@ export async function runAuthSuite(
   lab: AuthLab,
   scenario?: string,
 ): Promise<Findings> {
+  const { package: suite, further } = authSuites[name];
+  const alone = (each: string) => run(suite, lab, ['--scenario', each]);
+  if (scenario !== undefined) return alone(scenario);
+  const findings = new Map(await run(suite, lab, ['--suite', 'auth']));
+  for (const each of further)
+    for (const [check, finding] of await alone(each)) findings.set(check, finding);
+  return findings;
+}
+
+async function run(suite: string, lab: AuthLab, which: readonly string[]): Promise<Findings> {
   const folder = await mkdtemp(join(await temporaryFolder('conformance'), 'auth-'));
-  const entry = join(dirname(require.resolve(`${authSuites[name]}/package.json`)), 'dist/index.js');
-  const which = scenario === undefined ? ['--suite', 'auth'] : ['--scenario', scenario];
+  const entry = join(dirname(require.resolve(`${suite}/package.json`)), 'dist/index.js');
+  const command = `${process.execPath} ${client}`;
+  const options = ['--timeout', '100000', '--output-dir', folder];
   const output: Buffer[] = [];
   const child = spawn(
     process.execPath,
-    [
-      entry,
-      'client',
-      '--command',
-      `${process.execPath} ${client}`,
-      ...which,
-      '--timeout',
-      '100000',
-      '--output-dir',
-      folder,
-    ],
+    [entry, 'client', '--command', command, ...which, ...options],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: timeoutMs,
@@ -52,6 +75,7 @@ export async function runAuthSuite(
   await new Promise((resolve) => child.once('close', resolve));
   const findings = await readFindings(folder);
   await rm(folder, { recursive: true });
-  if (findings.size === 0) throw new Error(`${name} found nothing:\n${Buffer.concat(output)}`);
+  if (findings.size === 0)
+    throw new Error(`${suite} ${which.join(' ')} found nothing:\n${Buffer.concat(output)}`);
   return findings;
 }
