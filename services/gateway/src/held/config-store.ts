@@ -179,6 +179,11 @@ export class ConfigStore {
     return this.#keys.held(secret);
   }
 
+  /** What is held now of a key, or of a grant, that was held then; undefined = it is gone. */
+  heldNow(key: Pick<ResolvedKey, 'hashHex'>): ResolvedKey | undefined {
+    return this.#keys.heldNow(key);
+  }
+
   /**
    * The key of a secret; undefined when there is none.
    * @throws GatewayError `auth.unavailable` when it is not known here and cannot be asked for.

@@ -68,6 +68,11 @@ export class HeldKeys {
     return this.#bySecret.get(secret);
   }
 
+  /** What is held now of a key that was held then: another object where it has changed, undefined where it is gone. */
+  heldNow({ hashHex }: Pick<ResolvedKey, 'hashHex'>): ResolvedKey | undefined {
+    return this.#byHash.get(hashHex);
+  }
+
   all(): { hashHex: string; key: config.Key }[] {
     return [...this.#byHash.values()].map(({ hashHex, source }) => ({ hashHex, key: source }));
   }

@@ -1,8 +1,10 @@
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigStore } from '../held/config-store.ts';
 import type { Access } from './access.ts';
 import type { McpCall } from './mcp-call.ts';
+import { isOfUser } from './upstream-tokens.ts';
 
 /** Changes bite, and are told, within so long. */
 const lookMs = 400;
@@ -26,7 +28,7 @@ interface OpenStream {
 }
 
 export interface OpenMcpStreamsOptions {
-  readonly store: Pick<ConfigStore, 'bundle' | 'heldKey'>;
+  readonly store: Pick<ConfigStore, 'bundle' | 'heldNow'>;
   readonly isDraining: () => boolean;
   readonly access: Access;
 }
@@ -101,25 +103,45 @@ export class OpenMcpStreams {
 
   /** Undefined = the caller may not listen any more. */
   #stateNow(
-    { key, server, exchange, bundle: then }: McpCall,
+    { key: then, identity, server, exchange, bundle: bundleThen }: McpCall,
     listener: Listener,
   ): string | undefined {
     const { store, isDraining, access } = this.#options;
     if (isDraining()) return undefined;
-    const isToken = 'validUntilMs' in key;
-    const secret = exchange.arrival.caller.serviceKey ?? '';
-    if (!isToken && store.heldKey(secret) === undefined) return undefined;
-    if (key.expiresAtMs !== 0 && key.expiresAtMs <= Date.now()) return undefined;
+    // A JWT is nobody's to take back: it ends by itself.
+    const key = 'validUntilMs' in then ? then : store.heldNow(then);
+    if (key === undefined || !mayCall(key, exchange)) return undefined;
+    const nowMs = Date.now();
+    if (key.expiresAtMs !== 0 && key.expiresAtMs <= nowMs) return undefined;
+    if (identity !== undefined && identity.expiresAtMs <= nowMs) return undefined;
     const bundle = store.bundle(key.source.workspaceId);
     if (bundle instanceof Promise) {
       // It is being fetched, and what was in force still is.
       bundle.catch(() => undefined);
-      return stateOf(listener, then, server);
+      return stateOf(listener, bundleThen, server);
     }
     const now = bundle.mcpServer(server.source.id);
     if (now === undefined || access.denyServer(now, key) !== undefined) return undefined;
+    // Signed out at the server, or in anew: the stream is of the token of before.
+    if (key.source.signInMark !== then.source.signInMark && isSignedInAt(bundle, now))
+      return undefined;
     return stateOf(listener, bundle, now);
   }
+}
+
+function mayCall({ scopes }: ResolvedKey, { subject }: McpCall['exchange']): boolean {
+  return subject.operation.scopes.some((scope) => scopes.has(scope));
+}
+
+/** Whether users sign in at it, or at one of those that it is made of. */
+function isSignedInAt(bundle: CompiledBundle, server: CompiledMcpServer): boolean {
+  return (
+    isOfUser(server) ||
+    server.source.members.some(({ serverId }) => {
+      const member = bundle.mcpServer(serverId);
+      return member !== undefined && isOfUser(member);
+    })
+  );
 }
 
 function stateOf(

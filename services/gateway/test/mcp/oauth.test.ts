@@ -240,6 +240,23 @@ const ask = (token: string | undefined, method = 'tools/list', saved = server) =
       },
     }),
   });
+
+/** A session's own stream. `endedAt`: of `performance.now()`; 0 = it goes on. */
+async function streamOf(token: string) {
+  const begun = await ask(token, 'initialize');
+  const headers = {
+    accept: 'text/event-stream',
+    authorization: `Bearer ${token}`,
+    'mcp-session-id': begun.headers.get('mcp-session-id') ?? '',
+  };
+  const answer = await fetch(urlOf(server), { headers });
+  expect(answer.status).toBe(200);
+  const stream = { endedAt: 0, ended: answer.text().then(() => performance.now()) };
+  void stream.ended.then((at) => {
+    stream.endedAt = at;
+  });
+  return stream;
+}
 const statusOf = async (token: string, saved = server) =>
   (await ask(token, 'initialize', saved)).status;
 const tokenOf = (host: Host) => (host.kept.tokens as { access_token: string }).access_token;
@@ -371,26 +388,39 @@ describe('an access token at the gateway', () => {
     await client.close();
   });
 
-  it('ends when the client revokes it, and when the key does, before that is answered', async () => {
-    const host = new Host();
-    await (await connectOne(host)).close();
-    const { client_id } = host.kept.client as { client_id: string };
-    expect(await statusOf(tokenOf(host))).toBe(200);
-    const revoked = await fetch(`${base}/oauth/revoke`, {
-      method: 'POST',
-      body: new URLSearchParams({ token: tokenOf(host), client_id }),
-    });
-    expect(revoked.status).toBe(200);
-    expect(await statusOf(tokenOf(host))).toBe(401);
-
+  it('ends when the client revokes it, and when the key does, before that is answered, and its streams within a second; no others', async () => {
     const mine = person;
+    const [host, second] = [new Host(), new Host()];
+    await (await connectOne(host)).close();
+    expect(await statusOf(tokenOf(host))).toBe(200);
+    const first = await streamOf(tokenOf(host));
     person = await newPersonKey(person.id);
+    const passer = await newPersonKey(person.id);
     try {
-      const second = new Host();
       await (await connectOne(second)).close();
       expect(await statusOf(tokenOf(second))).toBe(200);
+      const [other, own] = [await streamOf(tokenOf(second)), await streamOf(person.key)];
+      // Somebody else's key ends, which is nothing to these.
+      expect(await statusOf(passer.key)).toBe(200);
+      await lab.scenario.admin('DELETE', `/api-keys/${passer.keyId}`);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect([first, other, own].map(({ endedAt }) => endedAt)).toEqual([0, 0, 0]);
+
+      const { client_id } = host.kept.client as { client_id: string };
+      const revoked = await fetch(`${base}/oauth/revoke`, {
+        method: 'POST',
+        body: new URLSearchParams({ token: tokenOf(host), client_id }),
+      });
+      const revokedAt = performance.now();
+      expect(revoked.status).toBe(200);
+      expect(await statusOf(tokenOf(host))).toBe(401);
+      expect((await first.ended) - revokedAt).toBeLessThan(1_000);
+      expect([other, own].map(({ endedAt }) => endedAt)).toEqual([0, 0]);
+
       await lab.scenario.admin('DELETE', `/api-keys/${person.keyId}`);
+      const deletedAt = performance.now();
       expect(await statusOf(tokenOf(second))).toBe(401);
+      for (const { ended } of [other, own]) expect((await ended) - deletedAt).toBeLessThan(1_000);
     } finally {
       person = mine;
     }
