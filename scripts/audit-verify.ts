@@ -8,16 +8,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  freePort,
-  installedPostgres,
-  portsFrom,
-  postgresSpec,
-  postgresUrl,
-  startProcess,
-} from '@sluice/stack';
-import { readSecrets } from './start/data-dir.ts';
-import { beginRun, runningGatewayPort } from './start/run-file.ts';
+import { withInstallation } from './start/installation-database.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const usage = `Usage: npm run audit:verify -- [options]
@@ -51,32 +42,7 @@ async function main(): Promise<number> {
     values.data === undefined
       ? join(root, '.sluice')
       : resolve(process.env.SLUICE_CALLER_DIR ?? process.cwd(), values.data);
-  return verifyInstallation(dataDir, verify);
-}
-
-/** The Postgres of a running installation is asked; that of a stopped one runs for as long as this takes. */
-async function verifyInstallation(
-  dataDir: string,
-  verify: (databaseUrl: string) => Promise<number>,
-): Promise<number> {
-  const secrets = readSecrets(dataDir);
-  if (secrets === undefined)
-    throw new Error(`There is no data of Sluice in ${dataDir}. Set DATABASE_URL, or use --data.`);
-  const runFile = join(dataDir, 'run.json');
-  const gatewayPort = runningGatewayPort(runFile);
-  if (gatewayPort !== undefined) {
-    const { postgres: port } = portsFrom(gatewayPort);
-    return verify(postgresUrl(installedPostgres({ dataDir, secrets, port })));
-  }
-  const settings = installedPostgres({ dataDir, secrets, port: await freePort() });
-  const run = await beginRun(runFile, 0, (line) => process.stderr.write(`${line}\n`));
-  try {
-    const postgres = await startProcess(postgresSpec(settings));
-    run.note('postgres', postgres.pid);
-    return await verify(postgresUrl(settings)).finally(() => postgres.stop());
-  } finally {
-    run.end();
-  }
+  return withInstallation(dataDir, verify);
 }
 
 /** The control plane knows how; it gets the address in its environment, where other users cannot read it. */

@@ -40,7 +40,10 @@ const recipes: Readonly<Record<Buildable, Recipe>> = {
   gateway: { main: 'services/gateway/src/main.ts' },
   'control-plane': {
     main: 'services/control-plane/src/main.ts',
-    commands: ['services/control-plane/src/bootstrap.ts'],
+    commands: [
+      'services/control-plane/src/bootstrap.ts',
+      'services/control-plane/src/admin-key.ts',
+    ],
     // oidc-provider keeps records by the names of its models.
     keepsNames: true,
   },

@@ -3,6 +3,7 @@
  * the pinned Node 24, whichever Node started npm. `node scripts/run.mjs start`.
  */
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { node24, root, setUp, toolEnvironment } from './setup.mjs';
 
@@ -85,6 +86,7 @@ const commands = {
   'cache:measure': ['scripts/cache-measure.ts'],
   'translations:measure': ['scripts/translations-measure.ts'],
   'guardrails:measure': ['scripts/guardrails-measure.ts'],
+  'admin-key': ['scripts/admin-key.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
   'ledger:speed': ['scripts/ledger-speed.ts'],
   'ledger:verify': ['scripts/ledger-verify.ts'],
@@ -118,6 +120,12 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
     `Sluice needs Node 20 or later to set itself up; this is ${process.version}.\n`,
   );
   process.exit(1);
+}
+
+// Whoever only asks what there is does not wait for an installation.
+if (name === 'start' && args.some((arg) => arg === '--help' || arg === '-h')) {
+  process.stdout.write(readFileSync(join(root, 'scripts/start/usage.txt')));
+  process.exit(0);
 }
 
 await setUp();

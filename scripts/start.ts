@@ -22,6 +22,7 @@ import {
 import { type DemoTools, registerDemoTools } from './start/demo-tools.ts';
 import { FlagError, parseStartFlags, type StartFlags, usage } from './start/flags.ts';
 import { logFile } from './start/log-file.ts';
+import { type OwnSettings, ownSettings } from './start/own-settings.ts';
 import { AlreadyRunningError, beginRun, type Run } from './start/run-file.ts';
 import { welcome } from './start/welcome.ts';
 
@@ -37,17 +38,18 @@ process.exit(await main());
 async function main(): Promise<number> {
   let run: Run | undefined;
   try {
-    const flags = parseStartFlags(process.argv.slice(2));
+    const flags = parseStartFlags(process.argv.slice(2), process.env);
     if (flags.help) {
       process.stdout.write(usage);
       return 0;
     }
+    const own = ownSettings(process.env, flags);
     const dataDir =
       flags.dataDir === undefined
         ? resolve(import.meta.dirname, '../.sluice')
         : resolve(process.env.SLUICE_CALLER_DIR ?? process.cwd(), flags.dataDir);
     run = await beginRun(join(dataDir, 'run.json'), flags.port, say);
-    return await runSluice(flags, dataDir, run);
+    return await runSluice(flags, own, dataDir, run);
   } catch (error) {
     if (stopRequest.signal.aborted) {
       say('Stopped.');
@@ -64,11 +66,19 @@ async function main(): Promise<number> {
   }
 }
 
-async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<number> {
+async function runSluice(
+  flags: StartFlags,
+  { said, ...own }: OwnSettings,
+  dataDir: string,
+  run: Run,
+): Promise<number> {
   const ports = portsFrom(flags.port);
   // A server that outlived a killed run holds its port until the new one has ended it.
   const hasLeftover = leftoverServer(join(dataDir, 'postgres')) !== undefined;
-  const taken = await takenPortsMessage(ports, hasLeftover ? ['postgres'] : []);
+  const taken = await takenPortsMessage(
+    ports,
+    hasLeftover || own.databaseUrl !== undefined ? ['postgres'] : [],
+  );
   if (taken !== undefined) {
     say(taken);
     return 1;
@@ -81,11 +91,13 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
       ? 'First start: creating the databases and keys.'
       : 'Starting Sluice.',
   );
+  for (const line of said) say(line);
   const builtServices = currentBuilds();
   for (const service of Object.keys(builtServices))
     say(`  the ${service} runs as built by npm run build`);
   const sluice = await startSluice(
     {
+      ...own,
       dataDir,
       ports,
       secrets,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { gatewayPortDefault, gatewayPortMax } from '@sluice/stack';
 
@@ -10,23 +11,29 @@ export interface StartFlags {
   help: boolean;
 }
 
+/** A file, since it is shown before anything of ours can run. */
+export const usage = readFileSync(new URL('usage.txt', import.meta.url), 'utf8');
+
+/** As `parseArgs` has them. */
+export const startFlags = {
+  data: { type: 'string' },
+  port: { type: 'string' },
+  json: { type: 'boolean' },
+  reset: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
 export class FlagError extends Error {}
 
-export const usage = `Usage: npm start -- [options]
-
-Starts Sluice on this machine, with everything it needs, and keeps running.
-
-  --data DIR   where data is kept (default .sluice)
-  --port N     the gateway's port (default ${gatewayPortDefault}); the other parts use the ports after it
-  --json       print the credentials as one line of JSON when ready, and nothing else on stdout
-               (npm prints its own lines there first, unless it is called with --silent)
-  --reset      delete the data directory first
-  --help       show this text
-`;
-
-/** @throws FlagError with a sentence for the person who typed them. */
-export function parseStartFlags(args: readonly string[]): StartFlags {
-  const { values } = parse(args);
+/**
+ * @param environment of npm, which keeps what stands before `--` for itself: `npm start --port=3000` is understood
+ * @throws FlagError with a sentence for the person who typed them.
+ */
+export function parseStartFlags(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = {},
+): StartFlags {
+  const { values } = parse([...flagsOfNpm(environment), ...args]);
   const port = values.port === undefined ? gatewayPortDefault : Number(values.port);
   if (!Number.isInteger(port) || port < 1 || port > gatewayPortMax)
     throw new FlagError(
@@ -42,18 +49,26 @@ export function parseStartFlags(args: readonly string[]): StartFlags {
   };
 }
 
+/** Flags that npm took; it gives a value that stood apart to nobody who could tell whose it was. */
+function flagsOfNpm(environment: Readonly<Record<string, string | undefined>>): string[] {
+  return ['port', 'data', 'reset', 'json'].flatMap((name) => {
+    const value = environment[`npm_config_${name}`];
+    if (value === undefined || value === '' || value === 'false') return [];
+    if (name === 'reset' || name === 'json') return [`--${name}`];
+    if (value === 'true')
+      throw new FlagError(
+        `npm took --${name} for itself. Write npm start -- --${name} VALUE, or npm start --${name}=VALUE.`,
+      );
+    return [`--${name}=${value}`];
+  });
+}
+
 function parse(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
       allowPositionals: false,
-      options: {
-        data: { type: 'string' },
-        port: { type: 'string' },
-        json: { type: 'boolean' },
-        reset: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
+      options: startFlags,
     });
   } catch (error) {
     throw new FlagError(`${(error as Error).message.split('. ')[0]}. See npm start -- --help.`);

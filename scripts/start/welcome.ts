@@ -9,6 +9,7 @@ export function welcome(
   tools?: DemoTools,
 ): string {
   const {
+    workspace_slug: workspace,
     base_url: baseUrl,
     workspace_key: key,
     admin_key: adminKey,
@@ -18,9 +19,15 @@ export function welcome(
 Sluice is ready (${seconds.toFixed(1)} s).
 
   Base URL       ${baseUrl}
+  Workspace      ${workspace}
   Workspace key  ${key}
   Admin key      ${adminKey}
+  Admin API      ${new URL(baseUrl).origin}/docs
   Both keys are kept in ${dataDir}/credentials.json
+
+For a shell, with the names that the documentation uses:
+
+export SLUICE='${new URL(baseUrl).origin}' WORKSPACE='${workspace}' KEY='${key}' WORKSPACE_KEY='${key}' ADMIN_KEY='${adminKey}'
 
 A first request, answered by the built-in demo provider:
 

@@ -253,6 +253,17 @@ export function secretUrl(about: string): Setting<string | undefined> {
   return { ...url(about), secret: true };
 }
 
+/** What of the environment is not valid: all of it, one sentence a variable, and no value of a secret. */
+export class SettingsError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The environment is not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'SettingsError';
+    this.faults = faults;
+  }
+}
+
 /** @param sections by the titles that pages give them; a variable stands in one of them */
 export function defineSettings<const S extends Readonly<Record<string, Section>>>(
   sections: S,
@@ -287,10 +298,10 @@ function readValues(
       values[name] = entry.parse(fileContent(name, source[name], entry.secret));
     } catch (error) {
       if (!(error instanceof SettingFault)) throw error;
-      faults.push(`  ${name} ${error.message} (${entry.about})`);
+      faults.push(`${name} ${error.message} (${entry.about})`);
     }
   }
-  if (faults.length > 0) throw new Error(`The environment is not valid:\n${faults.join('\n')}`);
+  if (faults.length > 0) throw new SettingsError(faults);
   return values;
 }
 

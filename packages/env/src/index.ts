@@ -21,6 +21,7 @@ export {
   type SectionValues,
   type Setting,
   type Settings,
+  SettingsError,
   secret,
   secrets,
   secretUrl,

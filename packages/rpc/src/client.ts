@@ -6,11 +6,19 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from '@bufbuild/protobuf';
-import { Client, type ClientReadableStream, credentials, Metadata, status } from '@grpc/grpc-js';
+import {
+  Client,
+  type ClientReadableStream,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
 import { methodDefinition, tokenKey } from './definition.ts';
-import { greeting, type HandshakeOptions, saySelf } from './handshake.ts';
+import { greeting, greetMethod, type HandshakeOptions, saySelf } from './handshake.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import type { ClientTls } from './tls.ts';
+import { whyUnreachable } from './why-unreachable.ts';
 
 export interface RpcClientOptions {
   /** host:port */
@@ -43,6 +51,8 @@ export interface RpcClient {
   duplexStream<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { methodKind: 'bidi_streaming'; input: I; output: O },
   ): DuplexStream<MessageInitShape<I>, MessageShape<O>>;
+  /** Why the other side does not answer now, in words for who runs the two; undefined = it does. Waits for nobody who is not there. */
+  whyUnreachable(timeoutMs: number): Promise<string | undefined>;
   close(): void;
 }
 
@@ -129,6 +139,29 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
         void stream.write(create(method.input, message) as object);
       return Object.assign(stream, { say }) as never;
     },
+    whyUnreachable(timeoutMs) {
+      return new Promise((resolve) => {
+        client.makeUnaryRequest(
+          greetMethod.path,
+          greetMethod.requestSerialize,
+          greetMethod.responseDeserialize,
+          Buffer.alloc(0),
+          impatient,
+          { deadline: Date.now() + timeoutMs },
+          (error) =>
+            // One of before the handshake does not know the greeting, and answers.
+            resolve(
+              error === null || isAnswerOfOld(error)
+                ? undefined
+                : whyUnreachable(error, tls !== undefined),
+            ),
+        );
+      });
+    },
     close: () => client.close(),
   };
+}
+
+function isAnswerOfOld({ code, details }: ServiceError): boolean {
+  return code === status.UNIMPLEMENTED && !details.includes('HTTP status');
 }

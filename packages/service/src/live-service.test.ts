@@ -2,6 +2,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineSettings, metricsSettings, processSettings, text } from '@sluice/env';
+import { eventually } from '@sluice/testkit';
 import { afterAll, expect, it } from 'vitest';
 import type { Part } from './part.ts';
 import { liveService } from './run-service.ts';
@@ -58,8 +59,48 @@ it('has settings, a log and an end of its own beside another in the same process
 });
 
 it('that could not start says so in its log, and ends with code 1', async () => {
-  const { ended, lines } = begin({}, { name: 'a' });
+  const { ended, lines } = begin(
+    { NEEDED: 'x' },
+    {
+      name: 'a',
+      start() {
+        throw new Error('no');
+      },
+    },
+  );
   expect(await ended).toBe(1);
-  expect(lines()).toMatchObject([{ service: 'unread', msg: 'the service could not start' }]);
-  expect(JSON.stringify(lines())).toContain('NEEDED is required');
+  expect(lines()).toMatchObject([{ service: 'sample', msg: 'the service could not start' }]);
+});
+
+it('names all faults of its settings, and shows no stack', async () => {
+  const { ended, lines } = begin({ DRAIN_TIMEOUT: 'soon', LOG_LEVEL: 'loud' }, { name: 'a' });
+  expect(await ended).toBe(1);
+  const [line, ...more] = lines();
+  expect(more).toEqual([]);
+  expect(line).toMatchObject({
+    level: 'fatal',
+    msg: expect.stringContaining('settings are not valid'),
+  });
+  expect(line?.faults).toEqual([
+    expect.stringContaining('LOG_LEVEL must be one of fatal'),
+    expect.stringContaining('DRAIN_TIMEOUT must be an integer'),
+    expect.stringContaining('NEEDED is required'),
+  ]);
+  expect(JSON.stringify(line)).not.toMatch(/stack|\n/);
+});
+
+it('that waits for something runs, says so, and is ready in its log when it is', async () => {
+  let isReady = false;
+  const { ready, ended, lines, stop } = begin(
+    { NEEDED: 'x' },
+    { name: 'a', isReady: () => isReady },
+  );
+  await ready;
+  await eventually(() =>
+    expect(lines().map(({ msg }) => msg)).toEqual(['listening, and not ready yet']),
+  );
+  isReady = true;
+  await eventually(() => expect(lines().at(-1)?.msg).toBe('ready'));
+  stop();
+  expect(await ended).toBe(0);
 });

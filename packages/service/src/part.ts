@@ -8,6 +8,8 @@ export interface Part {
   readonly name: string;
   /** Resolves when those after it may start, soon when `stopping` aborts. */
   start?(stopping: AbortSignal): void | Promise<void>;
+  /** Whether the service may say that it is ready; asked again until it does. Not given = it has nothing to wait for. */
+  isReady?(): boolean;
   /** Readiness says no from now on; everything is still taken for `SHUTDOWN_DELAY`, until load balancers have noticed. */
   retire?(): void;
   /** Takes nothing new, and lets what is under way end, for at most so long. All parts at once, before any stops. */

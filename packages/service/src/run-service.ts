@@ -1,7 +1,14 @@
-import { closingDeadlines, graceMs, type Settings } from '@sluice/env';
+import { setTimeout as delay } from 'node:timers/promises';
+import { closingDeadlines, graceMs, type Settings, SettingsError } from '@sluice/env';
 import { createLogger, flushLogger, type Logger } from '@sluice/telemetry';
 import type { Part } from './part.ts';
-import { aborting, type ServiceEnv, startService, type Wire } from './start-service.ts';
+import {
+  aborting,
+  type RunningService,
+  type ServiceEnv,
+  startService,
+  type Wire,
+} from './start-service.ts';
 
 export interface RunServiceOptions<E extends ServiceEnv> {
   /** For the log, while it is not known what the service is to be called. */
@@ -31,7 +38,7 @@ export interface ServiceLife {
   stopping: AbortSignal;
   /** Called once its log is as its settings want it. */
   onLogger?: (logger: Logger) => void;
-  /** Called when it takes requests. */
+  /** Called when all its parts run and it listens; it may not be ready yet. */
   onReady?: () => void;
 }
 
@@ -60,6 +67,8 @@ export async function runService<E extends ServiceEnv>(
     onLogger(given) {
       logger = given;
     },
+    // Whoever started it may have opened a channel: its log need not have a line for that.
+    onReady: () => void flushLogger(logger).then(() => process.send?.({ started: true }, () => {})),
   });
   process.exit(code);
 }
@@ -86,7 +95,13 @@ export async function liveService<E extends ServiceEnv>(
     const wire: Wire<E> = async (...args) => [...first, ...(await options.wire(...args))];
     code = await live(env, wire, logger, life);
   } catch (error) {
-    logger.fatal({ err: error }, 'the service could not start');
+    // What a person wrote is wrong: they need the faults, and no stack.
+    if (error instanceof SettingsError)
+      logger.fatal(
+        { faults: error.faults },
+        'the settings are not valid: the service does not start',
+      );
+    else logger.fatal({ err: error }, 'the service could not start');
   }
   await forwarded?.close(closingDeadlines.logMs);
   await flushLogger(logger);
@@ -113,8 +128,7 @@ async function live<E extends ServiceEnv>(
   const lived = async () => {
     const service = await startService({ env, logger, wire, logFd, stopping });
     if (!stopping.aborted) {
-      logger.info(service.ports, 'ready');
-      onReady?.();
+      await saysReady(service, logger, { stopping, onReady });
       await asked;
     }
     logger.info({ signal: stopping.reason }, 'stopping');
@@ -132,4 +146,24 @@ async function live<E extends ServiceEnv>(
   } finally {
     clearTimeout(lastCall);
   }
+}
+
+/** How often a service that listens and is not ready looks whether it is. */
+const lookEveryMs = 100;
+
+/** Once it is. What it waits for is said by who waits. */
+async function saysReady(
+  service: RunningService,
+  logger: Logger,
+  { stopping, onReady }: Pick<ServiceLife, 'stopping' | 'onReady'>,
+): Promise<void> {
+  const isReady = service.isReady();
+  logger.info(service.ports, isReady ? 'ready' : 'listening, and not ready yet');
+  onReady?.();
+  if (isReady) return;
+  while (!service.isReady()) {
+    await delay(lookEveryMs, undefined, { signal: stopping }).catch(() => {});
+    if (stopping.aborted) return;
+  }
+  logger.info(service.ports, 'ready');
 }

@@ -43,6 +43,8 @@ export interface StartServiceOptions<E> {
 
 export interface RunningService {
   readonly ports: Ports;
+  /** Whether all parts are ready; they all run. */
+  isReady(): boolean;
   /** @throws AggregateError of all that could not be closed, when all else is */
   stop(): Promise<void>;
 }
@@ -91,6 +93,7 @@ export async function startService<E extends ServiceEnv>(
   }
   return {
     ports: Object.assign({}, ...begun.map((part) => part.ports?.())),
+    isReady: () => begun.every((part) => part.isReady?.() !== false),
     async stop() {
       for (const part of begun) part.retire?.();
       await delay(env.SHUTDOWN_DELAY);

@@ -6,10 +6,14 @@ const timeoutMs = 20_000;
  * Waits until the gateway is in touch with the control plane. It answers known
  * keys without; but the first key of a new installation is known to nobody yet.
  */
-export async function gatewayConnected(port: number, signal: AbortSignal): Promise<void> {
+export async function gatewayConnected(
+  host: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
-    if (await isConnected(port)) return;
+    if (await isConnected(host, port)) return;
     signal.throwIfAborted();
     if (Date.now() > deadline)
       throw new Error(
@@ -19,9 +23,9 @@ export async function gatewayConnected(port: number, signal: AbortSignal): Promi
   }
 }
 
-async function isConnected(port: number): Promise<boolean> {
+async function isConnected(host: string, port: number): Promise<boolean> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/health/ready`, {
+    const response = await fetch(`http://${host}:${port}/health/ready`, {
       signal: AbortSignal.timeout(2000),
     });
     const state = (await response.json()) as { control_plane?: unknown };

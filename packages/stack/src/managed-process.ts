@@ -55,7 +55,8 @@ export function clockEnvironment(): Record<string, string | undefined> {
 }
 
 /**
- * Starts a process and waits for its line `"msg":"ready"` on stderr. The
+ * Starts a process and waits until it says that it has started: over the channel
+ * between the two, whatever its log leaves out, or by a line `"msg":"ready"` on stderr. The
  * process ends by itself when ours does, however ours ends.
  * @throws Error with the end of its stderr when it ends or stays silent, or when `signal` aborts the wait.
  */
@@ -66,12 +67,12 @@ export async function startProcess(
   const argv = [...quietFlags, ...(spec.nodeFlags ?? []), '--import', followParent, spec.entry];
   const child = spawn(process.execPath, [...argv, ...(spec.args ?? [])], {
     env: spec.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A group of its own: Ctrl-C at the terminal reaches the launcher, which stops the parts in order.
     detached: true,
   });
   // The pipe only signals by closing; the process may be gone before us.
-  child.stdin.on('error', () => {});
+  child.stdin?.on('error', () => {});
   const stderr = collectStderr(child, spec.onOutput);
   const exited = new Promise<ProcessExit>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }));
@@ -103,7 +104,7 @@ export async function startProcess(
 
 interface CollectedStderr {
   text(): string;
-  /** Settles when the ready line has been seen. */
+  /** Settles when the process has said so. */
   readonly ready: Promise<void>;
 }
 
@@ -115,6 +116,12 @@ function collectStderr(child: ChildProcess, onOutput: ProcessSpec['onOutput']): 
   let announce = () => {};
   const ready = new Promise<void>((resolve) => {
     announce = resolve;
+  });
+  child.on('message', (message) => {
+    if (!isStarted(message)) return;
+    isReady = true;
+    // What it logged before is read by then.
+    setImmediate(announce);
   });
   child.stdout?.on('data', (chunk: Buffer) => onOutput?.(chunk));
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -135,6 +142,10 @@ function collectStderr(child: ChildProcess, onOutput: ProcessSpec['onOutput']): 
     }
   });
   return { text: () => Buffer.concat(kept).toString('utf8'), ready };
+}
+
+function isStarted(message: unknown): boolean {
+  return (message as { started?: unknown } | null)?.started === true;
 }
 
 function isReadyLine(line: string): boolean {

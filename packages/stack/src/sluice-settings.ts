@@ -39,10 +39,12 @@ export interface SettingsInput {
   ports: SluicePorts;
   secrets: SluiceSecrets;
   databaseUrl: string;
-  natsUrl?: string;
-  redisUrl?: string;
-  clickhouseUrl?: string;
+  natsUrl?: string | undefined;
+  redisUrl?: string | undefined;
+  clickhouseUrl?: string | undefined;
   demoUpstreamUrl?: string;
+  /** Where gateways listen. */
+  host?: string;
   moreGatewayPorts?: readonly number[];
   /** A person's own variables. */
   environment?: Readonly<Environment>;
@@ -59,6 +61,12 @@ export function machineDefaults(own: Environment): Environment {
     // Whoever presses Ctrl-C waits for this.
     DRAIN_TIMEOUT: '5000',
   };
+}
+
+/** Where this machine reaches what listens there, as it stands in a URL. */
+export function reachable(host = '127.0.0.1'): string {
+  if (host === '0.0.0.0' || host === '::' || host === '') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** All that listens on this machine, but for the demo upstream, which is there to be called. */
@@ -107,6 +115,7 @@ export function serviceEnvironments(input: SettingsInput): {
     gateway: (index, port) => ({
       ...all,
       ...logStore,
+      HOST: input.host ?? all.HOST,
       PORT: String(port),
       // Whoever wants those of further gateways names their ports.
       METRICS_PORT: String(index === 0 ? ports.gatewayMetrics : 0),

@@ -13,6 +13,7 @@ import { serviceProcesses } from './service-processes.ts';
 import type { SluicePorts } from './sluice-ports.ts';
 import {
   machineDefaults,
+  reachable,
   type SluiceCredentials,
   type SluiceSecrets,
   serviceEnvironments,
@@ -41,11 +42,13 @@ export interface SluiceOptions {
   onCredentials?: (credentials: SluiceCredentials) => void;
   /** The database is of this release already: the step that brings it there is left out. */
   isMigrated?: boolean;
+  /** Where gateways listen; without it on this machine only, as all other parts do. */
+  host?: string;
   /** A Postgres of one's own; without it the embedded one runs. */
-  databaseUrl?: string;
-  natsUrl?: string;
-  redisUrl?: string;
-  clickhouseUrl?: string;
+  databaseUrl?: string | undefined;
+  natsUrl?: string | undefined;
+  redisUrl?: string | undefined;
+  clickhouseUrl?: string | undefined;
   /** A demo upstream that runs already; without it one is a part. */
   demoUpstreamUrl?: string;
   /** Where Node keeps compiled sources from one start to the next. */
@@ -180,12 +183,14 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
       ...baseEnvironment(),
       NODE_COMPILE_CACHE: options.compileCacheDir,
       DATABASE_URL: databaseUrl,
+      CLICKHOUSE_URL: options.clickhouseUrl,
+      NATS_URL: options.natsUrl,
     });
   }
 
   /** Those of an earlier start, brought up to date when the ports have changed; else new ones. */
   async function currentCredentials(): Promise<SluiceCredentials> {
-    const baseUrl = `http://127.0.0.1:${options.ports.gateway}/v1`;
+    const baseUrl = `http://${reachable(options.host)}:${options.ports.gateway}/v1`;
     if (options.credentials?.base_url === baseUrl) return options.credentials;
     const env = {
       ...machineDefaults({ ...options.environment }),
@@ -217,7 +222,9 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
   ] as const;
   try {
     const [credentials] = await Promise.all(starting);
-    await Promise.all(gatewayPorts.map((port) => gatewayConnected(port, halted.signal)));
+    await Promise.all(
+      gatewayPorts.map((port) => gatewayConnected(reachable(options.host), port, halted.signal)),
+    );
     signal?.throwIfAborted();
     return { credentials, databaseUrl, parts, stop };
   } catch (error) {

@@ -8,6 +8,7 @@
  */
 import { parseArgs } from 'node:util';
 import { type NewOrganisation, newOrganisation } from '@sluice/contracts/admin';
+import { SettingsError } from '@sluice/env';
 import { createLogger } from '@sluice/telemetry';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
@@ -15,6 +16,7 @@ import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
 import { createOrganisation, strictSettings } from './provisioning/create-organisation.ts';
 import { ensureFirstOrganisation } from './provisioning/first-organisation.ts';
+import { givenKey } from './provisioning/given-key.ts';
 import { settings } from './settings.ts';
 
 /** What stands on the command line: a further organisation, or nothing. */
@@ -40,16 +42,24 @@ try {
     client,
     vault: createCredentialVault(env.MASTER_KEY, env.MASTER_KEY_ALSO),
     mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
+    mintGiven: {
+      admin: givenKey('ADMIN_KEY', env.ADMIN_KEY, env.KEY_PEPPER),
+      workspace: givenKey('WORKSPACE_KEY', env.WORKSPACE_KEY, env.KEY_PEPPER),
+    },
     demoUpstreamUrl: env.DEMO_UPSTREAM_URL,
     now: () => new Date(),
   };
   const keys =
     wanted === undefined
       ? await ensureFirstOrganisation(parts)
-      : await client.$transaction((db) => createOrganisation(db, parts, wanted, strictSettings));
+      : await client.$transaction((db) =>
+          createOrganisation(db, { ...parts, mintGiven: undefined }, wanted, strictSettings),
+        );
   await client.$disconnect();
   process.stdout.write(`${JSON.stringify(keys ?? {})}\n`);
 } catch (error) {
-  logger.fatal({ err: error }, 'bootstrap failed');
+  if (error instanceof SettingsError)
+    logger.fatal({ faults: error.faults }, 'the settings are not valid: nothing was done');
+  else logger.fatal({ err: error }, 'bootstrap failed');
   process.exitCode = 1;
 }

@@ -227,6 +227,10 @@ export const settings = defineSettings({
     NO_PROXY: optionalText('hosts reached without a proxy: names, addresses, ranges, or `*`'),
   },
   Bootstrap: {
+    ADMIN_KEY: optionalSecret(
+      'bootstrap only: the first admin key, a service key that you made; unset = one is made and shown once',
+    ),
+    WORKSPACE_KEY: optionalSecret('bootstrap only: the same of the first workspace key'),
     DEMO_UPSTREAM_URL: optionalText(
       'bootstrap only: address of the local demo upstream; unset = no demo provider',
     ),

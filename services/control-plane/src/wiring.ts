@@ -386,6 +386,7 @@ export function wire(
             client,
             vault,
             pepperName: pepperName(env.KEY_PEPPER),
+            pepperNames: [env.KEY_PEPPER, ...env.KEY_PEPPER_ALSO].map(pepperName),
             feed,
             barriers,
             // The others are for the admin API, whoever comes back.

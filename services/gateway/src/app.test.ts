@@ -64,7 +64,13 @@ beforeAll(async () => {
       res.end(JSON.stringify({ operation: asked }));
     },
     forwardAdmin: (_req, res) => void res.writeHead(418).end(),
-    readiness: () => ({ ready: true, draining: false, controlPlane: 'connected', ledger: 'taken' }),
+    readiness: () => ({
+      ready: true,
+      draining: false,
+      controlPlane: 'connected',
+      keyPepper: 'same',
+      ledger: 'taken',
+    }),
   });
   server = createServer(app).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -20,6 +20,7 @@ import { mcpAddress } from './mcp/address.ts';
 import type { ServeMcp } from './mcp/serve-mcp.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
 import { live, type Readiness, ready } from './routes/health.ts';
+import { noRoute } from './routes/no-route.ts';
 import { type Asking, type ServeDeps, serve } from './routes/serve.ts';
 import { pathnameOf, unifiedEndpoints } from './routes/unified-endpoints.ts';
 
@@ -145,7 +146,7 @@ function createRoutes(
   });
   app.use([...adminRootPaths], (req, res) => deps.forwardAdmin(req, res));
 
-  app.use((_req, _res, next) => next(new GatewayError('request.route_not_found')));
+  app.use((req, _res, next) => next(noRoute(req.originalUrl)));
   app.use(renderError(deps.logger, deps.headerPrefixes));
   return app;
 }

@@ -395,6 +395,7 @@ export async function wire(
       ready: store.connected || store.holdsAnything,
       draining,
       controlPlane: store.connected ? 'connected' : partner.isRefused ? 'refused' : 'away',
+      keyPepper: store.pepperDiffers ? 'different' : 'same',
       ledger: ledger.isRefused() ? 'refused' : 'taken',
     }),
   });
@@ -442,6 +443,7 @@ export async function wire(
     // Readiness says no, and replies close their connections, before the port closes.
     {
       name: 'readiness',
+      isReady: () => (store.connected || store.holdsAnything) && !store.pepperDiffers,
       retire() {
         draining = true;
       },

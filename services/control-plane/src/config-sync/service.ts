@@ -45,6 +45,8 @@ export interface ConfigServiceParts {
   vault: CredentialVault;
   /** Of the pepper in use. */
   pepperName: string;
+  /** Of all peppers that keys are found by. */
+  pepperNames: readonly string[];
   feed: ChangeFeed;
   barriers: Barriers;
   /** Questions that read from the database at once. */

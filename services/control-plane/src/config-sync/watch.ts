@@ -41,6 +41,8 @@ export interface FollowParts extends FollowerParts {
   pace: Pace;
   barriers: Barriers;
   liveGateways: LiveGateways;
+  /** Of all peppers that keys are found by here: a gateway with none of them knows no key. */
+  pepperNames: readonly string[];
 }
 
 /** The same of what the gateway says that it holds, and with barriers, of which it says when it has passed them. */
@@ -50,7 +52,10 @@ export function followChanges(
   options: WatchOptions,
 ): AsyncGenerator<FollowResponse> {
   const ready: FollowResponse = {
-    event: { case: 'ready', value: { compares: true, formats } },
+    event: {
+      case: 'ready',
+      value: { compares: true, formats, pepperNames: [...parts.pepperNames] },
+    },
   };
   const broken = new AbortController();
   return tell<FollowResponse>({

@@ -1,10 +1,10 @@
-import { isWellFormedServiceKey } from '@sluice/contracts';
 import { bytesSecret, defineSettings, optionalSecret, optionalText, secret } from '@sluice/env';
 import { createCredentialVault } from '../kernel/credentials/envelope.ts';
 import { createDatabaseClient } from '../kernel/database/client.ts';
-import { createMintKey, mintGivenKey } from '../people/api-keys/secrets.ts';
+import { createMintKey } from '../people/api-keys/secrets.ts';
 import { findKeyByHash } from '../people/authentication/store.ts';
 import { ensureFirstOrganisation } from './first-organisation.ts';
+import { givenKey } from './given-key.ts';
 
 const given = (about: string) => optionalSecret(`${about}: a service key that you made`);
 
@@ -31,14 +31,10 @@ export type FirstKeysOutcome = 'made' | 'known' | 'other-keys';
 export async function provisionFirstKeys(source: NodeJS.ProcessEnv): Promise<FirstKeysOutcome> {
   const env = firstKeysSettings.readEnv(source);
   const mint = (name: 'ADMIN_KEY' | 'WORKSPACE_KEY') => {
-    const key = env[name];
-    if (key === undefined)
+    const given = givenKey(name, env[name], env.KEY_PEPPER);
+    if (given === undefined)
       throw new Error(`${name} is required: nobody would ever see a key that is made here.`);
-    if (!isWellFormedServiceKey(key))
-      throw new Error(
-        `${name} is no service key: a prefix, 43 characters of base64url and a checksum of 6. \`provision key\` prints one.`,
-      );
-    return mintGivenKey(key, env.KEY_PEPPER);
+    return given;
   };
   const admin = mint('ADMIN_KEY');
   const workspace = mint('WORKSPACE_KEY');

@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startService, testDatabase } from '@sluice/testkit';
+import { createServiceKey, hashServiceKey } from '@sluice/contracts';
+import { startService, temporaryFolder, testDatabase } from '@sluice/testkit';
 import supertest from 'supertest';
 import { expect, it } from 'vitest';
-import { createDatabaseClient } from '../../src/kernel/database/client.ts';
+import { createDatabaseClient, type DatabaseClient } from '../../src/kernel/database/client.ts';
+import { createMintKey } from '../../src/people/api-keys/secrets.ts';
+import { findKeyByHash } from '../../src/people/authentication/store.ts';
+import { makeAdminKey } from '../../src/provisioning/make-admin-key.ts';
 
 const run = promisify(execFile);
 const script = join(import.meta.dirname, '../../src', 'bootstrap.ts');
@@ -31,11 +36,15 @@ async function bootstrap(env: Record<string, string>, ...options: string[]) {
   return JSON.parse(stdout);
 }
 
-it('bootstrap prints the first keys once, keeps the demo address up to date, and the service then accepts the keys', async () => {
+it('bootstrap takes a preset key or makes one, prints the first keys once, keeps the demo address up to date, and the service then accepts the keys', async () => {
   const env = await settings();
-  const first = await bootstrap({ ...env, DEMO_UPSTREAM_URL: 'http://127.0.0.1:8799' });
+  const key = createServiceKey('sl_');
+  const file = join(await temporaryFolder('admin-key'), 'key');
+  writeFileSync(file, `${key}\n`);
+  const given = { ADMIN_KEY: file, DEMO_UPSTREAM_URL: 'http://127.0.0.1:8799' };
+  const first = await bootstrap({ ...env, ...given });
   expect(first).toEqual({
-    admin_key: expect.stringMatching(/^sl_/),
+    admin_key: key,
     workspace_key: expect.stringMatching(/^sl_/),
     organisation_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     workspace_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -68,6 +77,7 @@ it('bootstrap makes a further organisation, with an owner and strict settings, a
   await expect(bootstrap(env, '--organisation', 'Third')).rejects.toThrow();
   const db = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 1 });
   try {
+    await expectAdminKeyAnew(db, env.KEY_PEPPER, first);
     const organisations = await db.organisation.findMany({
       include: {
         users: true,
@@ -98,3 +108,20 @@ it('bootstrap makes a further organisation, with an owner and strict settings, a
     await db.$disconnect();
   }
 }, 60_000);
+
+/** Whoever lost the first key has another one made. */
+async function expectAdminKeyAnew(
+  db: DatabaseClient,
+  pepperText: string,
+  first: { organisation_id: string; workspace_id: string },
+): Promise<void> {
+  const pepper = Buffer.from(pepperText, 'hex');
+  const mint = createMintKey({ prefix: 'sl_', pepper });
+  const now = new Date();
+  const made = await makeAdminKey(db, mint, { organisationId: undefined, now });
+  expect(made.organisation_id).toBe(first.organisation_id);
+  const found = await findKeyByHash(db, hashServiceKey(made.admin_key, pepper));
+  expect(found).toMatchObject({ type: 'organisation-service' });
+  const unknown = { organisationId: first.workspace_id, now };
+  await expect(makeAdminKey(db, mint, unknown)).rejects.toThrow('There is no organisation');
+}

@@ -73,6 +73,7 @@ export function createConfigSource(
       isBefore = false;
       return follow(client, replicaId, onEvent);
     },
+    whyAway: () => client.whyUnreachable(timeoutMs),
     close: () => client.close(),
   };
 }

@@ -48,6 +48,8 @@ export interface ConfigSource {
   ): Promise<config.GetUpstreamTokenResponse>;
   /** Calls back for every event until the stream ends or `stop` is called; resolves then, and never rejects. */
   watch(onEvent: (event: WatchEvent) => void): Watching;
+  /** Why it does not answer now, in words for who runs the two; undefined = it does. */
+  whyAway(): Promise<string | undefined>;
   close(): void;
 }
 

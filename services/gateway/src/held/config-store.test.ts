@@ -116,6 +116,9 @@ class FakeControlPlane implements ConfigSource {
   async upstreamToken(): Promise<never> {
     throw new Error('no server is signed in at');
   }
+  async whyAway() {
+    return this.isAway ? 'away' : undefined;
+  }
   async signIdentity() {
     return { token: '', expiresAtMs: 0n };
   }

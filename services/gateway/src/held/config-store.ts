@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Changed } from '@sluice/contracts';
+import { type Changed, pepperName } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigSource, WatchEvent, Watching } from './config-source.ts';
+import { ControlPlaneState } from './control-plane-state.ts';
 import { HeldBundles, type HeldState } from './held-bundles.ts';
 import { HeldKeys } from './held-keys.ts';
 import { KeysMark } from './keys-mark.ts';
@@ -24,6 +25,8 @@ export interface ConfigStoreOptions {
   onHeartbeat?: ((heartbeat: config.Heartbeat) => void) | undefined;
   /** The first is in use; keys may be held and known by hashes under the others. */
   peppers: readonly Buffer[];
+  /** Of the control plane, for the log. */
+  address?: string;
   logger: Logger;
   keysMax?: number;
   bundlesMax?: number;
@@ -64,15 +67,19 @@ export class ConfigStore {
   readonly #keysMark: KeysMark;
   readonly #onHeartbeat: ConfigStoreOptions['onHeartbeat'];
   #isStopped = false;
-  /** Whether the watch stream is live, and since when it is not (Unix ms). */
-  connected = false;
-  disconnectedSinceMs = Date.now();
+  readonly #controlPlane: ControlPlaneState;
   #onFirstReady: () => void = () => {};
 
   constructor(options: ConfigStoreOptions) {
     const { source, snapshot, organisations, logger } = options;
     this.#onHeartbeat = options.onHeartbeat;
     this.#source = source;
+    this.#controlPlane = new ControlPlaneState({
+      address: options.address ?? '',
+      pepperNames: options.peppers.map(pepperName),
+      why: () => source.whyAway(),
+      logger,
+    });
     this.#snapshot = snapshot;
     this.#organisations = organisations;
     this.#logger = logger;
@@ -135,6 +142,21 @@ export class ConfigStore {
   /** Keys asked of the control plane. */
   get lookups(): number {
     return this.#keys.lookups;
+  }
+
+  /** Whether the watch stream is live. */
+  get connected(): boolean {
+    return this.#controlPlane.connected;
+  }
+
+  /** Since when it is not, Unix ms. */
+  get disconnectedSinceMs(): number {
+    return this.#controlPlane.disconnectedSinceMs;
+  }
+
+  /** The control plane knows keys by none of the peppers here. */
+  get pepperDiffers(): boolean {
+    return this.#controlPlane.pepperDiffers;
   }
 
   /** Whether some caller could be answered without the control plane. */
@@ -316,6 +338,7 @@ export class ConfigStore {
       // Heartbeats come every 5 s; a silent stream is a dead one.
       const watchdog = setInterval(() => {
         if (Date.now() - lastEventAt > 15_000) stream.stop();
+        void this.#controlPlane.look(this.holdsAnything);
       }, 1000);
       await stream.ended;
       clearInterval(watchdog);
@@ -324,13 +347,10 @@ export class ConfigStore {
       this.#said.end();
       this.#keysMark.missed();
       this.#organisations?.unwatched();
-      if (this.connected) {
-        this.connected = false;
-        this.disconnectedSinceMs = Date.now();
-        if (!this.#isStopped)
-          this.#logger.warn('the control plane is away; the last state stays in force');
-      }
-      if (!this.#isStopped) await delay(pauseMs * (0.5 + Math.random()));
+      this.#controlPlane.lost();
+      if (this.#isStopped) return;
+      void this.#controlPlane.look(this.holdsAnything);
+      await delay(pauseMs * (0.5 + Math.random()));
     }
   }
 
@@ -354,13 +374,10 @@ export class ConfigStore {
     } else if (event.case === 'compared') this.#onCompared(event.value);
   }
 
-  async #onReady({ compares, formats }: config.Ready): Promise<void> {
-    this.connected = true;
+  async #onReady({ compares, formats, pepperNames }: config.Ready): Promise<void> {
+    const { size: keys } = this.#keys;
+    this.#controlPlane.ready(pepperNames, { keys, bundles: this.#bundles.size });
     this.#onFirstReady();
-    this.#logger.info(
-      { keys: this.#keys.size, bundles: this.#bundles.size },
-      'watching the control plane',
-    );
     this.#keys.missed();
     this.#keysMark.missed();
     const stream = this.#watching;

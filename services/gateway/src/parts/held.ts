@@ -31,6 +31,7 @@ export function heldPart(env: Env, { source, organisations, onHeartbeat, logger 
     organisations,
     onHeartbeat,
     peppers: [env.KEY_PEPPER, ...env.KEY_PEPPER_ALSO],
+    address: env.CONTROL_PLANE_GRPC_URL,
     logger,
   });
   const part: Part = {

@@ -10,6 +10,8 @@ export interface Readiness {
   draining: boolean;
   /** `refused`: one of the two is of a release that the other cannot know; the log names both. */
   controlPlane: 'connected' | 'away' | 'refused';
+  /** `different`: it knows keys by another pepper, so that every key would be refused. */
+  keyPepper: 'same' | 'different';
   /** Of records: `refused` as above; they wait in the outbox. */
   ledger: 'taken' | 'refused';
 }
@@ -17,11 +19,12 @@ export interface Readiness {
 /** Ready: has something to decide with, and is not on its way out. */
 export function ready(state: () => Readiness): Handler {
   return (_req, res) => {
-    const { ready, draining, controlPlane, ledger } = state();
-    const ok = ready && !draining;
+    const { ready, draining, controlPlane, keyPepper, ledger } = state();
+    const ok = ready && !draining && keyPepper === 'same';
     json(res, ok ? 200 : 503, {
       status: ok ? 'ok' : draining ? 'draining' : 'starting',
       control_plane: controlPlane,
+      ...(keyPepper === 'different' ? { key_pepper: keyPepper } : {}),
       ...(ledger === 'refused' ? { ledger } : {}),
     });
   };

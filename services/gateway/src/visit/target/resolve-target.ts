@@ -5,6 +5,7 @@ import type { SavedProvider } from '../../compiled/compiled-bundle.ts';
 import type { ModelExchange } from '../../exchange/exchange.ts';
 import type { Target } from '../../exchange/target.ts';
 import { callersHostField, settleAddress, settleSettings } from './credential-rule.ts';
+import { spelledHere, whichThereAre } from './provider-hints.ts';
 import { checkServedModels, refuseCallersAddress, servedModel } from './served-model.ts';
 
 /**
@@ -79,10 +80,13 @@ function nameProvider(exchange: ModelExchange, planned: ResolvedTarget): NamedPr
       field: 'prompt.virtual_key',
       by: 'admin',
     };
+  const spelled = spelledHere(model, (slug) => exchange.bundle?.providers.has(slug) === true);
   throw new GatewayError('provider.missing', {
-    field: 'x-service-provider',
+    field: spelled === undefined ? 'x-service-provider' : 'body.model',
     message:
-      'Name a provider: send x-service-config or x-service-provider, or a model of the form @provider-slug/model.',
+      spelled === undefined
+        ? 'Name a provider: send x-service-config or x-service-provider, or a model of the form @provider-slug/model.'
+        : `A provider is named with an at sign: write the model as "${spelled}".`,
   });
 }
 
@@ -116,7 +120,7 @@ function findSaved(exchange: ModelExchange, slug: string): SavedProvider {
   if (saved === undefined)
     throw new GatewayError('provider.not_found', {
       field: 'x-service-provider',
-      message: `No provider "@${slug.slice(0, 80)}" exists in this workspace.`,
+      message: `No provider "@${slug.slice(0, 80)}" exists in this workspace. ${whichThereAre(slug, exchange.bundle?.providers.keys() ?? [])}`,
     });
   // Whether it is used up its budget says, when it is asked: with 412, and behind the cache.
   const expired = saved.expiresAtMs !== 0 && saved.expiresAtMs <= exchange.arrival.startedAtMs;

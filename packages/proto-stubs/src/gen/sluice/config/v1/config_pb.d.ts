@@ -2868,6 +2868,13 @@ export declare type Ready = Message<"sluice.config.v1.Ready"> & {
    * @generated from field: map<string, uint32> formats = 2;
    */
   formats: { [key: string]: number };
+
+  /**
+   * Names of the peppers whose hashes of keys are found here; empty = it is not said. Who knows none of them finds no key.
+   *
+   * @generated from field: repeated string pepper_names = 3;
+   */
+  pepperNames: string[];
 };
 
 /**
