@@ -39,6 +39,8 @@ function checkStrategy(
       faults.push({ field: `${path}.targets`, message: 'is required beside a strategy' });
     return;
   }
+  if (node.prompt_id !== undefined && isSaving)
+    faults.push({ field: `${path}.prompt_id`, message: 'belongs to a target, not beside targets' });
   const names = checkNames(targets, path, faults);
   if (strategy === undefined) return;
   if (strategy.mode === 'loadbalance' && targets.every((target) => target.weight === 0))

@@ -189,14 +189,14 @@ describe('compileConfig', () => {
     expect(config.staticPlan).toBeUndefined();
   });
 
-  it('lets what this release lacks fail the target that asks for it, and no other', () => {
-    const { targets } = compile({
+  it('knows the targets that name a prompt', () => {
+    const { prompting } = compile({
       strategy: { mode: 'fallback' },
-      targets: [{ provider: '@a' }, { prompt_id: 'pp-1' }],
+      targets: [{ provider: '@a' }, { prompt_id: 'pp-1' }, { targets: [{ prompt_id: 'pp-2@3' }] }],
     });
-    expect(targets.map(({ unavailable }) => unavailable?.path)).toEqual([
-      undefined,
-      'config.targets[1].prompt_id',
+    expect(prompting.map(({ path, promptId }) => [path, promptId])).toEqual([
+      ['config.targets[1]', 'pp-1'],
+      ['config.targets[2].targets[0]', 'pp-2@3'],
     ]);
   });
 

@@ -17,6 +17,8 @@ export interface CompiledConfig {
   readonly root: RouteNode;
   /** Every target, depth first; `index` is the position here. */
   readonly targets: readonly ResolvedTarget[];
+  /** Of these, those that name a saved prompt of their own. */
+  readonly prompting: readonly ResolvedTarget[];
   /** Of the root; `single` for a config without targets. */
   readonly strategyMode: string;
   /** False when only hooks, retries and the like are configured and the request names the provider. */
@@ -66,6 +68,7 @@ export function compileConfig(root: ConfigNode, options: CompileOptions = {}): C
   return {
     root: tree,
     targets,
+    prompting: targets.filter(({ promptId }) => promptId !== undefined),
     strategyMode: tree.kind === 'target' ? 'single' : tree.mode,
     namesProvider: namesProvider(root),
     staticPlan:

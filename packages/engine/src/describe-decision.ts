@@ -7,30 +7,12 @@ const openShownMax = 20;
 
 const described = new WeakMap<RoutePlan, string>();
 
-/** The saved prompt that a request was made from. */
-export interface DecidedPrompt {
-  readonly id: string;
-  readonly slug: string;
-  readonly version: number;
-  readonly versionId: string;
-}
-
 /**
  * How a request was routed, as compact JSON for its usage record:
  * `{"mode":"fallback","targets":2,"choices":[{"path":"config","mode":"fallback","picked":0,"reason":"order"}]}`.
- * Choices that do not fit are counted in `more`. What was made from a prompt
- * begins with `"prompt":{…}`.
+ * Choices that do not fit are counted in `more`.
  */
-export function describeDecision(
-  config: CompiledConfig,
-  plan: RoutePlan,
-  prompt?: DecidedPrompt,
-): string {
-  if (prompt !== undefined) {
-    const { id, slug, version, versionId } = prompt;
-    const named = JSON.stringify({ id, slug, version, versionId });
-    return `{"prompt":${named},${describeDecision(config, plan).slice(1)}`;
-  }
+export function describeDecision(config: CompiledConfig, plan: RoutePlan): string {
   if (plan !== config.staticPlan) return describe(config, plan);
   const known = described.get(plan);
   if (known !== undefined) return known;

@@ -177,18 +177,8 @@ export function resolveLeaf(
     breaker: inherited.breaker,
     hooks: hasHooks ? { beforeRequest: before.hooks, afterRequest: after.hooks } : undefined,
     latencyPaths: inherited.latencyPaths,
-    unavailable: unavailableIn(leaf, place.path) ?? before.unavailable ?? after.unavailable,
+    unavailable: before.unavailable ?? after.unavailable,
   };
-}
-
-/** Silently ignoring these would change what the caller was promised. */
-function unavailableIn(leaf: ConfigNode, path: string): ResolvedTarget['unavailable'] {
-  if (leaf.prompt_id !== undefined)
-    return {
-      path: `${path}.prompt_id`,
-      what: 'names a saved prompt; prompts are not available in this release',
-    };
-  return undefined;
 }
 
 /** Spreading defines keys, so that one called `__proto__` stays an ordinary key. */

@@ -19,6 +19,7 @@ export interface ResolvedTarget {
   readonly provider: string | undefined;
   /** The provider comes from the request although the config has targets. */
   readonly passthrough: boolean;
+  /** Reference of the saved prompt whose request the target is asked. Undefined = that of the request. */
   readonly promptId: string | undefined;
   readonly apiKey: string | undefined;
   readonly customHost: string | undefined;

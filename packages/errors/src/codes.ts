@@ -141,9 +141,21 @@ export const errorCodes = {
   // Routing
   'config.invalid': request(400, 'The config is not valid.', 'AB01'),
   'config.not_found': request(400, 'No config with this slug exists in the workspace.'),
+  'config.prompt_not_found': request(
+    400,
+    'The config names a prompt that the workspace does not have.',
+  ),
+  'config.prompt_misplaced': request(
+    400,
+    'A config that names prompts is for saved prompts alone.',
+  ),
   'config.no_route': request(400, 'The config names no target for this request.'),
   'config.override_forbidden': request(400, 'This key does not allow its config to be overridden.'),
   'prompt.not_found': request(404, 'Invalid prompt id', 'AB08'),
+  'prompt.generate_gone': request(
+    410,
+    'This path is no more: call POST /v1/prompts/{reference}/completions.',
+  ),
   'prompt.invalid': request(400, 'The prompt cannot be rendered.'),
   'provider.missing': request(400, 'Either x-service-config or x-service-provider is required.'),
   'provider.unknown': request(400, 'This provider is not known.'),

@@ -125,6 +125,10 @@ function createRoutes(
   app.post(pathnameOf(promptComplete), serve(chat, prompt, deps, promptComplete.id));
   app.post(pathnameOf(promptRender), serve(chat, renderPrompt, deps, promptRender.id));
 
+  app.post('/v1/prompts/:reference/generate', (_req, _res, next) =>
+    next(new GatewayError('prompt.generate_gone')),
+  );
+
   // Where the request's target names its host as well.
   app.all(['/v1/agent', '/v1/agent/*path'], agent);
 

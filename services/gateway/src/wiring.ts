@@ -98,6 +98,7 @@ import { runTools } from './tool-loop/run-tools.ts';
 import { recordAttempt } from './usage/record-attempt.ts';
 import { CheckEmbedder } from './visit/embed-for-checks.ts';
 import { createLadder } from './visit/ladder.ts';
+import { askedOf } from './visit/target/asked-of.ts';
 import { resolveTarget } from './visit/target/resolve-target.ts';
 
 /** Builds every client once and hands it down. Takes the data folder first: nothing looks into it before. */
@@ -193,8 +194,9 @@ export async function wire(
     latencies,
     sticky: new StickyChildren({ store: redis.shared }),
     estimateUse: (exchange, planned) => {
-      const target = resolveTarget(exchange, planned);
-      return likelyUse(exchange.subject, target, { estimates, prices });
+      const asked = askedOf(exchange, planned);
+      const target = resolveTarget(asked, planned);
+      return likelyUse(asked.subject, target, { estimates, prices });
     },
   };
   const readArrival = createReadArrival(env.TRUSTED_PROXIES ?? []);
@@ -297,7 +299,7 @@ export async function wire(
     readJsonRequest,
     listOwnModels: listModels(modelOverrides),
     findPrompt: findPrompt(prompts, newer),
-    renderRequest: renderRequest(prompts),
+    renderRequest: renderRequest(prompts, newer),
     answerRendered,
     routeToTarget: routeToTarget({
       plan,

@@ -319,6 +319,112 @@ describe('POST /v1/prompts/{promptId}/completions', () => {
     });
   });
 
+  it('asks each target of a config the prompt that it names', async () => {
+    const full = await trial.upstream('full', json(429, { error: { message: 'full' } }));
+    const [own, other] = await Promise.all(
+      [full, upstream].map(({ url }, index) =>
+        lab.saveProvider({
+          aiProviderId: 'openai',
+          key: `sk-leaf-${index}`,
+          customHost: `${url}/v1`,
+        }),
+      ),
+    );
+    const called = await savePrompt(content('Called by {{name}}'), { virtual_key: own });
+    const named = await savePrompt(content('Named for {{name}}'), {
+      virtual_key: other,
+      model: 'gpt-4.1',
+    });
+    const config = (over: object[]) =>
+      JSON.stringify({ strategy: { mode: 'fallback' }, targets: over });
+    const ask = (targets: object[], records: number) =>
+      trial.ask({
+        path: `/v1/prompts/${called.slug}/completions`,
+        // A caller's provider is for targets that name none.
+        headers: { 'x-service-config': config(targets), 'x-service-provider': own ?? '' },
+        body: { variables: { name: 'Ada' }, max_tokens: 5 },
+        records,
+      });
+    const seen = upstream.requests.length;
+    const { answer, rawRecords } = await ask(
+      [{ name: 'without' }, { prompt_id: `${named.slug}@1`, override_params: { temperature: 1 } }],
+      2,
+    );
+    expect([answer.status, answer.json]).toEqual([200, chatReply]);
+    const [first] = full.requests;
+    expect(JSON.parse(first?.body.toString() ?? '')).toMatchObject({
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Called by Ada' }],
+    });
+    const sent = await upstream.received(seen + 1);
+    expect(sent.headers.authorization).toBe('Bearer sk-leaf-1');
+    expect(JSON.parse(sent.body.toString())).toEqual({
+      model: 'gpt-4.1',
+      temperature: 1,
+      max_tokens: 5,
+      messages: [{ role: 'user', content: 'Named for Ada' }],
+    });
+    expect(
+      rawRecords.map(({ promptSlug, promptVersionId, providerSlug, decisionJson }) => [
+        promptSlug,
+        promptVersionId,
+        providerSlug,
+        JSON.parse(decisionJson).prompt.slug,
+      ]),
+    ).toEqual([
+      [called.slug, called.version_id, own?.slice(1), called.slug],
+      [named.slug, named.version_id, other?.slice(1), named.slug],
+    ]);
+  });
+
+  it('asks nobody where a target names a prompt that cannot be asked', async () => {
+    const { slug } = await savePrompt(content('Hello'));
+    const text = await savePrompt('Once upon a time', { model: 'gpt-3.5-turbo-instruct' });
+    const seen = upstream.requests.length;
+    const ask = (targets: object[], path = `/v1/prompts/${slug}/completions`) =>
+      lab.scenario.call(path, {
+        host: null,
+        headers: { 'x-service-config': JSON.stringify({ targets }) },
+        body: { variables: {}, model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hi' }] },
+      });
+    const faults = await Promise.all([
+      ask([{ prompt_id: slug }, { prompt_id: 'nobody' }, { prompt_id: `${slug}@9` }]),
+      ask([{ prompt_id: text.slug }]),
+      ask([{ prompt_id: slug }], '/v1/chat/completions'),
+    ]);
+    expect(await Promise.all(faults.map(errorOf))).toMatchObject([
+      {
+        code: 'config.prompt_not_found',
+        message: `Following prompt_id are not valid: nobody, ${slug}@9.`,
+      },
+      { code: 'prompt.invalid', param: 'config.targets[0].prompt_id' },
+      { code: 'config.prompt_misplaced', param: 'config.targets[0].prompt_id' },
+    ]);
+    expect(faults.map(({ status }) => status)).toEqual([400, 400, 400]);
+    expect(upstream.requests).toHaveLength(seen);
+    const old = await lab.scenario.call(`/v1/prompts/${slug}/generate`, {
+      host: null,
+      body: { variables: {} },
+    });
+    expect([old.status, (await errorOf(old)).code]).toEqual([410, 'prompt.generate_gone']);
+  });
+
+  it('asks whether something newer is on its way where the caller wants it', async () => {
+    const { slug } = await savePrompt(content('One'));
+    await lab.manage('PUT', `/prompts/${slug}`, {
+      patch: true,
+      string: content('Two'),
+    });
+    await lab.manage('PUT', `/prompts/${slug}/makeDefault`, { version: 2 });
+    const response = await call(
+      slug,
+      'render',
+      { variables: {} },
+      { headers: { 'x-service-refresh-prompt-cache': 'true' } },
+    );
+    expect(await response.json()).toMatchObject({ data: { messages: [{ content: 'Two' }] } });
+  });
+
   it('goes where a config or the caller says instead', async () => {
     const elsewhere = await trial.upstream('elsewhere', json(200, chatReply));
     const other = await lab.saveProvider({

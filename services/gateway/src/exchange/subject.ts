@@ -38,6 +38,8 @@ export interface ModelCall extends Asked {
   toolRound?: number;
   /** The saved prompt that the request is made from; the operation is its own, once it is known. */
   prompt: FoundPrompt | undefined;
+  /** The same request made from the prompts that targets of its config name, by their references; undefined = none does. */
+  byPrompt?: ReadonlyMap<string, ModelCall>;
 }
 
 /** One request to an MCP server: mostly, a call of one of its tools. */

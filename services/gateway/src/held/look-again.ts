@@ -6,6 +6,7 @@ import type { NewerBundles } from './newer-bundles.ts';
 const unknownNames: ReadonlySet<ErrorCode> = new Set([
   'agent.not_found',
   'config.not_found',
+  'config.prompt_not_found',
   'guardrail.not_found',
   'prompt.not_found',
   'provider.not_found',

@@ -1,6 +1,7 @@
 import type { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { emptyRecord, RecordEncoder, type UsageRecord } from '@sluice/usage';
+import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { ServerEvent } from '../exchange/event.ts';
 import type { Requester } from '../exchange/requester.ts';
@@ -286,6 +287,8 @@ export function decisionOf(
 ): string {
   const { stoppedBy, tries } = progress;
   let json = withVerdicts(decisionJson, notes?.hookVerdicts ?? []);
+  if (subject.kind === 'model-call' && subject.prompt !== undefined)
+    json = withMember(json, `"prompt":${JSON.stringify(namedPrompt(subject.prompt))}`);
   if (notes?.cacheSimilarity !== undefined)
     json = withMember(json, `"cache":${JSON.stringify(similarAnswer(notes))}`);
   if (subject.kind === 'model-call' && subject.toolRound !== undefined)
@@ -312,6 +315,10 @@ export function withMember(json: string, member: string): string {
 }
 
 const hooksMax = 50;
+
+function namedPrompt({ id, slug, version, versionId }: FoundPrompt) {
+  return { id, slug, version, versionId };
+}
 
 function modelOf(subject: Subject): string {
   return subject.kind === 'model-call' ? subject.model : '';

@@ -8,6 +8,7 @@ import { addDroppedHeader } from './dropped-params.ts';
 import { addGatewayHeaders } from './gateway-headers.ts';
 import type { Ladder } from './ladder.ts';
 import type { TargetAnswer } from './step.ts';
+import { askedOf } from './target/asked-of.ts';
 import { TargetVisit } from './target-visit.ts';
 
 export interface VisitParts {
@@ -22,10 +23,11 @@ export interface VisitParts {
  * leaves a record of its own.
  */
 export async function visitTarget(
-  exchange: ModelExchange,
+  request: ModelExchange,
   planned: ResolvedTarget,
   { ladder, recorder, content }: VisitParts,
 ): Promise<TargetAnswer> {
+  const exchange = askedOf(request, planned);
   const visit = new TargetVisit(exchange, planned);
   exchange.visits.push(visit);
   try {

@@ -30,6 +30,7 @@ export const ownHeaders = [
   'metadata',
   'parent-span-id',
   'provider',
+  'refresh-prompt-cache',
   'request-timeout',
   'sensitive-headers',
   'span-id',

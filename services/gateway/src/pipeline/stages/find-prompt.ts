@@ -15,8 +15,13 @@ export function findPrompt(prompts: PromptCompiler, newer: Pick<NewerBundles, 'a
     const endpoint = prompt.template.kind === 'text' ? 'complete' : 'chatComplete';
     exchange.subject.operation = operations[endpoint];
   };
+  const findNewest = async (exchange: ModelExchange) => {
+    exchange.bundle = (exchange.bundle && (await newer.after(exchange.bundle))) ?? exchange.bundle;
+    find(exchange);
+  };
   return (exchange, next) => {
     expectModelCall(exchange);
+    if (exchange.arrival.headers[refreshHeader] === 'true') return findNewest(exchange).then(next);
     try {
       find(exchange);
     } catch (error) {
@@ -25,6 +30,9 @@ export function findPrompt(prompts: PromptCompiler, newer: Pick<NewerBundles, 'a
     return next();
   };
 }
+
+/** Nothing is kept longer than a change takes to arrive: it asks whether one is on its way. */
+const refreshHeader = 'x-service-refresh-prompt-cache';
 
 function referenceIn(pathname: string): string {
   const [, reference = ''] = /^\/v1\/prompts\/([^/]+)\//.exec(pathname) ?? [];

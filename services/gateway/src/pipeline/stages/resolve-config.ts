@@ -18,6 +18,7 @@ export function resolveConfig(options: {
 }): Stage {
   const find = (exchange: Exchange) => {
     exchange.config = findConfig(exchange, options.configs);
+    refusePrompts(exchange);
   };
   return (exchange, next) => {
     exchange.isSavedOnly =
@@ -49,6 +50,18 @@ function refuseInline({ caller, headers }: ArrivedRequest): void {
 
 function blocked(code: ErrorCode, field: string): GatewayError {
   return new GatewayError(code, { field });
+}
+
+/** What is asked of no saved prompt has no variables to make a request from one. */
+function refusePrompts({ config, subject }: Exchange): void {
+  const [prompting] = config?.compiled.prompting ?? [];
+  if (prompting === undefined || subject.kind !== 'model-call') return;
+  if (subject.prompt !== undefined || subject.operation.spends === 'nothing') return;
+  const { path, promptId = '' } = prompting;
+  throw new GatewayError('config.prompt_misplaced', {
+    field: `${path}.prompt_id`,
+    message: `${path}.prompt_id is for saved prompts: call POST /v1/prompts/${promptId.slice(0, 80)}/completions.`,
+  });
 }
 
 /** Request over key over workspace; the first that is there counts alone. */

@@ -31,11 +31,7 @@ export function routeToTarget(parts: RouteParts): Stage {
     exchange.contentFormat = parts.content?.formatFor(exchange) ?? '';
     const planning = planRequest(exchange, parts.plan);
     const plan = planning instanceof Promise ? await planning : planning;
-    exchange.decisionJson = describeDecision(
-      exchange.config?.compiled ?? directConfig,
-      plan,
-      exchange.subject.prompt,
-    );
+    exchange.decisionJson = describeDecision(exchange.config?.compiled ?? directConfig, plan);
     const { progress } = exchange;
     const walk = walkPlan<TargetAnswer>(plan.root);
     let step = walk.next();

@@ -66,8 +66,10 @@ function nameProvider(exchange: ModelExchange, planned: ResolvedTarget): NamedPr
   const override = planned.overrideParams?.model;
   if (isReference(override))
     return splitReference(override, `${planned.path}.override_params`, planned.by);
-  if (exchange.arrival.caller.provider !== undefined)
-    return splitReference(exchange.arrival.caller.provider, 'x-service-provider', 'caller');
+  const { provider } = exchange.arrival.caller;
+  // A target with a prompt of its own is asked where that was saved, as the config means it.
+  if (provider !== undefined && planned.promptId === undefined)
+    return splitReference(provider, 'x-service-provider', 'caller');
   const model =
     typeof override === 'string'
       ? override
