@@ -32,7 +32,8 @@ const owned: Readonly<Record<string, string>> = {
   CONTROL_PLANE_URL: 'services know each other by their Service',
   DATA_SERVICE_GRPC_URL: 'services know each other by their Service',
   GRPC_ALLOW_INSECURE: 'tls.mode says it',
-  HTTP_TLS_ENABLED: 'tls.mode says it',
+  HTTP_TLS_ENABLED:
+    'tls.mode says it for the control plane; TLS of callers ends before the gateway',
   TLS_CERT_PATH: 'tls.mode says where certificates come from',
   TLS_KEY_PATH: 'tls.mode says where certificates come from',
   TLS_CA_PATH: 'tls.mode says where certificates come from',

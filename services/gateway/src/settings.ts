@@ -72,6 +72,7 @@ export const settings = defineSettings({
     ),
     NATS_URL: optionalSecret('NATS server(s) for usage records, comma separated'),
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
+    HTTP_TLS_ENABLED: bool('speak HTTPS on PORT, with TLS_CERT_PATH', false),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC to services beyond loopback', false),
     ...serverTlsSettings,
     ...clientTlsSettings,

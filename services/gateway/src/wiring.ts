@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import { configCaps, forwardedCallerSeal, headerPrefixes, operations } from '@sluice/contracts';
 import { lockDataDir } from '@sluice/data-dir';
 import { knownChecks } from '@sluice/guardrails';
@@ -8,9 +7,10 @@ import { createGuardedFetch, isWithinGap } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { config } from '@sluice/proto-stubs';
-import { clientTls, createRpcClient } from '@sluice/rpc';
+import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
 import {
   airGapPart,
+  createHttpServer,
   createPartnerWatch,
   httpPart,
   type Part,
@@ -401,7 +401,10 @@ export async function wire(
       ledger: ledger.isRefused() ? 'refused' : 'taken',
     }),
   });
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, app);
+  const tls = env.HTTP_TLS_ENABLED ? serverTls(env) : undefined;
+  if (env.HTTP_TLS_ENABLED && tls === undefined)
+    throw new Error('HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.');
+  const server = createHttpServer({ maxHeaderSize: 64 * 1024 }, tls, app);
   server.keepAliveTimeout = 75_000;
   server.headersTimeout = 60_000;
   // Large uploads take their time; silence is what the idle deadline is for.

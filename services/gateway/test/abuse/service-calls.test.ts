@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:http2';
+import { get } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -204,6 +205,34 @@ describe('the settings of TLS', () => {
     expect(() => serverTls(settings)).toThrow(message);
     expect(() => clientTls(settings)).toThrow(message);
   });
+});
+
+it('a gateway speaks HTTPS where it is told to, and nothing else there', async () => {
+  const service = await startService('gateway', {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    SERVICE_CLIENT_AUTH: token,
+    KEY_PEPPER: '00'.repeat(32),
+    SNAPSHOT_KEY: '00'.repeat(32),
+    DATA_DIR: await temporaryFolder('https'),
+    HTTP_TLS_ENABLED: 'true',
+    TLS_CERT_PATH: testCertificatePath('server'),
+    TLS_KEY_PATH: testCertificatePath('server-key'),
+  });
+  try {
+    const ready = service.stderr().match(/^.*"msg":"ready".*$/m)?.[0];
+    const { port } = JSON.parse(ready ?? '{}') as { port: number };
+    const asked = get(`https://localhost:${port}/health/live`, {
+      ca: testCertificate('authority'),
+    });
+    const [answer] = await once(asked, 'response');
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    await expect(fetch(`http://127.0.0.1:${port}/health/live`)).rejects.toThrow();
+  } finally {
+    await service.stop();
+  }
 });
 
 describe('the token', () => {
