@@ -7,6 +7,7 @@ export { baseUrlOf, pathOf } from './address.ts';
 export { assembleStream } from './assemble/assemble-stream.ts';
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
 export { findProvider, providerIds } from './catalog.ts';
+export { responsesRequestOf } from './codecs/openai-responses/from-chat.ts';
 export type {
   AuthRecipe,
   CallContext,

@@ -82,6 +82,7 @@ import { recordOutcome } from './pipeline/stages/record-outcome.ts';
 import { answerRendered, renderRequest } from './pipeline/stages/render-request.ts';
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
+import { usePrompt } from './pipeline/stages/use-prompt.ts';
 import { keepStringsFast } from './redis/keep-strings-fast.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
@@ -300,6 +301,7 @@ export async function wire(
     listOwnModels: listModels(modelOverrides),
     findPrompt: findPrompt(prompts, newer),
     renderRequest: renderRequest(prompts, newer),
+    usePrompt: usePrompt(prompts, newer),
     answerRendered,
     routeToTarget: routeToTarget({
       plan,

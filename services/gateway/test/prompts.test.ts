@@ -479,3 +479,78 @@ describe('POST /v1/prompts/{promptId}/completions', () => {
     expect(response.status).toBe(404);
   });
 });
+
+describe('POST /v1/responses with a prompt that is saved here', () => {
+  const ask = (body: object) =>
+    lab.scenario.call('/v1/responses', { host: null, body: { store: false, ...body } });
+
+  it('asks what the template makes, then what the request says', async () => {
+    const saved = JSON.stringify([
+      { role: 'system', content: 'Be {{tone}}.' },
+      { role: 'user', content: [{ type: 'text', text: 'Greet {{name}}' }] },
+    ]);
+    const prompt = await savePrompt(saved, {
+      parameters: { temperature: 0.5, max_tokens: 50, stream: true },
+      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+    });
+    const variables = { tone: 'brief', name: { type: 'input_text', text: 'Ada' } };
+    const seen = upstream.requests.length;
+    for (const instructions of [undefined, 'Say it in French.'])
+      await ask({
+        prompt: { id: prompt.slug, version: '1', variables },
+        input: 'Now.',
+        temperature: 1,
+        instructions,
+      });
+    const greet = { role: 'user', content: [{ type: 'input_text', text: 'Greet Ada' }] };
+    const sent = [await upstream.received(seen + 1), await upstream.received(seen + 2)];
+    expect(sent.map(({ path }) => path)).toEqual(['/v1/responses', '/v1/responses']);
+    expect(sent[0]?.headers.authorization).toBe('Bearer sk-model');
+    expect(sent.map(({ body }) => JSON.parse(body.toString()))).toMatchObject([
+      {
+        model: 'gpt-4o-mini',
+        instructions: 'Be brief.',
+        input: [greet, { role: 'user', content: 'Now.' }],
+        tools: [{ type: 'function', name: 'f' }],
+        max_output_tokens: 50,
+        temperature: 1,
+        store: false,
+      },
+      {
+        instructions: 'Say it in French.',
+        input: [
+          { role: 'developer', content: 'Be brief.' },
+          greet,
+          { role: 'user', content: 'Now.' },
+        ],
+      },
+    ]);
+    for (const { body } of sent)
+      for (const absent of ['prompt', 'stream', 'messages', 'include'])
+        expect(JSON.parse(body.toString())).not.toHaveProperty(absent);
+  });
+
+  it('leaves what the vendor keeps to the vendor, and says what is not here', async () => {
+    const seen = upstream.requests.length;
+    const theirs = { id: 'pmpt_123', version: '2', variables: { a: 'b' } };
+    await ask({ model: `${provider}/gpt-4o-mini`, prompt: theirs });
+    expect(JSON.parse((await upstream.received(seen + 1)).body.toString()).prompt).toEqual(theirs);
+    const { slug } = await savePrompt(content('Hello'));
+    const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
+    const faults = await Promise.all([
+      ask({ prompt: { id: 'nobody' } }),
+      ask({ prompt: { id: slug, version: '9' } }),
+      ask({ prompt: { id: slug, version: 1 } }),
+      ask({ prompt: slug }),
+      ask({ prompt: { id: slug, variables: { a: image } } }),
+    ]);
+    expect(await Promise.all(faults.map(errorOf))).toMatchObject([
+      { code: 'prompt.not_found', param: 'body.prompt.id' },
+      { code: 'prompt.not_found', param: 'body.prompt.id' },
+      { code: 'request.invalid_field', param: 'body.prompt.version' },
+      { code: 'request.invalid_field', param: 'body.prompt' },
+      { code: 'request.invalid_field', param: 'body.prompt.variables.a' },
+    ]);
+    expect(upstream.requests).toHaveLength(seen + 1);
+  });
+});

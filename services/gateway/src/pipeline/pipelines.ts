@@ -9,6 +9,7 @@ export interface Stages {
   enforceLimits: Stage;
   resolveConfig: Stage;
   readRequest: Stage;
+  usePrompt: Stage;
   runTools: Stage;
   readProxyRequest: Stage;
   readJsonRequest: Stage;
@@ -37,6 +38,7 @@ export function createPipelines(stages: Stages) {
     unified: pipeline([
       ...entrance,
       stages.readRequest, // after the config, which says what is read of it
+      stages.usePrompt, // the request that tools, checks and limits of targets see
       stages.runTools, // around all visits of the model that a request comes to
       stages.routeToTarget,
     ]),

@@ -130,7 +130,7 @@ function requestOf(prompt: FoundPrompt, sent: JsonObject, findPartial: FindParti
   return request;
 }
 
-function rendered(
+export function rendered(
   prompt: FoundPrompt,
   variables: JsonObject,
   findPartial: FindPartial,
