@@ -24,6 +24,7 @@ export {
 export type { Endpoint, GuardedEndpoint } from './kernel/endpoint.ts';
 export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
 export type { Page } from './kernel/paging.ts';
+export { tags } from './kernel/tags.ts';
 export { type UnknownField, unknownFields } from './kernel/unknown-fields.ts';
 export { groupColumnNames, groupNames } from './ledger/analytics.ts';
 export type { ChainFaultReason } from './ledger/audit-logs.ts';

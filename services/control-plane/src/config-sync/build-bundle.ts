@@ -102,11 +102,12 @@ function contentHash(bundle: config.Bundle, rows: BundleRows): string {
   return hash.digest('hex');
 }
 
-/** An organisation's integration serves a workspace while it is open to it. */
+/** An organisation's integration serves a workspace while it is open to it, one of a workspace until it is closed. */
 function isUsable(row: ProviderRow): boolean {
   const { integration } = row;
   if (integration.status !== 'active') return false;
-  return integration.workspaceId !== null || integration.grants.some((grant) => grant.enabled);
+  if (integration.workspaceId !== null) return integration.grants.every((grant) => grant.enabled);
+  return integration.grants.some((grant) => grant.enabled);
 }
 
 function provider(

@@ -26,7 +26,7 @@ export interface OrganisationKeys {
 
 const firstOrganisation: NewOrganisation = {
   name: 'Default organisation',
-  ownerEmail: 'owner@localhost',
+  ownerEmail: 'owner@sluice.invalid',
 };
 
 /** How further organisations begin; the first one is there to try things, and takes any config. */

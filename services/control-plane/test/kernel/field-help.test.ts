@@ -1,4 +1,4 @@
-import { fieldWords } from '@sluice/contracts/admin';
+import { adminEndpoints, fieldWords } from '@sluice/contracts/admin';
 import { expect, it } from 'vitest';
 import { buildDocument } from '../../src/kernel/openapi/build-document.ts';
 
@@ -57,6 +57,13 @@ it('every published field and parameter says what it means', () => {
   const fields = publishedFields();
   expect(fields.length).toBeGreaterThan(4_000);
   expect(fields.filter(({ description }) => !description).map(({ at }) => at)).toEqual([]);
+});
+
+it('every operation says in a line of its own what it does, and who may call it', () => {
+  const operations = Object.values(adminEndpoints);
+  const summaries = operations.map(({ summary }) => summary);
+  expect(summaries.filter((each, at) => summaries.indexOf(each) !== at)).toEqual([]);
+  expect(summaries.filter((each) => !/^[A-Z][^.]{8,90}$/.test(each))).toEqual([]);
 });
 
 it('every word is the meaning of a published field', () => {

@@ -1,3 +1,4 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { buildDocument } from '../../src/kernel/openapi/build-document.ts';
@@ -37,6 +38,32 @@ it('is valid OpenAPI 3.1', async () => {
   expect(errors ?? []).toEqual([]);
   expect([valid, validator.version]).toEqual([true, '3.1']);
 });
+
+/** Three seconds of CPU: each example is checked against its schema. */
+const lintMs = 60_000;
+
+it('has nothing that a linter’s recommended rules object to, its examples included', {
+  timeout: lintMs,
+}, async () => {
+  const problems = await lintFromString({
+    source: JSON.stringify(document),
+    absoluteRef: '/openapi.json',
+    config: await createConfig({ extends: ['recommended'] }),
+  });
+  const told = problems.map(({ ruleId, message, location }) =>
+    [ruleId, message, location[0]?.pointer].join(' '),
+  );
+  expect(told.filter((problem) => !meant.some(([which]) => which.test(problem)))).toEqual([]);
+  expect(meant.filter(([which]) => !told.some((problem) => which.test(problem)))).toEqual([]);
+});
+
+/** What a linter objects to, and why it stays. */
+const meant = [
+  [
+    /^no-ambiguous-paths .*`\/prompts\/partials\/\{promptPartialId\}`/,
+    'The published paths: no prompt is called `partials`.',
+  ],
+] as const;
 
 it('has each operationId once', () => {
   const ids = Object.values(paths).flatMap((methods) =>

@@ -318,6 +318,42 @@ describe('/integrations/{slug}/workspaces', () => {
     await admin().put('/integrations/granted/workspaces', {}).expect(400);
   });
 
+  it('limits, closes and opens the integration of one workspace there, and nowhere else', async () => {
+    const own = { name: 'Own', slug: 'own', ai_provider_id: 'openai', key: secret };
+    await workspace().post('/integrations', own).expect(200);
+    const put = (body: object) => admin().put('/integrations/own/workspaces', body);
+    const serves = async () => {
+      const { bundle } = await readBundle(h, h.first.workspace_id);
+      return bundle?.providers.find(({ slug }) => slug === 'own')?.integrationRateLimits.length;
+    };
+    expect((await admin().get('/integrations/own')).body.global_workspace_access_settings).toEqual({
+      enabled: false,
+      usage_limits: null,
+      rate_limits: null,
+    });
+    expect(await serves()).toBe(0);
+    const here = { id: h.first.workspace_slug, enabled: true };
+    const rate_limits = [{ type: 'requests', unit: 'rpm', value: 9 }];
+    await put({ workspaces: [{ ...here, rate_limits }] }).expect(200);
+    expect((await admin().get('/integrations/own/workspaces')).body).toMatchObject({
+      workspaces: [{ ...here, rate_limits }],
+    });
+    expect(await serves()).toBe(1);
+    await put({ workspaces: [{ ...here, enabled: false }] }).expect(200);
+    expect(await serves()).toBeUndefined();
+    await put({ workspaces: [here] }).expect(200);
+    expect(await serves()).toBe(1);
+
+    const { slug } = (await admin().post('/admin/workspaces', { name: 'Elsewhere' })).body;
+    for (const body of [
+      { workspaces: [here, { id: slug, enabled: true }] },
+      { workspaces: [], global_workspace_access: { enabled: true } },
+    ]) {
+      const refused = await put(body);
+      expect([refused.status, refused.body.data.code]).toEqual([400, 'admin.refused']);
+    }
+  });
+
   it('asks for a hundred tokens at the least, and counts anew when told to', async () => {
     const entry = { id: h.first.workspace_slug, enabled: true };
     const body = (credit_limit: number) => ({

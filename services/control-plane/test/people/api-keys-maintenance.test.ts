@@ -155,7 +155,7 @@ describe('maintenance of keys', () => {
       )
       .expect(200);
     expect(answer.body.total).toBeGreaterThanOrEqual(12);
-    expect(answer.body.records[0]).toMatchObject({ user_type: 'system', client_ip: '' });
+    expect(answer.body.records[0]).toMatchObject({ user_type: 'api_key', client_ip: '' });
     expect(answer.body.records[0]).not.toHaveProperty('api_key_id');
   });
 

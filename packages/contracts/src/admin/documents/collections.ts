@@ -46,6 +46,7 @@ const collectionWithChildCollections = collection.extend({
 export const collectionsEndpoints = {
   'collections.list': endpoint({
     operationId: 'getCollections',
+    summary: 'List folders of prompts',
     tag: 'Collections',
     method: 'get',
     path: '/collections',
@@ -64,6 +65,7 @@ export const collectionsEndpoints = {
   }),
   'collections.create': endpoint({
     operationId: 'postCollections',
+    summary: 'Make a folder for prompts',
     tag: 'Collections',
     method: 'post',
     path: '/collections',
@@ -83,6 +85,7 @@ export const collectionsEndpoints = {
   }),
   'collections.read': endpoint({
     operationId: 'getCollectionsCollectionId',
+    summary: 'Show one folder of prompts',
     tag: 'Collections',
     method: 'get',
     path: '/collections/{collectionId}',
@@ -92,6 +95,7 @@ export const collectionsEndpoints = {
   }),
   'collections.update': endpoint({
     operationId: 'putCollectionsCollectionId',
+    summary: 'Rename a folder of prompts',
     tag: 'Collections',
     method: 'put',
     path: '/collections/{collectionId}',
@@ -107,6 +111,7 @@ export const collectionsEndpoints = {
   }),
   'collections.delete': endpoint({
     operationId: 'deleteCollectionsCollectionId',
+    summary: 'Delete a folder of prompts',
     tag: 'Collections',
     method: 'delete',
     path: '/collections/{collectionId}',

@@ -77,6 +77,7 @@ const success = <T extends z.ZodType>(data: T) => z.object({ success: z.literal(
 export const configsEndpoints = {
   'configs.list': endpoint({
     operationId: 'listConfigs',
+    summary: 'List configs',
     tag: 'Configs',
     method: 'get',
     path: '/configs',
@@ -86,6 +87,7 @@ export const configsEndpoints = {
   }),
   'configs.create': endpoint({
     operationId: 'createConfig',
+    summary: 'Save a config: how requests are routed, retried and cached',
     tag: 'Configs',
     method: 'post',
     path: '/configs',
@@ -96,6 +98,7 @@ export const configsEndpoints = {
   }),
   'configs.read': endpoint({
     operationId: 'getConfig',
+    summary: 'Show one config in its latest version',
     tag: 'Configs',
     method: 'get',
     path: '/configs/{slug}',
@@ -105,6 +108,7 @@ export const configsEndpoints = {
   }),
   'configs.update': endpoint({
     operationId: 'updateConfig',
+    summary: 'Change a config, which makes a new version',
     tag: 'Configs',
     method: 'put',
     path: '/configs/{slug}',
@@ -116,6 +120,7 @@ export const configsEndpoints = {
   }),
   'configs.delete': endpoint({
     operationId: 'deleteConfig',
+    summary: 'Delete a config',
     tag: 'Configs',
     method: 'delete',
     path: '/configs/{slug}',
@@ -126,6 +131,7 @@ export const configsEndpoints = {
   }),
   'configs.versions': endpoint({
     operationId: 'listConfigVersions',
+    summary: 'List the versions of a config',
     tag: 'Configs',
     method: 'get',
     path: '/configs/{slug}/versions',

@@ -120,6 +120,7 @@ const scopesTo = byLevel('organisation_guardrails', 'guardrails');
 export const guardrailsEndpoints = {
   'guardrails.list': endpoint({
     operationId: 'listGuardrails',
+    summary: 'List guardrails',
     tag: 'Guardrails',
     errorForm: 'with-error',
     method: 'get',
@@ -137,6 +138,7 @@ export const guardrailsEndpoints = {
   }),
   'guardrails.create': endpoint({
     operationId: 'createGuardrail',
+    summary: 'Save a guardrail: checks, and what follows from them',
     tag: 'Guardrails',
     errorForm: 'with-error',
     method: 'post',
@@ -156,6 +158,7 @@ export const guardrailsEndpoints = {
   }),
   'guardrails.read': endpoint({
     operationId: 'getGuardrail',
+    summary: 'Show one guardrail',
     tag: 'Guardrails',
     errorForm: 'with-error',
     method: 'get',
@@ -166,6 +169,7 @@ export const guardrailsEndpoints = {
   }),
   'guardrails.update': endpoint({
     operationId: 'updateGuardrail',
+    summary: 'Change a guardrail',
     tag: 'Guardrails',
     errorForm: 'with-error',
     method: 'put',
@@ -194,6 +198,7 @@ export const guardrailsEndpoints = {
   }),
   'guardrails.delete': endpoint({
     operationId: 'deleteGuardrail',
+    summary: 'Delete a guardrail',
     tag: 'Guardrails',
     errorForm: 'with-error',
     method: 'delete',

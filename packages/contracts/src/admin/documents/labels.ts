@@ -56,6 +56,7 @@ const updateLabelRequestInput = z.object({
 export const labelsEndpoints = {
   'labels.list': endpoint({
     operationId: 'listLabels',
+    summary: 'List labels of prompts’ versions',
     tag: 'Labels',
     errorForm: 'with-error',
     method: 'get',
@@ -73,6 +74,7 @@ export const labelsEndpoints = {
   }),
   'labels.create': endpoint({
     operationId: 'createLabel',
+    summary: 'Make a label',
     tag: 'Labels',
     errorForm: 'with-error',
     method: 'post',
@@ -85,6 +87,7 @@ export const labelsEndpoints = {
   }),
   'labels.read': endpoint({
     operationId: 'getLabel',
+    summary: 'Show one label',
     tag: 'Labels',
     errorForm: 'with-error',
     method: 'get',
@@ -99,6 +102,7 @@ export const labelsEndpoints = {
   }),
   'labels.update': endpoint({
     operationId: 'updateLabel',
+    summary: 'Change a label',
     tag: 'Labels',
     errorForm: 'with-error',
     method: 'put',
@@ -111,6 +115,7 @@ export const labelsEndpoints = {
   }),
   'labels.delete': endpoint({
     operationId: 'deleteLabel',
+    summary: 'Delete a label',
     tag: 'Labels',
     errorForm: 'with-error',
     method: 'delete',

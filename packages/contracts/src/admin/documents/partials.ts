@@ -98,6 +98,7 @@ const twin = 'partials are shared and copied as prompts are';
 export const partialsEndpoints = {
   'partials.list': endpoint({
     operationId: 'listPromptPartials',
+    summary: 'List partials: texts that prompts have in common',
     tag: 'PromptPartials',
     method: 'get',
     path: '/prompts/partials',
@@ -115,6 +116,7 @@ export const partialsEndpoints = {
   }),
   'partials.create': endpoint({
     operationId: 'createPromptPartial',
+    summary: 'Save a partial',
     tag: 'PromptPartials',
     method: 'post',
     path: '/prompts/partials',
@@ -126,6 +128,7 @@ export const partialsEndpoints = {
   }),
   'partials.read': endpoint({
     operationId: 'getPromptPartial',
+    summary: 'Show one partial',
     tag: 'PromptPartials',
     method: 'get',
     path: '/prompts/partials/{promptPartialId}',
@@ -135,6 +138,7 @@ export const partialsEndpoints = {
   }),
   'partials.update': endpoint({
     operationId: 'updatePromptPartial',
+    summary: 'Change a partial, which makes a new version',
     tag: 'PromptPartials',
     method: 'put',
     path: '/prompts/partials/{promptPartialId}',
@@ -148,6 +152,7 @@ export const partialsEndpoints = {
   }),
   'partials.delete': endpoint({
     operationId: 'deletePromptPartial',
+    summary: 'Delete a partial',
     tag: 'PromptPartials',
     method: 'delete',
     path: '/prompts/partials/{promptPartialId}',
@@ -158,6 +163,7 @@ export const partialsEndpoints = {
   }),
   'partials.versions.list': endpoint({
     operationId: 'getPromptPartialVersions',
+    summary: 'List the versions of a partial',
     tag: 'PromptPartials',
     method: 'get',
     path: '/prompts/partials/{promptPartialId}/versions',
@@ -168,6 +174,7 @@ export const partialsEndpoints = {
   }),
   'partials.publish': endpoint({
     operationId: 'updatePromptPartialDefault',
+    summary: 'Choose the version of a partial that is used',
     tag: 'PromptPartials',
     method: 'put',
     path: '/prompts/partials/{promptPartialId}/makeDefault',
@@ -179,6 +186,7 @@ export const partialsEndpoints = {
   }),
   'partials.share.create': endpoint({
     operationId: 'sharePromptPartial',
+    summary: 'Share a partial with workspaces',
     tag: 'PromptPartials',
     method: 'post',
     path: '/prompts/partials/{promptPartialId}/share',
@@ -190,6 +198,7 @@ export const partialsEndpoints = {
   }),
   'partials.share.update': endpoint({
     operationId: 'updatePromptPartialShare',
+    summary: 'Set the workspaces that a partial is shared with',
     tag: 'PromptPartials',
     method: 'put',
     path: '/prompts/partials/{promptPartialId}/share',
@@ -201,6 +210,7 @@ export const partialsEndpoints = {
   }),
   'partials.share.delete': endpoint({
     operationId: 'unsharePromptPartial',
+    summary: 'Share a partial no longer',
     tag: 'PromptPartials',
     method: 'delete',
     path: '/prompts/partials/{promptPartialId}/share',
@@ -211,6 +221,7 @@ export const partialsEndpoints = {
   }),
   'partials.fork': endpoint({
     operationId: 'forkPromptPartial',
+    summary: 'Copy a partial',
     tag: 'PromptPartials',
     method: 'post',
     path: '/prompts/partials/{promptPartialId}/fork',

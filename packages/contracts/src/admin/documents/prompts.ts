@@ -142,6 +142,7 @@ const forkPromptBody = z
 export const promptsEndpoints = {
   'prompts.list': endpoint({
     operationId: 'listPrompts',
+    summary: 'List prompts',
     tag: 'Prompts',
     method: 'get',
     path: '/prompts',
@@ -163,6 +164,7 @@ export const promptsEndpoints = {
   }),
   'prompts.create': endpoint({
     operationId: 'createPrompt',
+    summary: 'Save a prompt',
     tag: 'Prompts',
     method: 'post',
     path: '/prompts',
@@ -174,6 +176,7 @@ export const promptsEndpoints = {
   }),
   'prompts.read': endpoint({
     operationId: 'getPrompt',
+    summary: 'Show one prompt',
     tag: 'Prompts',
     method: 'get',
     path: '/prompts/{promptId}',
@@ -183,6 +186,7 @@ export const promptsEndpoints = {
   }),
   'prompts.update': endpoint({
     operationId: 'updatePrompt',
+    summary: 'Change a prompt, which makes a new version',
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}',
@@ -198,6 +202,7 @@ export const promptsEndpoints = {
   }),
   'prompts.delete': endpoint({
     operationId: 'deletePrompt',
+    summary: 'Delete a prompt',
     tag: 'Prompts',
     method: 'delete',
     path: '/prompts/{promptId}',
@@ -208,6 +213,7 @@ export const promptsEndpoints = {
   }),
   'prompts.versions.list': endpoint({
     operationId: 'getPromptVersions',
+    summary: 'List the versions of a prompt',
     tag: 'Prompts',
     method: 'get',
     path: '/prompts/{promptId}/versions',
@@ -218,6 +224,7 @@ export const promptsEndpoints = {
   }),
   'prompts.versions.read': endpoint({
     operationId: 'getPromptByVersion',
+    summary: 'Show one version of a prompt',
     tag: 'Prompts',
     method: 'get',
     path: '/prompts/{promptId}/versions/{versionId}',
@@ -227,6 +234,7 @@ export const promptsEndpoints = {
   }),
   'prompts.versions.update': endpoint({
     operationId: 'updatePromptVersion',
+    summary: 'Label a version of a prompt',
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/versions/{versionId}',
@@ -241,6 +249,7 @@ export const promptsEndpoints = {
   }),
   'prompts.publish': endpoint({
     operationId: 'updatePromptDefault',
+    summary: 'Choose the version of a prompt that is used',
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/makeDefault',
@@ -252,6 +261,7 @@ export const promptsEndpoints = {
   }),
   'prompts.completions': openEndpoint({
     operationId: 'createPromptCompletion',
+    summary: 'Ask a model with a prompt',
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/completions',
@@ -269,6 +279,7 @@ export const promptsEndpoints = {
   }),
   'prompts.render': openEndpoint({
     operationId: 'createPromptRender',
+    summary: 'Show the request that a prompt comes to, without sending it',
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/render',
@@ -281,6 +292,7 @@ export const promptsEndpoints = {
   }),
   'prompts.share.create': endpoint({
     operationId: 'sharePrompt',
+    summary: 'Share a prompt with workspaces',
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/share',
@@ -291,6 +303,7 @@ export const promptsEndpoints = {
   }),
   'prompts.share.update': endpoint({
     operationId: 'updatePromptShare',
+    summary: 'Set the workspaces that a prompt is shared with',
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/share',
@@ -301,6 +314,7 @@ export const promptsEndpoints = {
   }),
   'prompts.share.delete': endpoint({
     operationId: 'unsharePrompt',
+    summary: 'Share a prompt no longer',
     tag: 'Prompts',
     method: 'delete',
     path: '/prompts/{promptId}/share',
@@ -310,6 +324,7 @@ export const promptsEndpoints = {
   }),
   'prompts.fork': endpoint({
     operationId: 'forkPrompt',
+    summary: 'Copy a prompt',
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/fork',

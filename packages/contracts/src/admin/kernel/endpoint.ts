@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Access, AuditName } from './access.ts';
 import type { ErrorForm } from './error-bodies.ts';
+import type { Tag } from './tags.ts';
 
 /**
  * One operation of the admin API as it is published: where it is, what it
@@ -8,6 +9,8 @@ import type { ErrorForm } from './error-bodies.ts';
  * the OpenAPI document and the contract test all come from here.
  *
  * `operationId`  the published name; generated clients are made of it
+ * `summary`      what it does, in a line for who calls it
+ * `tag`          the group it stands in; a new one is a line of `tags.ts`
  * `path`         below `/v1`, parameters in braces
  * `pathValues`   all that a parameter of the path may be, where it names a kind; with anything else it is no path of ours
  * `atRoot`       the path is not below `/v1`
@@ -27,7 +30,8 @@ export interface Endpoint<
   A extends z.ZodType = z.ZodType,
 > {
   readonly operationId: string;
-  readonly tag: string;
+  readonly summary: string;
+  readonly tag: Tag;
   readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
   readonly pathValues?: Readonly<Record<string, readonly string[]>>;

@@ -31,6 +31,7 @@ const adjustment = z.object({
 export const adjustmentsEndpoints = {
   'ledger.adjustments.create': endpoint({
     operationId: 'createLedgerAdjustment',
+    summary: 'Add to or take from what an attempt cost',
     tag: 'Ledger',
     method: 'post',
     path: '/ledger/adjustments',
@@ -56,6 +57,7 @@ export const adjustmentsEndpoints = {
   }),
   'ledger.adjustments.list': endpoint({
     operationId: 'getLedgerAdjustments',
+    summary: 'List what was added to the costs of attempts later',
     tag: 'Ledger',
     method: 'get',
     path: '/ledger/adjustments',

@@ -88,19 +88,21 @@ const access = { keys: anyKey, scopes: ['analytics.view'] } as const;
 /** A graph: the numbers of its summary, and what its points tell, of a time unless they say of what else. */
 function graph<Summary extends z.ZodRawShape, Point extends z.ZodRawShape>(
   operationId: string,
+  summary: string,
   path: string,
-  summary: Summary,
+  totals: Summary,
   point: Point,
 ) {
   return endpoint({
     operationId,
+    summary,
     tag: 'Analytics > Graphs',
     method: 'get',
     path: `/analytics/graphs/${path}`,
     access,
     query: analyticsQuery,
     answer: z.object({
-      summary: z.object(summary),
+      summary: z.object(totals),
       data_points: z.array(z.object(point)),
       object: z.literal('analytics-graph'),
     }),
@@ -110,10 +112,11 @@ function graph<Summary extends z.ZodRawShape, Point extends z.ZodRawShape>(
 /** The usual graph: the same numbers in its summary as at each point in time. */
 function graphOverTime<Numbers extends z.ZodRawShape>(
   operationId: string,
+  summary: string,
   path: string,
   numbers: Numbers,
 ) {
-  return graph(operationId, path, numbers, { timestamp: instantText, ...numbers });
+  return graph(operationId, summary, path, numbers, { timestamp: instantText, ...numbers });
 }
 
 const timestamp = instantText;
@@ -202,48 +205,87 @@ const groupBy = {
 } as const;
 
 export const analyticsEndpoints = {
-  'analytics.graphs.requests': graphOverTime('getAnalyticsGraphsRequests', 'requests', {
-    total: whole,
-  }),
-  'analytics.graphs.cost': graphOverTime('getAnalyticsGraphsCost', 'cost', {
-    total: z.number(),
-    avg: average,
-  }),
-  'analytics.graphs.latency': graphOverTime('getAnalyticsGraphsLatency', 'latency', {
-    avg: average,
-    p50: average,
-    p90: average,
-    p99: average,
-  }),
-  'analytics.graphs.tokens': graphOverTime('getAnalyticsGraphsTokens', 'tokens', {
-    total: whole,
-    avg: average,
-  }),
-  'analytics.graphs.users': graphOverTime('getAnalyticsGraphsUsers', 'users', { total: whole }),
+  'analytics.graphs.requests': graphOverTime(
+    'getAnalyticsGraphsRequests',
+    'Count requests over time',
+    'requests',
+    {
+      total: whole,
+    },
+  ),
+  'analytics.graphs.cost': graphOverTime(
+    'getAnalyticsGraphsCost',
+    'Add up cost over time, in US cents',
+    'cost',
+    {
+      total: z.number(),
+      avg: average,
+    },
+  ),
+  'analytics.graphs.latency': graphOverTime(
+    'getAnalyticsGraphsLatency',
+    'Show how long requests took, over time',
+    'latency',
+    {
+      avg: average,
+      p50: average,
+      p90: average,
+      p99: average,
+    },
+  ),
+  'analytics.graphs.tokens': graphOverTime(
+    'getAnalyticsGraphsTokens',
+    'Add up tokens over time',
+    'tokens',
+    {
+      total: whole,
+      avg: average,
+    },
+  ),
+  'analytics.graphs.users': graphOverTime(
+    'getAnalyticsGraphsUsers',
+    'Count the users who sent requests, over time',
+    'users',
+    { total: whole },
+  ),
   'analytics.graphs.users-requests': graph(
     'getAnalyticsGraphsUsersRequests',
+    'Count requests a user, over time',
     'users/requests',
     { total: whole, unique: whole, avg: average },
     { timestamp, avg: average },
   ),
-  'analytics.graphs.errors': graphOverTime('getAnalyticsGraphsErrors', 'errors', { total: whole }),
-  'analytics.graphs.errors-rate': graphOverTime('getAnalyticsGraphsErrorsRate', 'errors/rate', {
-    rate: average,
-  }),
+  'analytics.graphs.errors': graphOverTime(
+    'getAnalyticsGraphsErrors',
+    'Count failed requests over time',
+    'errors',
+    { total: whole },
+  ),
+  'analytics.graphs.errors-rate': graphOverTime(
+    'getAnalyticsGraphsErrorsRate',
+    'Show what part of requests failed, over time',
+    'errors/rate',
+    {
+      rate: average,
+    },
+  ),
   'analytics.graphs.errors-stacks': graph(
     'getAnalyticsGraphsErrorsStacks',
+    'Count failed requests over time, by status',
     'errors/stacks',
     { total: whole },
     { timestamp, stats: z.array(z.object({ response_status_code: whole, count: whole })) },
   ),
   'analytics.graphs.errors-status-codes': graph(
     'getAnalyticsGraphsErrorsStatusCodes',
+    'Count failed requests by status',
     'errors/status-codes',
     { total_errors: whole, unique_error_codes: whole },
     { status_code: whole, count: whole },
   ),
   'analytics.graphs.requests-rescued': graph(
     'getAnalyticsGraphsRequestsRescued',
+    'Count requests that a retry or a fallback rescued',
     'requests/rescued',
     { retry: whole, fallback: whole },
     {
@@ -254,6 +296,7 @@ export const analyticsEndpoints = {
   ),
   'analytics.graphs.cache-hit-rate': graph(
     'getAnalyticsGraphsCacheHitRate',
+    'Show what part of requests the cache answered, over time',
     'cache/hit-rate',
     { total: whole, rate: average },
     {
@@ -267,32 +310,42 @@ export const analyticsEndpoints = {
   ),
   'analytics.graphs.cache-latency': graph(
     'getAnalyticsGraphsCacheLatency',
+    'Show how long answers from the cache took, over time',
     'cache/latency',
     {},
     { timestamp, avg: average },
   ),
-  'analytics.graphs.feedbacks': graphOverTime('getAnalyticsGraphsFeedbacks', 'feedbacks', {
-    total: whole,
-  }),
+  'analytics.graphs.feedbacks': graphOverTime(
+    'getAnalyticsGraphsFeedbacks',
+    'Count feedback over time',
+    'feedbacks',
+    {
+      total: whole,
+    },
+  ),
   'analytics.graphs.feedbacks-scores': graph(
     'getAnalyticsGraphsFeedbacksScores',
+    'Count feedback by its value',
     'feedbacks/scores',
     { total: whole },
     { score: whole, total: whole },
   ),
   'analytics.graphs.feedbacks-weighted': graphOverTime(
     'getAnalyticsGraphsFeedbacksWeighted',
+    'Show weighted feedback over time',
     'feedbacks/weighted',
     { avg: average },
   ),
   'analytics.graphs.feedbacks-ai-models': graph(
     'getAnalyticsGraphsFeedbacksAiModels',
+    'Show feedback by model',
     'feedbacks/ai-models',
     {},
     { ai_model: z.string(), total: whole, avg_weighted_feedback: average },
   ),
   'analytics.summary.cache': endpoint({
     operationId: 'getAnalyticsSummaryCache',
+    summary: 'Sum up what the cache answered and saved',
     tag: 'Analytics > Summary',
     method: 'get',
     path: '/analytics/summary/cache',
@@ -310,6 +363,7 @@ export const analyticsEndpoints = {
   }),
   'analytics.groups.users': endpoint({
     operationId: 'getAnalyticsGroupsUsers',
+    summary: 'Sum up requests and cost, a user a row',
     tag: 'Analytics > Groups',
     method: 'get',
     path: '/analytics/groups/users',
@@ -320,6 +374,7 @@ export const analyticsEndpoints = {
   }),
   'analytics.groups.ai-models': endpoint({
     operationId: 'getAnalyticsGroupsAiModels',
+    summary: 'Sum up requests and cost, a model a row',
     tag: 'Analytics > Groups',
     method: 'get',
     path: '/analytics/groups/ai-models',
@@ -330,6 +385,7 @@ export const analyticsEndpoints = {
   }),
   'analytics.groups.metadata': endpoint({
     operationId: 'getAnalyticsGroupsMetadataMetadataKey',
+    summary: 'Sum up requests and cost, a value of a metadata key a row',
     tag: 'Analytics > Groups',
     method: 'get',
     path: '/analytics/groups/metadata/{metadataKey}',
@@ -354,6 +410,7 @@ export const analyticsEndpoints = {
   'analytics.groups.by': endpoint({
     ...groupBy,
     operationId: 'getAnalyticsGroup',
+    summary: 'Sum up requests and cost by a column',
     tag: 'Analytics > Groups',
     path: '/analytics/groups/{groupBy}',
     access,
@@ -361,6 +418,7 @@ export const analyticsEndpoints = {
   'analytics.log-groups.by': endpoint({
     ...groupBy,
     operationId: 'getLogsGroup',
+    summary: 'Sum up logs by a column',
     tag: 'Logs',
     path: '/logs/groups/{groupBy}',
     access,

@@ -45,6 +45,7 @@ const answer = z.object({
 export const feedbackEndpoints = {
   'feedback.create': endpoint({
     operationId: 'createFeedback',
+    summary: 'Rate requests, by the id of their trace',
     tag: 'Feedback',
     method: 'post',
     path: '/feedback',
@@ -54,6 +55,7 @@ export const feedbackEndpoints = {
   }),
   'feedback.update': endpoint({
     operationId: 'updateFeedback',
+    summary: 'Change a rating',
     tag: 'Feedback',
     method: 'put',
     path: '/feedback/{id}',

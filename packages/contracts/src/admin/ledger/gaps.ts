@@ -18,6 +18,7 @@ const gap = z.object({
 export const gapsEndpoints = {
   'ledger.gaps': endpoint({
     operationId: 'getLedgerGaps',
+    summary: 'List usage records that gateways made and the ledger lacks',
     tag: 'Ledger',
     method: 'get',
     path: '/ledger/gaps',

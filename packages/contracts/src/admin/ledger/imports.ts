@@ -13,6 +13,7 @@ const figures = z.object({
 export const importsEndpoints = {
   'ledger.imports.create': endpoint({
     operationId: 'createLedgerImport',
+    summary: 'Compare a provider’s own figures with the ledger',
     tag: 'Ledger',
     method: 'post',
     path: '/ledger/imports',

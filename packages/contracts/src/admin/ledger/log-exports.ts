@@ -174,6 +174,7 @@ const told = z.object({ message: z.string(), object: z.literal('export') });
 export const logExportsEndpoints = {
   'log-exports.field-restrictions': endpoint({
     operationId: 'getLogExportFieldRestrictions',
+    summary: 'List the fields that exports may not have',
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports/field-restrictions',
@@ -183,6 +184,7 @@ export const logExportsEndpoints = {
   }),
   'log-exports.read': endpoint({
     operationId: 'getLogsExportsExportId',
+    summary: 'Show one export of logs',
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports/{exportId}',
@@ -191,6 +193,7 @@ export const logExportsEndpoints = {
   }),
   'log-exports.update': endpoint({
     operationId: 'putLogsExportsExportId',
+    summary: 'Change an export that has not begun',
     tag: 'Logs Export',
     method: 'put',
     path: '/logs/exports/{exportId}',
@@ -209,6 +212,7 @@ export const logExportsEndpoints = {
   }),
   'log-exports.list': endpoint({
     operationId: 'getLogsExports',
+    summary: 'List exports of logs',
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports',
@@ -224,6 +228,7 @@ export const logExportsEndpoints = {
   }),
   'log-exports.create': endpoint({
     operationId: 'postLogsExports',
+    summary: 'Describe an export of logs',
     tag: 'Logs Export',
     method: 'post',
     path: '/logs/exports',
@@ -242,6 +247,7 @@ export const logExportsEndpoints = {
   }),
   'log-exports.start': endpoint({
     operationId: 'postLogsExportsExportIdStart',
+    summary: 'Begin an export of logs',
     tag: 'Logs Export',
     method: 'post',
     path: '/logs/exports/{exportId}/start',
@@ -251,6 +257,7 @@ export const logExportsEndpoints = {
   }),
   'log-exports.cancel': endpoint({
     operationId: 'postLogsExportsExportIdCancel',
+    summary: 'Stop an export of logs',
     tag: 'Logs Export',
     method: 'post',
     path: '/logs/exports/{exportId}/cancel',
@@ -260,6 +267,7 @@ export const logExportsEndpoints = {
   }),
   'log-exports.download': endpoint({
     operationId: 'getLogsExportsExportIdDownload',
+    summary: 'Get the address of an export’s file',
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports/{exportId}/download',

@@ -295,6 +295,7 @@ const customLog = z.object({
 export const logsEndpoints = {
   'logs.create': endpoint({
     operationId: 'postLogs',
+    summary: 'Write a request that went past the gateway into the ledger',
     tag: 'Logs',
     method: 'post',
     path: '/logs',
@@ -310,6 +311,7 @@ export const logsEndpoints = {
   }),
   'logs.list': endpoint({
     operationId: 'listLogs',
+    summary: 'List requests, the latest first',
     tag: 'Logs',
     method: 'get',
     path: '/logs',
@@ -327,6 +329,7 @@ export const logsEndpoints = {
   }),
   'logs.read': endpoint({
     operationId: 'getLogsLogId',
+    summary: 'Show the log of one request',
     tag: 'Logs',
     method: 'get',
     path: '/logs/{logId}',
@@ -338,6 +341,7 @@ export const logsEndpoints = {
   }),
   'requests.read': endpoint({
     operationId: 'getRequest',
+    summary: 'Show what became of a request: attempts, failures, cost',
     tag: 'Logs',
     method: 'get',
     path: '/requests/{requestId}',
@@ -347,6 +351,7 @@ export const logsEndpoints = {
   }),
   'traces.read': endpoint({
     operationId: 'getTrace',
+    summary: 'Show the requests of a trace as a tree',
     tag: 'Logs',
     method: 'get',
     path: '/traces/{traceId}',

@@ -20,6 +20,7 @@ const reject = z.object({
 export const rejectsEndpoints = {
   'ledger.rejects.list': endpoint({
     operationId: 'getLedgerRejects',
+    summary: 'List what arrived at the ledger and could not be read',
     tag: 'Ledger',
     method: 'get',
     path: '/ledger/rejects',
@@ -36,6 +37,7 @@ export const rejectsEndpoints = {
   }),
   'ledger.rejects.replay': endpoint({
     operationId: 'createLedgerRejectsReplay',
+    summary: 'Read again what the ledger could not read',
     tag: 'Ledger',
     method: 'post',
     path: '/ledger/rejects/replay',

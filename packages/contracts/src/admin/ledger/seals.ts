@@ -50,6 +50,7 @@ const fault = z.object({
 export const sealsEndpoints = {
   'ledger.seals.list': endpoint({
     operationId: 'getLedgerSeals',
+    summary: 'List the sealed totals of workspaces and days',
     tag: 'Ledger',
     method: 'get',
     path: '/ledger/seals',
@@ -64,6 +65,7 @@ export const sealsEndpoints = {
   }),
   'ledger.seals.verify': endpoint({
     operationId: 'getLedgerVerify',
+    summary: 'Prove that the sealed records are whole',
     tag: 'Ledger',
     method: 'get',
     path: '/ledger/verify',

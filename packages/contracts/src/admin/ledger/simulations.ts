@@ -128,6 +128,7 @@ const answer = z.object({
 export const simulationsEndpoints = {
   'simulations.create': endpoint({
     operationId: 'simulateChange',
+    summary: 'Replay a change over logged requests',
     tag: 'Simulation',
     method: 'post',
     path: '/simulate',

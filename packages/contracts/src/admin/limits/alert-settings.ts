@@ -16,6 +16,7 @@ const added = 'where alerts go is not part of the published API';
 export const alertSettingsEndpoints = {
   'organisation.alert-settings.read': endpoint({
     operationId: 'getOrganisationAlertSettings',
+    summary: 'Show where alerts go',
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation/alert-settings',
@@ -25,6 +26,7 @@ export const alertSettingsEndpoints = {
   }),
   'organisation.alert-settings.update': endpoint({
     operationId: 'updateOrganisationAlertSettings',
+    summary: 'Set where alerts go',
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation/alert-settings',

@@ -104,6 +104,7 @@ const errors = [400, 401, 403, 404, 500];
 export const rateLimitsPoliciesEndpoints = {
   'rate-limits-policies.list': endpoint({
     operationId: 'listRateLimitsPolicies',
+    summary: 'List rate limits',
     tag,
     method: 'get',
     path: '/policies/rate-limits',
@@ -114,6 +115,7 @@ export const rateLimitsPoliciesEndpoints = {
   }),
   'rate-limits-policies.create': endpoint({
     operationId: 'createRateLimitsPolicy',
+    summary: 'Limit how many requests or tokens a period may have',
     tag,
     method: 'post',
     path: '/policies/rate-limits',
@@ -125,6 +127,7 @@ export const rateLimitsPoliciesEndpoints = {
   }),
   'rate-limits-policies.read': endpoint({
     operationId: 'getRateLimitsPolicy',
+    summary: 'Show one rate limit',
     tag,
     method: 'get',
     path: one,
@@ -135,6 +138,7 @@ export const rateLimitsPoliciesEndpoints = {
   }),
   'rate-limits-policies.update': endpoint({
     operationId: 'updateRateLimitsPolicy',
+    summary: 'Change a rate limit',
     tag,
     method: 'put',
     path: one,
@@ -146,6 +150,7 @@ export const rateLimitsPoliciesEndpoints = {
   }),
   'rate-limits-policies.delete': endpoint({
     operationId: 'deleteRateLimitsPolicy',
+    summary: 'Delete a rate limit',
     tag,
     method: 'delete',
     path: one,

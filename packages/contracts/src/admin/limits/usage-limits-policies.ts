@@ -138,6 +138,7 @@ const errors = [400, 401, 403, 404, 500];
 export const usageLimitsPoliciesEndpoints = {
   'usage-limits-policies.list': endpoint({
     operationId: 'listUsageLimitsPolicies',
+    summary: 'List budgets',
     tag,
     method: 'get',
     path: '/policies/usage-limits',
@@ -148,6 +149,7 @@ export const usageLimitsPoliciesEndpoints = {
   }),
   'usage-limits-policies.create': endpoint({
     operationId: 'createUsageLimitsPolicy',
+    summary: 'Limit what may be spent or used',
     tag,
     method: 'post',
     path: '/policies/usage-limits',
@@ -159,6 +161,7 @@ export const usageLimitsPoliciesEndpoints = {
   }),
   'usage-limits-policies.read': endpoint({
     operationId: 'getUsageLimitsPolicy',
+    summary: 'Show one budget',
     tag,
     method: 'get',
     path: one,
@@ -169,6 +172,7 @@ export const usageLimitsPoliciesEndpoints = {
   }),
   'usage-limits-policies.update': endpoint({
     operationId: 'updateUsageLimitsPolicy',
+    summary: 'Change a budget',
     tag,
     method: 'put',
     path: one,
@@ -180,6 +184,7 @@ export const usageLimitsPoliciesEndpoints = {
   }),
   'usage-limits-policies.delete': endpoint({
     operationId: 'deleteUsageLimitsPolicy',
+    summary: 'Delete a budget',
     tag,
     method: 'delete',
     path: one,
@@ -190,6 +195,7 @@ export const usageLimitsPoliciesEndpoints = {
   }),
   'usage-limits-policies.entities.list': endpoint({
     operationId: 'listUsageLimitsPolicyEntities',
+    summary: 'List how much of a budget each group has used',
     tag,
     method: 'get',
     path: `${one}/entities`,
@@ -200,6 +206,7 @@ export const usageLimitsPoliciesEndpoints = {
   }),
   'usage-limits-policies.entities.reset': endpoint({
     operationId: 'resetUsageLimitsPolicyEntity',
+    summary: 'Give a group its budget anew',
     tag,
     method: 'put',
     path: `${one}/entities/{entityId}/reset`,

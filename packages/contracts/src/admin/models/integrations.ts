@@ -218,9 +218,7 @@ const integrationDetail = integration.extend({
   masked_key: z.string(),
   /** The settings of its provider; what is secret appears as `masked_<name>`. */
   configurations: z.record(z.string(), z.unknown()),
-  global_workspace_access_settings: z
-    .object({ enabled: z.boolean(), ...shownGrantLimits })
-    .nullable(),
+  global_workspace_access_settings: z.object({ enabled: z.boolean(), ...shownGrantLimits }),
   allow_all_models: z.boolean(),
   workspace_count: z.int(),
   secret_mappings: z.array(secretMapping),
@@ -254,6 +252,7 @@ const scopesTo = byLevel('organisation_integrations', 'workspace_integrations');
 export const integrationsEndpoints = {
   'integrations.list': endpoint({
     operationId: 'getIntegrations',
+    summary: 'List connections to model providers',
     tag: 'Integrations',
     method: 'get',
     path: '/integrations',
@@ -267,6 +266,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.create': endpoint({
     operationId: 'postIntegrations',
+    summary: 'Connect a model provider, with its credentials',
     tag: 'Integrations',
     method: 'post',
     path: '/integrations',
@@ -277,6 +277,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.read': endpoint({
     operationId: 'getIntegrationsSlug',
+    summary: 'Show one connection, its secrets masked',
     tag: 'Integrations',
     method: 'get',
     path: '/integrations/{slug}',
@@ -285,6 +286,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.update': endpoint({
     operationId: 'putIntegrationsSlug',
+    summary: 'Change a connection to a model provider',
     tag: 'Integrations',
     method: 'put',
     path: '/integrations/{slug}',
@@ -295,6 +297,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.delete': endpoint({
     operationId: 'deleteIntegrationsSlug',
+    summary: 'Disconnect a model provider',
     tag: 'Integrations',
     method: 'delete',
     path: '/integrations/{slug}',
@@ -304,6 +307,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.models.list': endpoint({
     operationId: 'getIntegrationsSlugModels',
+    summary: 'List the models that a connection offers',
     tag: 'Integrations > Models',
     method: 'get',
     path: '/integrations/{slug}/models',
@@ -313,6 +317,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.models.update': endpoint({
     operationId: 'putIntegrationsSlugModels',
+    summary: 'Set which models a connection offers, and at what price',
     tag: 'Integrations > Models',
     method: 'put',
     path: '/integrations/{slug}/models',
@@ -323,6 +328,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.models.delete': endpoint({
     operationId: 'deleteIntegrationsSlugModels',
+    summary: 'Take models of your own from a connection',
     tag: 'Integrations > Models',
     method: 'delete',
     path: '/integrations/{slug}/models',
@@ -333,6 +339,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.workspaces.list': endpoint({
     operationId: 'getIntegrationsSlugWorkspaces',
+    summary: 'List the workspaces that may use a connection',
     tag: 'Integrations > Workspaces',
     method: 'get',
     path: '/integrations/{slug}/workspaces',
@@ -342,6 +349,7 @@ export const integrationsEndpoints = {
   }),
   'integrations.workspaces.update': endpoint({
     operationId: 'putIntegrationsSlugWorkspaces',
+    summary: 'Set which workspaces may use a connection, within which limits',
     tag: 'Integrations > Workspaces',
     method: 'put',
     path: '/integrations/{slug}/workspaces',

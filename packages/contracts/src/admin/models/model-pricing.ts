@@ -92,6 +92,7 @@ const modelSettings = z.object({
 export const modelPricingEndpoints = {
   'model-pricing.read': openEndpoint({
     operationId: 'getModelPricing',
+    summary: 'Show the price of a model',
     tag: 'Model Pricing',
     errorForm: 'text',
     method: 'get',
@@ -103,6 +104,7 @@ export const modelPricingEndpoints = {
   }),
   'model-settings.read': openEndpoint({
     operationId: 'getModelGeneralConfig',
+    summary: 'Show what a model takes and how it is called',
     tag: 'Model Pricing',
     errorForm: 'text',
     method: 'get',

@@ -71,6 +71,7 @@ const providerReference = z.object({ id: z.uuid(), slug: z.string() });
 export const providersEndpoints = {
   'providers.list': endpoint({
     operationId: 'getProviders',
+    summary: 'List the providers of a workspace',
     tag: 'Providers',
     method: 'get',
     path: '/providers',
@@ -84,6 +85,7 @@ export const providersEndpoints = {
   }),
   'providers.create': endpoint({
     operationId: 'postProviders',
+    summary: 'Add a provider to a workspace, from a connection',
     tag: 'Providers',
     method: 'post',
     path: '/providers',
@@ -94,6 +96,7 @@ export const providersEndpoints = {
   }),
   'providers.read': endpoint({
     operationId: 'getProvidersSlug',
+    summary: 'Show one provider of a workspace',
     tag: 'Providers',
     method: 'get',
     path: '/providers/{slug}',
@@ -103,6 +106,7 @@ export const providersEndpoints = {
   }),
   'providers.update': endpoint({
     operationId: 'putProvidersSlug',
+    summary: 'Change a provider of a workspace',
     tag: 'Providers',
     method: 'put',
     path: '/providers/{slug}',
@@ -114,6 +118,7 @@ export const providersEndpoints = {
   }),
   'providers.delete': endpoint({
     operationId: 'deleteProvidersSlug',
+    summary: 'Delete a provider of a workspace',
     tag: 'Providers',
     method: 'delete',
     path: '/providers/{slug}',

@@ -173,6 +173,7 @@ const detail = listItem.extend({
 export const secretReferencesEndpoints = {
   'secret-references.list': endpoint({
     operationId: 'listSecretReferences',
+    summary: 'List references to secrets in your own store',
     tag: 'Secret-References',
     method: 'get',
     path: '/secret-references',
@@ -192,6 +193,7 @@ export const secretReferencesEndpoints = {
   }),
   'secret-references.create': endpoint({
     operationId: 'createSecretReference',
+    summary: 'Refer to a secret in your own store',
     tag: 'Secret-References',
     method: 'post',
     path: '/secret-references',
@@ -207,6 +209,7 @@ export const secretReferencesEndpoints = {
   }),
   'secret-references.read': endpoint({
     operationId: 'getSecretReference',
+    summary: 'Show one reference to a secret',
     tag: 'Secret-References',
     method: 'get',
     path: '/secret-references/{secretReferenceId}',
@@ -216,6 +219,7 @@ export const secretReferencesEndpoints = {
   }),
   'secret-references.update': endpoint({
     operationId: 'updateSecretReference',
+    summary: 'Change a reference to a secret',
     tag: 'Secret-References',
     method: 'put',
     path: '/secret-references/{secretReferenceId}',
@@ -227,6 +231,7 @@ export const secretReferencesEndpoints = {
   }),
   'secret-references.delete': endpoint({
     operationId: 'deleteSecretReference',
+    summary: 'Delete a reference to a secret',
     tag: 'Secret-References',
     method: 'delete',
     path: '/secret-references/{secretReferenceId}',

@@ -115,6 +115,7 @@ const virtualKey = z.object({
 export const virtualKeysEndpoints = {
   'virtual-keys.list': endpoint({
     operationId: 'getVirtualKeys',
+    summary: 'List providers under their older name',
     tag: 'Virtual-keys',
     errorForm: 'virtual-key',
     method: 'get',
@@ -129,6 +130,7 @@ export const virtualKeysEndpoints = {
   }),
   'virtual-keys.create': endpoint({
     operationId: 'postVirtualKeys',
+    summary: 'Add a provider with its credentials in one call',
     tag: 'Virtual-keys',
     errorForm: 'virtual-key',
     method: 'post',
@@ -140,6 +142,7 @@ export const virtualKeysEndpoints = {
   }),
   'virtual-keys.read': endpoint({
     operationId: 'getVirtualKeysSlug',
+    summary: 'Show one provider under its older name',
     tag: 'Virtual-keys',
     errorForm: 'virtual-key',
     method: 'get',
@@ -150,6 +153,7 @@ export const virtualKeysEndpoints = {
   }),
   'virtual-keys.update': endpoint({
     operationId: 'putVirtualKeysSlug',
+    summary: 'Change a provider under its older name',
     tag: 'Virtual-keys',
     errorForm: 'virtual-key',
     method: 'put',
@@ -162,6 +166,7 @@ export const virtualKeysEndpoints = {
   }),
   'virtual-keys.delete': endpoint({
     operationId: 'deleteVirtualKeysSlug',
+    summary: 'Delete a provider under its older name',
     tag: 'Virtual-keys',
     errorForm: 'virtual-key',
     method: 'delete',

@@ -21,7 +21,7 @@ export const modelWords = {
   global_workspace_access:
     'Whether every workspace may use it, new ones too; null = only those named.',
   global_workspace_access_settings:
-    'What every workspace gets, new ones too; null = only those named.',
+    'What every workspace gets, new ones too, while it is enabled; otherwise only those named.',
   override_existing_workspace_access:
     'Whether workspaces that are not named get what new ones get.',
   workspace_count: 'In how many workspaces it may be used.',

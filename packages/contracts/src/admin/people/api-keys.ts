@@ -135,6 +135,7 @@ const scopesTo = (action: string) => ({
 export const apiKeysEndpoints = {
   'api-keys.create': endpoint({
     operationId: 'postApiKeysTypeSubType',
+    summary: 'Make a key; its secret is shown this once',
     tag: 'Api-Keys',
     method: 'post',
     path: '/api-keys/{type}/{sub-type}',
@@ -146,6 +147,7 @@ export const apiKeysEndpoints = {
   }),
   'api-keys.list': endpoint({
     operationId: 'getApiKeys',
+    summary: 'List keys',
     tag: 'Api-Keys',
     method: 'get',
     path: '/api-keys',
@@ -155,6 +157,7 @@ export const apiKeysEndpoints = {
   }),
   'api-keys.read': endpoint({
     operationId: 'getApiKeysId',
+    summary: 'Show one key, its secret masked',
     tag: 'Api-Keys',
     method: 'get',
     path: '/api-keys/{id}',
@@ -163,6 +166,7 @@ export const apiKeysEndpoints = {
   }),
   'api-keys.update': endpoint({
     operationId: 'putApiKeysId',
+    summary: 'Change a key: name, scopes, limits, defaults',
     tag: 'Api-Keys',
     method: 'put',
     path: '/api-keys/{id}',
@@ -173,6 +177,7 @@ export const apiKeysEndpoints = {
   }),
   'api-keys.delete': endpoint({
     operationId: 'deleteApiKeysId',
+    summary: 'Delete a key; it is refused from then on',
     tag: 'Api-Keys',
     method: 'delete',
     path: '/api-keys/{id}',
@@ -182,6 +187,7 @@ export const apiKeysEndpoints = {
   }),
   'api-keys.rotate': endpoint({
     operationId: 'postApiKeysIdRotate',
+    summary: 'Replace the secret of a key',
     tag: 'Api-Keys',
     method: 'post',
     path: '/api-keys/{id}/rotate',

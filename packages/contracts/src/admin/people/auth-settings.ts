@@ -81,6 +81,7 @@ const added = 'how JWTs are validated is not part of the published API';
 export const authSettingsEndpoints = {
   'organisation.auth-settings.read': endpoint({
     operationId: 'getOrganisationAuthSettings',
+    summary: 'Show how tokens of your identity provider are checked',
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation/auth-settings',
@@ -90,6 +91,7 @@ export const authSettingsEndpoints = {
   }),
   'organisation.auth-settings.update': endpoint({
     operationId: 'updateOrganisationAuthSettings',
+    summary: 'Set how tokens of your identity provider are checked',
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation/auth-settings',

@@ -41,6 +41,7 @@ export const acceptInviteBody = z.object({
 export const invitesEndpoints = {
   'invites.list': endpoint({
     operationId: 'getAdminUsersInvites',
+    summary: 'List invites',
     tag: 'User-invites',
     method: 'get',
     path: '/admin/users/invites',
@@ -56,6 +57,7 @@ export const invitesEndpoints = {
   }),
   'invites.create': endpoint({
     operationId: 'Invites_create',
+    summary: 'Invite a person',
     tag: 'User-invites',
     method: 'post',
     path: '/admin/users/invites',
@@ -66,6 +68,7 @@ export const invitesEndpoints = {
   }),
   'invites.read': endpoint({
     operationId: 'getAdminUsersInvitesInviteId',
+    summary: 'Show one invite',
     tag: 'User-invites',
     method: 'get',
     path: '/admin/users/invites/{inviteId}',
@@ -74,6 +77,7 @@ export const invitesEndpoints = {
   }),
   'invites.delete': endpoint({
     operationId: 'deleteAdminUsersInvitesInviteId',
+    summary: 'Withdraw an invite',
     tag: 'User-invites',
     method: 'delete',
     path: '/admin/users/invites/{inviteId}',
@@ -83,6 +87,7 @@ export const invitesEndpoints = {
   }),
   'invites.resend': endpoint({
     operationId: 'postAdminUsersInvitesInviteIdResend',
+    summary: 'Make the link of an invite anew',
     tag: 'User-invites',
     method: 'post',
     path: '/admin/users/invites/{inviteId}/resend',
@@ -92,6 +97,7 @@ export const invitesEndpoints = {
   }),
   'invites.describe': openEndpoint({
     operationId: 'getAdminUsersInvitesAccept',
+    summary: 'Show the page behind the link of an invite',
     added: 'what a person sees who opens the link of an invite',
     tag: 'User-invites',
     method: 'get',
@@ -101,6 +107,7 @@ export const invitesEndpoints = {
   }),
   'invites.accept': openEndpoint({
     operationId: 'postAdminUsersInvitesAccept',
+    summary: 'Accept an invite',
     added: 'how an invite is accepted; none is published',
     tag: 'User-invites',
     method: 'post',

@@ -55,6 +55,7 @@ export const updateExclusionsBody = z.object({
 export const organisationEndpoints = {
   'organisation.read': endpoint({
     operationId: 'getOrganisation',
+    summary: 'Show the organisation',
     added: 'an organisation is made by its operator; this is how its admins see it',
     tag: 'Organisation',
     method: 'get',
@@ -64,6 +65,7 @@ export const organisationEndpoints = {
   }),
   'organisation.update': endpoint({
     operationId: 'updateOrganisation',
+    summary: 'Rename the organisation',
     added: 'how its admins rename it',
     tag: 'Organisation',
     method: 'put',
@@ -75,6 +77,7 @@ export const organisationEndpoints = {
   }),
   'organisation.settings.read': endpoint({
     operationId: 'getOrganisationSettings',
+    summary: 'Show the settings of the organisation',
     added: 'security settings are known by name only; no way to read them is published',
     tag: 'Organisation',
     method: 'get',
@@ -84,6 +87,7 @@ export const organisationEndpoints = {
   }),
   'organisation.settings.update': endpoint({
     operationId: 'updateOrganisationSettings',
+    summary: 'Change the settings of the organisation',
     added: 'nor one to change them',
     tag: 'Organisation',
     method: 'put',
@@ -95,6 +99,7 @@ export const organisationEndpoints = {
   }),
   'workspaces.settings.read': endpoint({
     operationId: 'getWorkspaceSettings',
+    summary: 'Show the settings that hold in a workspace',
     added: 'what holds in a workspace, its own decisions included',
     tag: 'Workspaces',
     method: 'get',
@@ -104,6 +109,7 @@ export const organisationEndpoints = {
   }),
   'workspaces.settings.update': endpoint({
     operationId: 'updateWorkspaceSettings',
+    summary: 'Change the settings that a workspace may set for itself',
     added: 'how a workspace decides for itself in the sections that are open to it',
     tag: 'Workspaces',
     method: 'put',
@@ -115,6 +121,7 @@ export const organisationEndpoints = {
   }),
   'organisation.defaults.read': endpoint({
     operationId: 'getOrganisationDefaults',
+    summary: 'Show the guardrails of all workspaces',
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation/defaults',
@@ -123,6 +130,7 @@ export const organisationEndpoints = {
   }),
   'organisation.defaults.update': endpoint({
     operationId: 'updateOrganisationDefaults',
+    summary: 'Set the guardrails of all workspaces',
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation/defaults',
@@ -133,6 +141,7 @@ export const organisationEndpoints = {
   }),
   'exclusions.input-guardrails.read': endpoint({
     operationId: 'listInputGuardrailExclusions',
+    summary: 'List the workspaces that are spared the organisation’s checks of requests',
     tag: 'Workspace Exclusions',
     method: 'get',
     path: '/workspace-exclusions/input-guardrails',
@@ -142,6 +151,7 @@ export const organisationEndpoints = {
   }),
   'exclusions.input-guardrails.update': endpoint({
     operationId: 'updateInputGuardrailExclusions',
+    summary: 'Set which workspaces are spared the organisation’s checks of requests',
     tag: 'Workspace Exclusions',
     method: 'put',
     path: '/workspace-exclusions/input-guardrails',
@@ -152,6 +162,7 @@ export const organisationEndpoints = {
   }),
   'exclusions.output-guardrails.read': endpoint({
     operationId: 'listOutputGuardrailExclusions',
+    summary: 'List the workspaces that are spared the organisation’s checks of replies',
     tag: 'Workspace Exclusions',
     method: 'get',
     path: '/workspace-exclusions/output-guardrails',
@@ -161,6 +172,7 @@ export const organisationEndpoints = {
   }),
   'exclusions.output-guardrails.update': endpoint({
     operationId: 'updateOutputGuardrailExclusions',
+    summary: 'Set which workspaces are spared the organisation’s checks of replies',
     tag: 'Workspace Exclusions',
     method: 'put',
     path: '/workspace-exclusions/output-guardrails',

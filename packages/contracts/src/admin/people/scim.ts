@@ -55,6 +55,7 @@ export const listScimMappingsQuery = z
 export const scimEndpoints = {
   'scim-workspaces.list': endpoint({
     operationId: 'getScimWorkspaces',
+    summary: 'List which groups become members of which workspaces',
     tag: 'Workspaces',
     method: 'get',
     path: '/scim/workspaces',
@@ -64,6 +65,7 @@ export const scimEndpoints = {
   }),
   'scim-workspaces.create': endpoint({
     operationId: 'postScimWorkspaces',
+    summary: 'Make a group members of a workspace',
     tag: 'Workspaces',
     method: 'post',
     path: '/scim/workspaces',
@@ -74,6 +76,7 @@ export const scimEndpoints = {
   }),
   'scim-workspaces.delete': endpoint({
     operationId: 'deleteScimWorkspacesScimWorkspaceGroupId',
+    summary: 'Make a group members of a workspace no longer',
     tag: 'Workspaces',
     method: 'delete',
     path: '/scim/workspaces/{scimWorkspaceGroupId}',
@@ -83,6 +86,7 @@ export const scimEndpoints = {
   }),
   'scim-groups.list': endpoint({
     operationId: 'listScimGroups',
+    summary: 'List the groups of the identity provider',
     tag: 'SCIM',
     method: 'get',
     path: '/scim/groups',

@@ -28,6 +28,7 @@ const updateUserBody = z.object({ role: z.enum(['admin', 'member']).optional() }
 export const usersEndpoints = {
   'users.list': endpoint({
     operationId: 'getAdminUsers',
+    summary: 'List users',
     tag: 'Users',
     method: 'get',
     path: '/admin/users',
@@ -37,6 +38,7 @@ export const usersEndpoints = {
   }),
   'users.read': endpoint({
     operationId: 'getAdminUsersUserId',
+    summary: 'Show one user',
     tag: 'Users',
     method: 'get',
     path: '/admin/users/{userId}',
@@ -45,6 +47,7 @@ export const usersEndpoints = {
   }),
   'users.update': endpoint({
     operationId: 'putAdminUsersUserId',
+    summary: 'Change a user’s role',
     tag: 'Users',
     method: 'put',
     path: '/admin/users/{userId}',
@@ -55,6 +58,7 @@ export const usersEndpoints = {
   }),
   'users.delete': endpoint({
     operationId: 'deleteAdminUsersUserId',
+    summary: 'Remove a user from the organisation',
     tag: 'Users',
     method: 'delete',
     path: '/admin/users/{userId}',

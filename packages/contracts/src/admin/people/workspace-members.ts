@@ -36,6 +36,7 @@ export const addMembersBody = z
 export const workspaceMembersEndpoints = {
   'workspace-members.list': endpoint({
     operationId: 'getAdminWorkspacesWorkspaceIdUsers',
+    summary: 'List the members of a workspace',
     tag: 'Workspaces > Members',
     method: 'get',
     path: '/admin/workspaces/{workspaceId}/users',
@@ -51,6 +52,7 @@ export const workspaceMembersEndpoints = {
   }),
   'workspace-members.create': endpoint({
     operationId: 'postAdminWorkspacesWorkspaceIdUsers',
+    summary: 'Make users members of a workspace',
     tag: 'Workspaces > Members',
     method: 'post',
     path: '/admin/workspaces/{workspaceId}/users',
@@ -61,6 +63,7 @@ export const workspaceMembersEndpoints = {
   }),
   'workspace-members.read': endpoint({
     operationId: 'getAdminWorkspacesWorkspaceIdUsersUserId',
+    summary: 'Show one member of a workspace',
     tag: 'Workspaces > Members',
     method: 'get',
     path: '/admin/workspaces/{workspaceId}/users/{userId}',
@@ -69,6 +72,7 @@ export const workspaceMembersEndpoints = {
   }),
   'workspace-members.update': endpoint({
     operationId: 'putAdminWorkspacesWorkspaceIdUsersUserId',
+    summary: 'Change a member’s role',
     tag: 'Workspaces > Members',
     method: 'put',
     path: '/admin/workspaces/{workspaceId}/users/{userId}',
@@ -79,6 +83,7 @@ export const workspaceMembersEndpoints = {
   }),
   'workspace-members.delete': endpoint({
     operationId: 'deleteAdminWorkspacesWorkspaceIdUsersUserId',
+    summary: 'Take a member from a workspace',
     tag: 'Workspaces > Members',
     method: 'delete',
     path: '/admin/workspaces/{workspaceId}/users/{userId}',

@@ -105,7 +105,7 @@ const member = z.object({
   last_updated_at: instantText,
   status: z.literal('active'),
   workspace_id: z.uuid(),
-  email: z.string(),
+  email: z.email(),
   scopes: z.array(z.string()),
   settings: z.record(z.string(), z.unknown()).nullable(),
 });
@@ -122,6 +122,7 @@ const workspaceDetail = workspace.extend({
 export const workspacesEndpoints = {
   'workspaces.list': endpoint({
     operationId: 'getAdminWorkspaces',
+    summary: 'List workspaces',
     tag: 'Workspaces',
     method: 'get',
     path: '/admin/workspaces',
@@ -135,6 +136,7 @@ export const workspacesEndpoints = {
   }),
   'workspaces.create': endpoint({
     operationId: 'postAdminWorkspaces',
+    summary: 'Make a workspace',
     tag: 'Workspaces',
     method: 'post',
     path: '/admin/workspaces',
@@ -145,6 +147,7 @@ export const workspacesEndpoints = {
   }),
   'workspaces.read': endpoint({
     operationId: 'getAdminWorkspacesWorkspaceId',
+    summary: 'Show one workspace',
     tag: 'Workspaces',
     method: 'get',
     path: '/admin/workspaces/{workspaceId}',
@@ -154,6 +157,7 @@ export const workspacesEndpoints = {
   }),
   'workspaces.update': endpoint({
     operationId: 'putAdminWorkspacesWorkspaceId',
+    summary: 'Change a workspace: name, defaults, limits',
     tag: 'Workspaces',
     method: 'put',
     path: '/admin/workspaces/{workspaceId}',
@@ -164,6 +168,7 @@ export const workspacesEndpoints = {
   }),
   'workspaces.delete': endpoint({
     operationId: 'deleteAdminWorkspacesWorkspaceId',
+    summary: 'Delete a workspace',
     tag: 'Workspaces',
     method: 'delete',
     path: '/admin/workspaces/{workspaceId}',
@@ -173,6 +178,7 @@ export const workspacesEndpoints = {
   }),
   'workspaces.emptyCache': endpoint({
     operationId: 'deleteAdminWorkspacesWorkspaceIdCache',
+    summary: 'Forget the answers that are kept for a workspace',
     tag: 'Workspaces',
     method: 'delete',
     path: '/admin/workspaces/{workspaceId}/cache',

@@ -141,6 +141,7 @@ const scopesTo = byLevel('organisation_agent_integrations', 'workspace_agent_int
 export const agentsEndpoints = {
   'agent-integrations.list': endpoint({
     operationId: 'AgentIntegrations_list',
+    summary: 'List the agents that are known',
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations',
@@ -159,6 +160,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.create': endpoint({
     operationId: 'AgentIntegrations_create',
+    summary: 'Make an agent known by the address of its card',
     tag: 'Agents',
     method: 'post',
     path: '/agent-integrations',
@@ -170,6 +172,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.fetch-card': endpoint({
     operationId: 'fetchAgentCard',
+    summary: 'Fetch the card of an agent without keeping it',
     tag: 'Agents',
     method: 'post',
     path: '/agent-integrations/fetch-agent-card',
@@ -181,6 +184,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.read': endpoint({
     operationId: 'AgentIntegrations_retrieve',
+    summary: 'Show one agent',
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations/{agentIntegrationId}',
@@ -190,6 +194,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.update': endpoint({
     operationId: 'AgentIntegrations_update',
+    summary: 'Change how an agent is reached and what it may do',
     tag: 'Agents',
     method: 'put',
     path: '/agent-integrations/{agentIntegrationId}',
@@ -201,6 +206,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.delete': endpoint({
     operationId: 'AgentIntegrations_delete',
+    summary: 'Delete an agent',
     tag: 'Agents',
     method: 'delete',
     path: '/agent-integrations/{agentIntegrationId}',
@@ -211,6 +217,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.workspaces.list': endpoint({
     operationId: 'AgentIntegrationWorkspaces_list',
+    summary: 'List the workspaces that may use an agent',
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations/{agentIntegrationId}/workspaces',
@@ -221,6 +228,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.workspaces.update': endpoint({
     operationId: 'AgentIntegrationWorkspaces_bulkUpdate',
+    summary: 'Set which workspaces may use an agent',
     tag: 'Agents',
     method: 'put',
     path: '/agent-integrations/{agentIntegrationId}/workspaces',
@@ -232,6 +240,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.skills.list': endpoint({
     operationId: 'AgentIntegrationSkills_list',
+    summary: 'List the skills on an agent’s card',
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations/{agentIntegrationId}/skills',
@@ -242,6 +251,7 @@ export const agentsEndpoints = {
   }),
   'agent-integrations.skills.update': endpoint({
     operationId: 'AgentIntegrationSkills_bulkUpdate',
+    summary: 'Switch skills of an agent on or off',
     tag: 'Agents',
     method: 'put',
     path: '/agent-integrations/{agentIntegrationId}/skills',
@@ -253,6 +263,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.list': endpoint({
     operationId: 'AgentServers_list',
+    summary: 'List the agents of a workspace',
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers',
@@ -263,6 +274,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.create': endpoint({
     operationId: 'AgentServers_create',
+    summary: 'Open an agent to callers of a workspace',
     tag: 'Agents',
     method: 'post',
     path: '/agent-servers',
@@ -274,6 +286,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.read': endpoint({
     operationId: 'AgentServers_retrieve',
+    summary: 'Show one agent of a workspace',
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}',
@@ -283,6 +296,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.update': endpoint({
     operationId: 'AgentServers_update',
+    summary: 'Change an agent of a workspace',
     tag: 'Agents',
     method: 'put',
     path: '/agent-servers/{agentServerId}',
@@ -294,6 +308,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.delete': endpoint({
     operationId: 'AgentServers_delete',
+    summary: 'Close an agent of a workspace',
     tag: 'Agents',
     method: 'delete',
     path: '/agent-servers/{agentServerId}',
@@ -304,6 +319,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.skills.list': endpoint({
     operationId: 'AgentServerSkills_list',
+    summary: 'List the skills that an agent of a workspace offers',
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}/skills',
@@ -314,6 +330,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.skills.update': endpoint({
     operationId: 'AgentServerSkills_bulkUpdate',
+    summary: 'Switch skills of an agent of a workspace on or off',
     tag: 'Agents',
     method: 'put',
     path: '/agent-servers/{agentServerId}/skills',
@@ -325,6 +342,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.user-access.list': endpoint({
     operationId: 'AgentServerUserAccess_list',
+    summary: 'List who may call an agent',
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}/user-access',
@@ -335,6 +353,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.user-access.update': endpoint({
     operationId: 'AgentServerUserAccess_bulkUpdate',
+    summary: 'Set who may call an agent',
     tag: 'Agents',
     method: 'put',
     path: '/agent-servers/{agentServerId}/user-access',
@@ -346,6 +365,7 @@ export const agentsEndpoints = {
   }),
   'agent-servers.card.read': endpoint({
     operationId: 'getAgentServerCard',
+    summary: 'Show the card that callers of an agent get',
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}/agent-card',

@@ -183,6 +183,7 @@ const scopesTo = byLevel('organisation_mcp_integrations', 'workspace_mcp_integra
 export const mcpIntegrationsEndpoints = {
   'mcp-integrations.list': endpoint({
     operationId: 'McpIntegrations_list',
+    summary: 'List MCP servers that are known',
     tag: 'MCP Integrations',
     method: 'get',
     path: '/mcp-integrations',
@@ -196,6 +197,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.create': endpoint({
     operationId: 'McpIntegrations_create',
+    summary: 'Make an MCP server known, with its credentials',
     tag: 'MCP Integrations',
     method: 'post',
     path: '/mcp-integrations',
@@ -206,6 +208,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.read': endpoint({
     operationId: 'McpIntegrations_retrieve',
+    summary: 'Show one MCP server that is known',
     tag: 'MCP Integrations',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}',
@@ -214,6 +217,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.update': endpoint({
     operationId: 'McpIntegrations_update',
+    summary: 'Change how an MCP server is reached',
     tag: 'MCP Integrations',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}',
@@ -224,6 +228,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.delete': endpoint({
     operationId: 'McpIntegrations_delete',
+    summary: 'Delete an MCP server that is known',
     tag: 'MCP Integrations',
     method: 'delete',
     path: '/mcp-integrations/{mcpIntegrationId}',
@@ -233,6 +238,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.workspaces.list': endpoint({
     operationId: 'McpIntegrationWorkspaces_list',
+    summary: 'List the workspaces that may use an MCP server',
     tag: 'MCP Integrations > Workspaces',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
@@ -242,6 +248,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.workspaces.update': endpoint({
     operationId: 'McpIntegrationWorkspaces_bulkUpdate',
+    summary: 'Set which workspaces may use an MCP server',
     tag: 'MCP Integrations > Workspaces',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
@@ -252,6 +259,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.capabilities.list': endpoint({
     operationId: 'McpIntegrationCapabilities_list',
+    summary: 'List the tools, prompts and resources of an MCP server',
     tag: 'MCP Integrations > Capabilities',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
@@ -261,6 +269,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.capabilities.update': endpoint({
     operationId: 'McpIntegrationCapabilities_bulkUpdate',
+    summary: 'Switch tools, prompts and resources of an MCP server on or off',
     tag: 'MCP Integrations > Capabilities',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
@@ -271,6 +280,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.pins.list': endpoint({
     operationId: 'McpIntegrationPins_list',
+    summary: 'List the pinned definitions of an MCP server, and what changed',
     tag: 'MCP Integrations > Pins',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/pins',
@@ -283,6 +293,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.pins.update': endpoint({
     operationId: 'McpIntegrationPins_approve',
+    summary: 'Approve changed definitions of an MCP server',
     tag: 'MCP Integrations > Pins',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}/pins',
@@ -299,6 +310,7 @@ export const mcpIntegrationsEndpoints = {
   }),
   'mcp-integrations.metadata.read': endpoint({
     operationId: 'McpIntegrationMetadata_retrieve',
+    summary: 'Show what an MCP server tells of itself',
     tag: 'MCP Integrations > Metadata',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/metadata',
@@ -308,6 +320,7 @@ export const mcpIntegrationsEndpoints = {
   // Its answer is kept: what the server is and offers.
   'mcp-integrations.test': endpoint({
     operationId: 'McpIntegrations_test',
+    summary: 'Reach an MCP server and say what came of it',
     tag: 'MCP Integrations',
     method: 'post',
     path: '/mcp-integrations/{mcpIntegrationId}/test',

@@ -151,6 +151,7 @@ const connection = z.object({
 export const mcpServersEndpoints = {
   'mcp-servers.list': endpoint({
     operationId: 'McpServers_list',
+    summary: 'List the MCP servers of a workspace',
     tag: 'MCP Servers',
     method: 'get',
     path: '/mcp-servers',
@@ -160,6 +161,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.create': endpoint({
     operationId: 'McpServers_create',
+    summary: 'Open an MCP server to callers of a workspace',
     tag: 'MCP Servers',
     method: 'post',
     path: '/mcp-servers',
@@ -170,6 +172,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.read': endpoint({
     operationId: 'McpServers_retrieve',
+    summary: 'Show one MCP server of a workspace',
     tag: 'MCP Servers',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}',
@@ -178,6 +181,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.update': endpoint({
     operationId: 'McpServers_update',
+    summary: 'Change an MCP server of a workspace',
     tag: 'MCP Servers',
     method: 'put',
     path: '/mcp-servers/{mcpServerId}',
@@ -188,6 +192,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.delete': endpoint({
     operationId: 'McpServers_delete',
+    summary: 'Close an MCP server of a workspace',
     tag: 'MCP Servers',
     method: 'delete',
     path: '/mcp-servers/{mcpServerId}',
@@ -197,6 +202,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.test': endpoint({
     operationId: 'McpServers_test',
+    summary: 'Reach an MCP server of a workspace and say what came of it',
     tag: 'MCP Servers',
     method: 'post',
     path: '/mcp-servers/{mcpServerId}/test',
@@ -206,6 +212,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.capabilities.list': endpoint({
     operationId: 'McpServerCapabilities_list',
+    summary: 'List what an MCP server offers in a workspace',
     tag: 'MCP Servers > Capabilities',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/capabilities',
@@ -215,6 +222,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.capabilities.update': endpoint({
     operationId: 'McpServerCapabilities_bulkUpdate',
+    summary: 'Switch what an MCP server offers in a workspace on or off',
     tag: 'MCP Servers > Capabilities',
     method: 'put',
     path: '/mcp-servers/{mcpServerId}/capabilities',
@@ -225,6 +233,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.user-access.list': endpoint({
     operationId: 'McpServerUserAccess_list',
+    summary: 'List who may call an MCP server',
     tag: 'MCP Servers > User Access',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/user-access',
@@ -236,6 +245,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.user-access.update': endpoint({
     operationId: 'McpServerUserAccess_bulkUpdate',
+    summary: 'Set who may call an MCP server',
     tag: 'MCP Servers > User Access',
     method: 'put',
     path: '/mcp-servers/{mcpServerId}/user-access',
@@ -246,6 +256,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.connections.list': endpoint({
     operationId: 'McpServerConnections_list',
+    summary: 'List who has signed in at an MCP server',
     tag: 'MCP Servers > Connections',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/connections',
@@ -257,6 +268,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.connections.delete': endpoint({
     operationId: 'McpServerConnections_delete',
+    summary: 'Sign a user out of an MCP server',
     tag: 'MCP Servers > Connections',
     method: 'delete',
     path: '/mcp-servers/{mcpServerId}/connections',
@@ -270,6 +282,7 @@ export const mcpServersEndpoints = {
   }),
   'mcp-servers.metadata.read': endpoint({
     operationId: 'McpServerMetadata_retrieve',
+    summary: 'Show what an MCP server of a workspace tells of itself',
     tag: 'MCP Servers',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/metadata',

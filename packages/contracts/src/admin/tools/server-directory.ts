@@ -30,6 +30,7 @@ const registryEntry = z.object({
 export const mcpRegistryEndpoints = {
   'mcp-registry.list': endpoint({
     operationId: 'listMcpRegistry',
+    summary: 'List MCP servers as the community’s registry does',
     tag: 'MCP Registry',
     method: 'get',
     path: '/v0.1/servers',

@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { KeyType } from '@sluice/contracts';
 import {
-  type Access,
   adminEndpoints,
   type Endpoint,
   type ErrorForm,
   errorBodies,
   generalFields,
   pathHelp,
+  tags,
 } from '@sluice/contracts/admin';
 import { describeFields, descriptionOf } from './describe-fields.ts';
 import { errorStatuses } from './error-statuses.ts';
@@ -40,7 +40,7 @@ export function buildDocument(options: { version: string; headerPrefix: string }
     },
     servers: [{ url: '{base_url}', variables: { base_url: { default: '/v1' } } }],
     security: [{ 'Service-Key': [] }, { Bearer: [] }],
-    tags: tagsInUse().map((name) => ({ name })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: Object.fromEntries(
@@ -64,8 +64,8 @@ function describe(id: string, endpoint: Endpoint, example: OperationExample | un
   const context = [resourceOf(id)];
   return {
     operationId: endpoint.operationId,
-    summary: summaryOf(id),
-    ...(access === undefined ? {} : { description: whoMay(access) }),
+    summary: endpoint.summary,
+    description: whoMay(endpoint),
     tags: [endpoint.tag],
     parameters: parametersOf(endpoint, context, example),
     ...(body === undefined
@@ -93,22 +93,9 @@ function describe(id: string, endpoint: Endpoint, example: OperationExample | un
   };
 }
 
-const verbs = new Set(
-  'cancel create delete download fork list publish read render reset resend rotate start test update verify'.split(
-    ' ',
-  ),
-);
-
 /** `workspace-members.update` is about `workspace-members`. */
 function resourceOf(id: string): string {
   return id.split('.', 1)[0] ?? id;
-}
-
-/** `workspace-members.update` is "Update workspace members". */
-function summaryOf(id: string): string {
-  const words = id.replaceAll('-', ' ').split('.');
-  const verb = verbs.has(words.at(-1) ?? '') ? (words.pop() ?? '') : 'read';
-  return [`${verb.charAt(0).toUpperCase()}${verb.slice(1)}`, ...words].join(' ');
 }
 
 const keyNames: Readonly<Record<KeyType, string>> = {
@@ -117,7 +104,12 @@ const keyNames: Readonly<Record<KeyType, string>> = {
   'workspace-user': 'workspace user',
 };
 
-function whoMay({ keys, scopes }: Access): string {
+function whoMay({ access, plane }: Endpoint): string {
+  if (access === undefined)
+    return plane === 'public'
+      ? 'Needs no key.'
+      : 'Answered by the gateway; with a key that may ask models.';
+  const { keys, scopes } = access;
   const accepted = Array.isArray(scopes) ? scopes : Object.values(scopes).flat();
   const kinds = keys.map((key) => keyNames[key]).join(', ');
   return `Keys: ${kinds}. Needs one of the scopes: ${accepted.map((scope) => `\`${scope}\``).join(', ')}.`;
@@ -183,8 +175,4 @@ function asTyped(text: string | undefined, { type }: JsonSchema): unknown {
   if (text === undefined) return undefined;
   if (type === 'boolean') return text === 'true';
   return type === 'number' || type === 'integer' ? Number(text) : text;
-}
-
-function tagsInUse(): string[] {
-  return [...new Set(Object.values<Endpoint>(adminEndpoints).map(({ tag }) => tag))].sort();
 }

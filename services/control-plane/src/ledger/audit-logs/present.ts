@@ -16,7 +16,8 @@ export function presentEntry(row: AuditRow): Shown {
     query_params: row.queryParams,
     request_headers: row.requestHeaders,
     user_id: row.userId ?? undefined,
-    user_type: row.userType as Shown['user_type'],
+    // As published there are two: what nobody asked for has no `user_id`, and no `api_key_id`.
+    user_type: row.userType === 'user' ? 'user' : 'api_key',
     api_key_id: row.apiKeyId ?? undefined,
     organisation_id: row.organisationId,
     workspace_id: row.workspaceId ?? undefined,

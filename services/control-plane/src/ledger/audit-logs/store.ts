@@ -19,7 +19,7 @@ export async function listAuditEntries(
     uri: query.uri,
     requestId: query.request_id,
     userId: query.user_id?.toLowerCase(),
-    userType: query.user_type,
+    userType: query.user_type === 'api_key' ? { not: 'user' } : query.user_type,
     workspaceId: scope.workspaceId,
     responseStatusCode: query.response_status_code,
     resourceType: query.resource_type,

@@ -7,6 +7,7 @@ import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
+import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { provisionProvider } from '../providers/provision.ts';
 import { checkMappings } from '../secret-references/mappings.ts';
@@ -132,10 +133,7 @@ export function changeWorkspaces(
 ): Promise<void> {
   const show = (db: Database, row: IntegrationRow) => showAccess(db, row, call.now);
   return changeReached(call, reference, show, async (change, integration) => {
-    if (integration.workspaceId !== null)
-      throw new GatewayError('admin.refused', {
-        message: 'This integration belongs to one workspace.',
-      });
+    if (integration.workspaceId !== null) await onlyItsOwn(change.db, integration, body);
     if (
       (body.workspaces ?? []).length === 0 &&
       body.global_workspace_access === undefined &&
@@ -151,6 +149,24 @@ export function changeWorkspaces(
       updatedAt: call.now,
     });
   });
+}
+
+/** One that belongs to a workspace is opened, limited and closed there, and nowhere else. */
+async function onlyItsOwn(
+  db: Database,
+  integration: IntegrationRow,
+  body: BodyOf<'integrations.workspaces.update'>,
+): Promise<void> {
+  const others = await Promise.all(
+    (body.workspaces ?? []).map(async ({ id }) => {
+      const workspace = await findWorkspace(db, integration.organisationId, id);
+      return workspace?.id !== integration.workspaceId;
+    }),
+  );
+  if (others.includes(true) || body.global_workspace_access?.enabled === true)
+    throw new GatewayError('admin.refused', {
+      message: 'This integration belongs to one workspace, and serves no other.',
+    });
 }
 
 function mappingsOf(

@@ -44,7 +44,7 @@ export function presentIntegrationDetail(row: IntegrationRow, workspaceCount: nu
 export function presentGlobalAccess({
   globalAccess,
 }: Pick<IntegrationRow, 'globalAccess'>): Detail['global_workspace_access_settings'] {
-  if (globalAccess === null) return null;
+  if (globalAccess === null) return { enabled: false, usage_limits: null, rate_limits: null };
   const { enabled, usage_limits, rate_limits } = globalAccess as unknown as GlobalWorkspaceAccess;
   return {
     enabled,
