@@ -91,17 +91,26 @@ export {
   mcpTokenType,
   readMcpPath,
 } from './mcp-oauth.ts';
+export { type MatchedObject, matchObject, objectsAt } from './operations/match-object.ts';
 export type {
   BodyKind,
   ErrorShape,
   HookKinds,
+  MadeObject,
   ModelOperation,
+  NamedObject,
+  ObjectFacts,
+  ObjectFamily,
+  ObjectKind,
+  ObjectOperation,
   Operation,
   ToolOperation,
 } from './operations/operation.ts';
 export {
   type AnsweringFormat,
   type AnsweringFormatOf,
+  type CalledId,
+  type CalledOperation,
   type CallerFormat,
   type CheckedFormat,
   type CheckedFormatOf,
@@ -109,12 +118,15 @@ export {
   type EndpointOperation,
   endpoints,
   type NamedOperation,
+  type ObjectOperationId,
   type OperationId,
+  objectOperations,
   operationIds,
   operations,
   type StreamableFormat,
   type StreamableFormatOf,
 } from './operations/operations.ts';
+export { type PublishedOperation, publishedOperations } from './operations/published-operations.ts';
 export { type RequestType, requestTypes } from './operations/request-types.ts';
 export {
   agentServerUrl,

@@ -8,6 +8,8 @@ export interface RequestFacts {
   apiKeySlug: string;
   /** Endpoint id, e.g. `chatComplete`. */
   endpoint: string;
+  /** It is passed through by a row of its own, and goes by `proxy` as well. */
+  passesThrough?: boolean;
   /** Merged metadata: workspace over key over request. */
   metadata: Readonly<Record<string, string>>;
   configSlug: string | undefined;

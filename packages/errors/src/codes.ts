@@ -328,6 +328,24 @@ export const errorCodes = {
   'agent.path_invalid': request(400, 'The path below the agent is not sent on.'),
   'agent.task_not_found': request(404, 'Task not found'),
   'agent.push_not_supported': request(400, 'This agent may not call back.'),
+  'object.owner_unknown': {
+    status: 404,
+    retry: 'next-target',
+    type: 'not_found_error',
+    text: 'Nothing with this id is known here.',
+  },
+  'object.owners_differ': {
+    status: 400,
+    retry: 'never',
+    type: 'invalid_request_error',
+    text: 'The request names objects of several providers.',
+  },
+  'object.owners_unavailable': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'It cannot be found out at the moment whose object this is.',
+  },
   'agent.tasks_unavailable': {
     status: 503,
     retry: 'never',

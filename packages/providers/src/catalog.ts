@@ -1,3 +1,4 @@
+import type { ObjectFamily } from '@sluice/contracts';
 import { ai21 } from './adapters/ai21/index.ts';
 import { anthropic } from './adapters/anthropic/index.ts';
 import { azureAi } from './adapters/azure-ai/index.ts';
@@ -22,6 +23,7 @@ import { vertexAi } from './adapters/vertex-ai/index.ts';
 import { workersAi } from './adapters/workers-ai/index.ts';
 import { compatibleProviders } from './catalog/compatible.ts';
 import { demo } from './catalog/demo.ts';
+import { keepersOf } from './catalog/keepings.ts';
 import { movedProviders } from './catalog/moved.ts';
 import { openai } from './catalog/openai.ts';
 import { proxiedProviders } from './catalog/proxied.ts';
@@ -73,6 +75,11 @@ const byAlias = new Map(
 
 export function findProvider(id: string): ProviderEntry | undefined {
   return byId.get(id) ?? byAlias.get(id);
+}
+
+/** Ids of the providers that keep something of the family, in the catalogue's order. */
+export function providersKeeping(family: ObjectFamily): string[] {
+  return keepersOf(family, entries);
 }
 
 /** In the catalogue's order. */

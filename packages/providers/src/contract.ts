@@ -12,6 +12,7 @@ import type {
   Endpoint,
   JsonObject,
   JsonValue,
+  ObjectFamily,
   ReplyBill,
 } from '@sluice/contracts';
 import type { ModelOverrides } from './models/model-overrides.ts';
@@ -267,11 +268,18 @@ export interface ProviderEntry {
   quirks?: Quirks;
   /** Further paths whose replies can be read when they pass through, e.g. those that name the model. */
   knownPaths?: readonly KnownPaths[];
+  /** What stays there under an id, at OpenAI's paths. Absent = nothing that is known. */
+  keeps?: Keepings;
   /** Where the facts come from: a URL or document, and a date. */
   source: string;
   /** What users should know, in a sentence: retired, moved, not verified … */
   note?: string;
 }
+
+/** Of each family that a provider keeps, what its requests must say unless the caller does. */
+export type Keepings = Partial<
+  Readonly<Record<ObjectFamily, { readonly headers?: Readonly<Record<string, string>> }>>
+>;
 
 /** Tokens of one reply. Input includes cache reads and writes, each also counted apart. */
 export type Usage = ChatUsage;

@@ -6,7 +6,7 @@
 export { baseUrlOf, pathOf } from './address.ts';
 export { assembleStream } from './assemble/assemble-stream.ts';
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
-export { findProvider, providerIds } from './catalog.ts';
+export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export { responsesRequestOf } from './codecs/openai-responses/from-chat.ts';
 export type {
   AuthRecipe,
@@ -82,6 +82,7 @@ export {
   findPassThroughTranslation,
   findTranslation,
   modesOf,
+  passThroughTranslation,
 } from './translation/find-translation.ts';
 export { type Conversation, readConversation } from './translation/read-conversation.ts';
 export { readKeptAnswer } from './translation/read-kept-answer.ts';

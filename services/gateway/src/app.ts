@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import {
   type HeaderPrefixes,
   type HeaderSpelling,
+  matchObject,
+  type ObjectOperationId,
+  objectOperations,
   operations,
   rootSegment,
   spelledHeaders,
@@ -16,6 +19,7 @@ import type { Reply } from './exchange/reply.ts';
 import { agentCall } from './exchange/subject.ts';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
+import { requestTarget } from './http/request-target.ts';
 import { mcpAddress } from './mcp/address.ts';
 import type { ServeMcp } from './mcp/serve-mcp.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
@@ -57,6 +61,12 @@ export function createApp(deps: AppDeps): RequestListener {
       serve(endpoint, deps.pipelines.unified, deps),
     ]),
   );
+  const kept = new Map(
+    objectOperations.map((operation) => [
+      operation.id,
+      serve(operation, deps.pipelines.proxy, deps),
+    ]),
+  );
   const { agentCall: row } = operations;
   const asking = {
     id: row.id,
@@ -70,8 +80,18 @@ export function createApp(deps: AppDeps): RequestListener {
     const server = mcpAddress(req.url ?? '');
     if (server !== undefined) return deps.mcp(req, res, server);
     if (isAgentPath(req.url ?? '')) return agent(req, res);
+    const object = objectAt(req);
+    const keptHere = object === undefined ? undefined : kept.get(object);
+    if (keptHere !== undefined) return keptHere(req, res);
     app(req, res);
   };
+}
+
+/** What is asked of what stays at providers; undefined = nothing that a row knows. */
+function objectAt({ method = 'GET', url = '' }: IncomingMessage): ObjectOperationId | undefined {
+  const target = requestTarget(url);
+  if (!target.startsWith(`/${rootSegment.api}/`)) return undefined;
+  return matchObject(method, withoutQuery(target))?.operation.id;
 }
 
 /** An agent's address is an agent's, whichever provider the request names. */

@@ -55,6 +55,7 @@ import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
+import { OwnerNotes } from './owners/owner-notes.ts';
 import { agentStages } from './parts/agents.ts';
 import { createCache, createEmbedder } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
@@ -170,6 +171,7 @@ export async function wire(
     logger,
   });
   const circuits = circuitsPart(redis.shared);
+  const owners = new OwnerNotes(redis.shared);
 
   const { recorder } = ledger;
   const { store } = held;
@@ -256,6 +258,7 @@ export async function wire(
   });
   const ladder = createLadder({
     ...calling,
+    owners,
     newer,
     strictParams: env.STRICT_PARAMS,
     guardrails,
@@ -305,6 +308,7 @@ export async function wire(
     answerRendered,
     routeToTarget: routeToTarget({
       plan,
+      owners,
       ladder,
       recorder,
       content: content.keeper,

@@ -4,6 +4,7 @@
  */
 export type Operation =
   | ModelOperation
+  | ObjectOperation
   | PromptOperation
   | ExplainOperation
   | ToolOperation
@@ -44,8 +45,72 @@ export interface ModelOperation extends AnyOperation {
    * tokens of what is asked and answered, of what is asked alone, or other units.
    */
   readonly uses: 'text' | 'input' | 'units' | 'nothing';
-  /** What stays at the provider, under an id that later requests may name. */
-  readonly makes?: 'response';
+  /** What stays at the provider, and what of it the request names. */
+  readonly objects?: ObjectFacts;
+}
+
+/**
+ * Asks for something that stays at a provider: passed through to it, bytes as
+ * they are, by what is known of its path, its body and its reply.
+ */
+export interface ObjectOperation
+  extends Omit<ModelOperation, 'about' | 'body' | 'format' | 'reply' | 'cache' | 'names'> {
+  readonly about: 'object';
+  readonly body: 'raw';
+  readonly format: 'raw';
+  readonly reply: 'any';
+  readonly cache: 'none';
+  readonly names: { readonly model: 'address' };
+  /** What it is sent: JSON, which is read before it is passed on; anything, unread; nothing. */
+  readonly takes: 'json' | 'anything' | 'nothing';
+  /** Which of a provider's keepings it belongs to; undefined = nobody says who has it. */
+  readonly of?: ObjectFamily;
+  readonly objects: ObjectFacts;
+  /** Work that goes on after its answer and is billed when it is seen to have ended: the object's kind. */
+  readonly bills?: 'response' | 'run';
+}
+
+/** What providers keep, each with or without the others. */
+export type ObjectFamily =
+  | 'responses'
+  | 'conversations'
+  | 'stored completions'
+  | 'vector stores'
+  | 'assistants';
+
+export type ObjectKind =
+  | 'assistant'
+  | 'batch'
+  | 'completion'
+  | 'conversation'
+  | 'file'
+  | 'fine-tuning job'
+  | 'response'
+  | 'run'
+  | 'thread'
+  | 'vector store';
+
+export interface ObjectFacts {
+  /** Where the body's `store` says whether anything is kept; absent = it is. */
+  readonly stored?: 'unless-declined' | 'when-asked';
+  /** What a reply says was made, or is of the same owner. */
+  readonly makes?: readonly MadeObject[];
+  /** What a request names: it goes to the one who has that. */
+  readonly names?: readonly NamedObject[];
+}
+
+export interface MadeObject {
+  readonly kind: ObjectKind;
+  /** Where its id stands in the reply, and in the document that an event of a stream tells; members by dots. */
+  readonly id: string;
+  /** The `object` of that document, so that an id of something else is not taken for it. */
+  readonly object: string;
+}
+
+export interface NamedObject {
+  readonly kind: ObjectKind;
+  /** `path.<name>` of the address, or `body.<members>`, where `*` stands for each item of a list. */
+  readonly at: `path.${string}` | `body.${string}`;
 }
 
 /** Names a saved prompt, and becomes the request that the prompt's template makes. */

@@ -1,4 +1,5 @@
-import type { ModelOperation, Operation, ToolOperation } from './operation.ts';
+import { completionObjects, objectRows, responseObjects } from './object-operations.ts';
+import type { ModelOperation, ObjectOperation, Operation, ToolOperation } from './operation.ts';
 
 const inference = ['completions.write'] as const;
 
@@ -46,7 +47,12 @@ const tools = {
  * format for hooks, both tellings of an answer for the cache (`packages/providers`).
  */
 const rows = {
-  chatComplete: { ...conversation, at: 'POST /v1/chat/completions', format: 'openai-chat' },
+  chatComplete: {
+    ...conversation,
+    at: 'POST /v1/chat/completions',
+    format: 'openai-chat',
+    objects: completionObjects,
+  },
   embed: {
     ...question,
     at: 'POST /v1/embeddings',
@@ -67,7 +73,7 @@ const rows = {
     ...conversation,
     at: 'POST /v1/responses',
     format: 'openai-responses',
-    makes: 'response',
+    objects: responseObjects,
   },
   messagesCountTokens: {
     ...question,
@@ -151,6 +157,7 @@ const rows = {
     // Where its body is read, and is a conversation.
     uses: 'text',
   },
+  ...objectRows,
   promptComplete: {
     about: 'prompt',
     at: 'POST /v1/prompts/:reference/completions',
@@ -218,6 +225,19 @@ export type Endpoint = {
   [Id in OperationId]: Rows[Id] extends { about: 'model' } ? Id : never;
 }[OperationId];
 
+/** Operations that ask for what stays at a provider. */
+export type ObjectOperationId = {
+  [Id in OperationId]: Rows[Id] extends { about: 'object' } ? Id : never;
+}[OperationId];
+
+/** Whatever is asked of a provider: what checks and records name. */
+export type CalledId = Endpoint | ObjectOperationId;
+
+/** Its row, with the name it goes by. */
+export type CalledOperation =
+  | EndpointOperation
+  | (ObjectOperation & { readonly id: ObjectOperationId });
+
 /** An endpoint's row, with the name it goes by. */
 export type EndpointOperation = ModelOperation & {
   readonly id: Endpoint;
@@ -231,7 +251,11 @@ export type NamedOperation = Operation & { readonly id: OperationId };
 export const operations = withIds(rows);
 
 type OperationsById = {
-  readonly [Id in OperationId]: (Id extends Endpoint ? EndpointOperation : Operation) & {
+  readonly [Id in OperationId]: (Id extends Endpoint
+    ? EndpointOperation
+    : Id extends ObjectOperationId
+      ? ObjectOperation
+      : Operation) & {
     readonly id: Id;
   };
 };
@@ -249,11 +273,20 @@ export const endpoints: readonly EndpointOperation[] = operationIds.flatMap((id)
   return operation.about === 'model' ? [operation as EndpointOperation] : [];
 });
 
+/** Every operation on what stays at a provider. */
+export const objectOperations: readonly (ObjectOperation & { readonly id: ObjectOperationId })[] =
+  operationIds.flatMap((id) => {
+    const operation: NamedOperation = operations[id];
+    return operation.about === 'object'
+      ? [operation as ObjectOperation & { readonly id: ObjectOperationId }]
+      : [];
+  });
+
 /** What callers speak at some endpoint. */
 export type CallerFormat = Rows[Endpoint]['format'];
 
 /** Formats whose texts hooks read. */
-export type CheckedFormat = CheckedFormatOf<Rows>;
+export type CheckedFormat = Exclude<CheckedFormatOf<Rows>, 'raw'>;
 
 /** Formats whose texts hooks read in replies as well, streams included. */
 export type AnsweringFormat = AnsweringFormatOf<Rows>;

@@ -68,7 +68,9 @@ export function candidatesOf(
     case 'api_key':
       return [fold(request.apiKeyId)];
     case 'endpoint_type':
-      return [fold(request.endpoint)];
+      return request.passesThrough === true
+        ? [fold(request.endpoint), 'proxy']
+        : [fold(request.endpoint)];
     case 'config':
       return present(request.configSlug);
     case 'prompt':

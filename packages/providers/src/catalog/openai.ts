@@ -1,6 +1,7 @@
 import type { ProviderEntry } from '../contract.ts';
 import { openAiCallIds } from '../translation/call-id-rules.ts';
 import { chatOrResponses } from './chat-or-responses.ts';
+import { openAiKeeps } from './keepings.ts';
 import { openAiEndpoints } from './openai-endpoints.ts';
 
 export const openai: ProviderEntry = {
@@ -19,6 +20,7 @@ export const openai: ProviderEntry = {
     'openai-project': 'openai_project',
     'openai-beta': 'openai_beta',
   },
+  keeps: openAiKeeps,
   quirks: { outputTokensField: 'max_completion_tokens', callIds: openAiCallIds },
   source: 'https://platform.openai.com/docs/api-reference, November 2026',
 };

@@ -231,6 +231,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       'createModelResponse',
       'listModels',
     ),
+    keeps: { responses: {} },
     source: 'https://docs.x.ai/api-reference, November 2026',
     note: 'The vendor calls chat completions deprecated; new features come to the Responses API.',
   },

@@ -1,4 +1,4 @@
-import { type Endpoint, type JsonObject, operations } from '@sluice/contracts';
+import { type CalledId, type JsonObject, operations } from '@sluice/contracts';
 import type { CheckSubject } from '@sluice/contracts/checks';
 import { allTexts } from './all-texts.ts';
 import { blocksInStep } from './blocks-in-step.ts';
@@ -10,7 +10,7 @@ import { noTexts, type Texts } from './texts.ts';
 /** A request, or its response, in the caller's format. */
 export interface TextSource {
   readonly event: 'beforeRequest' | 'afterRequest';
-  readonly endpoint: Endpoint;
+  readonly endpoint: CalledId;
   readonly request: JsonObject;
   /** Undefined before the request. */
   readonly response: JsonObject | undefined;

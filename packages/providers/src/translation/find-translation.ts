@@ -115,12 +115,17 @@ export function findPassThroughTranslation(
   return known === undefined ? undefined : nativeTranslationOf(known);
 }
 
+/** What reads replies of a format, at whichever path. */
+export function passThroughTranslation(format: KnownPaths['format']): Translation {
+  return new NativeTranslation({ format, path: '' });
+}
+
 const passingThrough = new WeakMap<KnownPaths, Translation>();
 
 function nativeTranslationOf(known: KnownPaths): Translation {
   let translation = passingThrough.get(known);
   if (translation === undefined) {
-    translation = new NativeTranslation({ format: known.format, path: '' });
+    translation = passThroughTranslation(known.format);
     passingThrough.set(known, translation);
   }
   return translation;

@@ -7,6 +7,7 @@ import { type AttemptParts, launch } from './attempt.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import { type HedgeParts, hedge } from './hedge.ts';
 import { stopOf } from './request-bounds.ts';
+import { mayBeRepeated } from './surely-undone.ts';
 
 export interface CallParts extends AttemptParts, HedgeParts {
   metrics: HedgeParts['metrics'] & { retried(): void };
@@ -21,6 +22,7 @@ export interface CallParts extends AttemptParts, HedgeParts {
 export async function callTarget(call: PreparedCall, parts: CallParts): Promise<AttemptResult> {
   const { notes } = call;
   const { planned } = call.target;
+  const { operation } = call.requester.subject;
   const { arrival, progress: request } = call.requester;
   const progress: RetryProgress = { retries: 0, waitedMs: request.waitedMs };
   const isHedged = call.hedgeKey !== undefined && canResend(call);
@@ -29,7 +31,9 @@ export async function callTarget(call: PreparedCall, parts: CallParts): Promise<
       ? hedge(call, progress.retries, parts)
       : launch(call, progress.retries, parts).result);
     const decision = afterCall(
-      endsRequest(result.error) || !canResend(call) ? undefined : planned.retry,
+      endsRequest(result.error) || !canResend(call) || !mayBeRepeated(operation, result)
+        ? undefined
+        : planned.retry,
       progress,
       result,
     );

@@ -1,9 +1,10 @@
-import type { EndpointOperation, NamedOperation } from '@sluice/contracts';
+import type { CalledOperation, Endpoint, NamedOperation } from '@sluice/contracts';
 import type { MediaRule, RequestSize } from '@sluice/engine';
 import type { FormPart, JsonObject } from '@sluice/providers';
 import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
 import type { ServerEvent } from './event.ts';
+import type { NamedObjects } from './named-objects.ts';
 
 /**
  * What a request asks for. Entrance, limits and records read what all kinds
@@ -23,7 +24,7 @@ interface Asked {
 /** One call of a model, or of whatever a provider has beside its models. */
 export interface ModelCall extends Asked {
   readonly kind: 'model-call';
-  operation: EndpointOperation;
+  operation: CalledOperation;
   /** The body as received; undefined while unread or when it is streamed through. */
   body: Buffer | undefined;
   json: JsonObject | undefined;
@@ -33,6 +34,10 @@ export interface ModelCall extends Asked {
   measured: { json: JsonObject; rule: MediaRule; size: RequestSize } | undefined;
   /** As the caller wrote it. */
   model: string;
+  /** The model of what the request names, an assistant's or a response's, where it names none itself. */
+  modelOfNamed?: string;
+  /** What it names of what stays at providers, and whose that is; undefined = nothing, or nobody has looked. */
+  named?: NamedObjects;
   wantsStream: boolean;
   /** Which visit of the model this is for one request whose tools the gateway runs, from 1; undefined = it runs none. */
   toolRound?: number;
@@ -75,11 +80,7 @@ export interface Session extends Asked {
 }
 
 /** A model call of which nothing is read yet. */
-export function modelCall(
-  operation: EndpointOperation,
-  pathname: string,
-  search: string,
-): ModelCall {
+export function modelCall(operation: CalledOperation, pathname: string, search: string): ModelCall {
   return {
     kind: 'model-call',
     operation,
@@ -93,6 +94,11 @@ export function modelCall(
     wantsStream: false,
     prompt: undefined,
   };
+}
+
+/** The endpoint whose call it is: what only passes through is none but `proxy`, whatever is known of it. */
+export function endpointOf({ operation }: ModelCall): Endpoint {
+  return operation.about === 'object' ? 'proxy' : operation.id;
 }
 
 /** A request to an agent of which nothing is read yet. */

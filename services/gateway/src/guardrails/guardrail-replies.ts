@@ -1,4 +1,4 @@
-import { type Endpoint, operations } from '@sluice/contracts';
+import { type CalledId, operations } from '@sluice/contracts';
 import { errorBodies, GatewayError } from '@sluice/errors';
 import { encodeFurtherEvent, type JsonObject } from '@sluice/providers';
 import type { BodyReply } from '../exchange/reply.ts';
@@ -78,7 +78,7 @@ function refusal(status: number, contentType: string, body: Buffer): BodyReply {
 
 /** The one event of a stream that carries results. Undefined when no hook ran. */
 export function hookResultsItem(
-  endpoint: Endpoint,
+  endpoint: CalledId,
   key: 'before_request_hooks' | 'after_request_hooks',
   results: readonly HookResult[],
 ): Buffer | undefined {

@@ -1,11 +1,11 @@
-import { type Endpoint, operations } from '@sluice/contracts';
+import { type CalledId, operations } from '@sluice/contracts';
 import { type HeardStream, type JsonObject, listenTo } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { ReplySink, StreamReply } from '../exchange/reply.ts';
 import { withDeadline } from './deadline.ts';
 
 export interface HookItemOptions {
-  readonly endpoint: Endpoint;
+  readonly endpoint: CalledId;
   /** Hears when the end of a stream could not wait for its hooks. */
   readonly logger?: Logger;
   /** Goes before the upstream's bytes. */

@@ -1,10 +1,10 @@
-import { type Endpoint, operations } from '@sluice/contracts';
+import { type CalledId, operations } from '@sluice/contracts';
 import { isStreamable, type JsonObject, replayAsStream } from '@sluice/providers';
 import { type HookResult, hasRun } from './hook-results.ts';
 
 /** Of a request that is denied, what its refusal is told by. */
 export interface DeniedRequest {
-  readonly endpoint: Endpoint;
+  readonly endpoint: CalledId;
   readonly requestId: string;
   /** As the caller named it. */
   readonly model: string;

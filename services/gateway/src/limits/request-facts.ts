@@ -16,6 +16,7 @@ export function requestFacts(exchange: Exchange): RequestFacts {
     apiKeyId: key.source.id,
     apiKeySlug: key.source.slug === '' ? key.source.name : key.source.slug,
     endpoint: askedEndpoint(exchange),
+    ...(exchange.subject.operation.about === 'object' ? { passesThrough: true } : {}),
     metadata: exchange.metadata,
     configSlug: configSlug(exchange),
     promptSlug: promptIn(exchange.subject)?.slug,

@@ -12,6 +12,7 @@ const aloneHelp = {
   vectors: '1 while the shared semantic cache is empty',
   mcp_letters: '1 while answers to MCP servers reach them at the gateway that was asked alone',
   mcp_sessions: '1 while ends of MCP sessions are known to each gateway alone',
+  owners: '1 while owners of stored objects are known to the gateway that saw them made alone',
   agents: '1 while each gateway knows the agent tasks that it saw itself',
 };
 

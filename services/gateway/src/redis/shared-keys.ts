@@ -25,6 +25,8 @@ export const sharedKeys = {
   mcpSession: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcp:${name}`,
   /** Who began a task of an agent, and what it used so far. */
   agentTask: (organisationId: string, id: string) => `sluice:{${organisationId}}:agent:${id}`,
+  /** Whose an object is that stays at a provider, by its id. */
+  object: (organisationId: string, id: string) => `sluice:{${organisationId}}:object:${id}`,
   /** Left for whoever waits for it at another gateway. */
   mcpLetter: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcpl:${name}`,
   circuits: (name: string) => `sluice:cb:{cb}:${name}`,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Arrival,
-  type EndpointOperation,
+  type CalledOperation,
   type HeaderPrefixes,
   type HeaderSpelling,
   spelledHeaders,
@@ -58,7 +58,7 @@ export interface Serving extends ServeDeps {
  * is for what is not counted under its endpoint.
  */
 export function serve(
-  asked: EndpointOperation | Asking,
+  asked: CalledOperation | Asking,
   run: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>,
   shared: ServeDeps,
   name: string = asked.id,
@@ -88,7 +88,7 @@ export function serve(
 function createExchange(
   req: IncomingMessage & { originalUrl?: string },
   res: ServerResponse,
-  asked: EndpointOperation | Asking,
+  asked: CalledOperation | Asking,
   deps: ServeDeps,
   abort: AbortController,
 ): Exchange {

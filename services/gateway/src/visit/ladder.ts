@@ -6,6 +6,7 @@ import { type CheckInputParts, checkInput } from './steps/check-input.ts';
 import { checkOutput } from './steps/check-output.ts';
 import { fillCache } from './steps/fill-cache.ts';
 import { type LookInCacheParts, lookInCache } from './steps/look-in-cache.ts';
+import { type NoteOwnerParts, noteOwner } from './steps/note-owner.ts';
 import { type PrepareCallParts, prepareCall } from './steps/prepare-call.ts';
 import { refuseDear } from './steps/refuse-dear.ts';
 import { refuseSpentTarget } from './steps/refuse-spent-target.ts';
@@ -19,6 +20,7 @@ export type LadderParts = ResolveTargetParts &
   CheckInputParts &
   PrepareCallParts &
   LookInCacheParts &
+  NoteOwnerParts &
   CallParts;
 
 /** What is done for one target, in order; each step has in its hands what those below it come to. */
@@ -35,6 +37,7 @@ export function createLadder(parts: LadderParts): Ladder {
     refuseSpentTarget, // the last refusal before money is spent
     checkOutput, // of what the cache is given first, it keeps what passed
     fillCache,
+    noteOwner(parts), // what was made, of what the provider itself said
     call(parts),
   ]);
 }

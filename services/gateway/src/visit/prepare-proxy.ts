@@ -1,5 +1,13 @@
+import type { ObjectOperation } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { type EndpointEntry, findPassThroughTranslation, pathOf } from '@sluice/providers';
+import {
+  type EndpointEntry,
+  findPassThroughTranslation,
+  passThroughTranslation,
+  pathOf,
+  providersKeeping,
+  type Translation,
+} from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { addressAuthor } from '../calls/prepare/address-author.ts';
 import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
@@ -34,12 +42,20 @@ export function prepareProxy(
   const entry = proxyEntry(target);
   const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
-  const translation = findPassThroughTranslation(target.entry, rest);
+  const { operation } = exchange.subject;
+  const kept = operation.about === 'object' ? keepingOf(operation, exchange, target) : undefined;
+  const translation =
+    operation.about === 'object'
+      ? translationOfObject(operation)
+      : findPassThroughTranslation(target.entry, rest);
   const bodyless =
     exchange.arrival.method === 'GET' ||
     exchange.arrival.method === 'DELETE' ||
     exchange.arrival.method === 'HEAD';
-  const headers = proxyHeaders(exchange, target, translation !== undefined);
+  // What its reply says was made must be read, and so must what is billed by it.
+  const isRead = operation.objects?.makes !== undefined || translation !== undefined;
+  const headers = proxyHeaders(exchange, target, isRead);
+  for (const [name, value] of Object.entries(kept?.headers ?? {})) headers[name] ??= value;
   let body: Dispatcher.DispatchOptions['body'] = null;
   if (bodyless) body = null;
   else if (changed !== undefined) body = changed;
@@ -71,6 +87,33 @@ export function prepareProxy(
     droppedParams: [],
     hidesUsage: false,
   };
+}
+
+/** What reads the usage of an operation's reply. */
+function translationOfObject({ uses }: ObjectOperation): Translation | undefined {
+  return uses === 'text' ? responsesPassing : undefined;
+}
+
+const responsesPassing = passThroughTranslation('openai-responses');
+
+/**
+ * What the provider says of the family; undefined = nobody knows who answers,
+ * or whether it has it.
+ * @throws GatewayError `provider.endpoint_unsupported` naming who has it
+ */
+function keepingOf(
+  { of, id }: ObjectOperation & { id: string },
+  exchange: ModelExchange,
+  target: Target,
+) {
+  if (of === undefined) return undefined;
+  const { entry, customHost } = target;
+  const keeping = entry.keeps?.[of];
+  const isForced = /^\/v1\/proxy(?:\/|$)/.test(exchange.subject.pathname);
+  if (keeping !== undefined || customHost !== undefined || isForced) return keeping;
+  throw new GatewayError('provider.endpoint_unsupported', {
+    message: `The provider ${entry.id} does not offer ${id}: it keeps no ${of}. These do: ${providersKeeping(of).join(', ')}.`,
+  });
 }
 
 /** What the provider says of pass-through calls, if anything. */

@@ -1,5 +1,11 @@
 import { gzipSync } from 'node:zlib';
-import { type OperationId, operationIds, operations } from '@sluice/contracts';
+import {
+  type ObjectOperationId,
+  type OperationId,
+  objectOperations,
+  operationIds,
+  operations,
+} from '@sluice/contracts';
 import { json, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saveConfig } from '../lab.ts';
@@ -91,7 +97,7 @@ interface Way {
 }
 
 /** One row an operation; what carries no text to a model says why. */
-const ways: Record<OperationId, Way | string> = {
+const ways: Record<Exclude<OperationId, ObjectOperationId>, Way | string> = {
   chatComplete: { path: '/v1/chat/completions', body: chat, streams: true },
   complete: { path: '/v1/completions', body: (prompt) => ({ model: 'm', prompt }), streams: true },
   messages: {
@@ -182,7 +188,8 @@ async function optionsOf(way: Way, text: string, more: object = {}): Promise<Cal
 
 describe('an enforced guardrail that denies', () => {
   it('has a row for every operation', () => {
-    expect(Object.keys(ways).sort()).toEqual([...operationIds].sort());
+    const kept = objectOperations.map(({ id }) => id);
+    expect([...Object.keys(ways), ...kept].sort()).toEqual([...operationIds].sort());
     for (const [id, way] of Object.entries(ways))
       if (typeof way === 'string') continue;
       else {
@@ -211,6 +218,16 @@ describe('an enforced guardrail that denies', () => {
       }
     },
   );
+
+  it('stops whatever is said to what stays at a provider', async () => {
+    for (const { id, at } of objectOperations) {
+      const [method = '', pattern = ''] = at.split(' ');
+      if (method !== 'POST') continue;
+      const path = pattern.replaceAll(':', 'the-');
+      const denied = await outcomeOf(path, { body: { deep: [{ text: `it is ${word}` }] } });
+      expect([denied.status, denied.calls], id).toEqual([446, []]);
+    }
+  });
 
   it.each(passing)('stops %s', async (path, body) => {
     const denied = await outcomeOf(path, { body: body(`it is ${word}`) });

@@ -1,5 +1,6 @@
 import { namesIn } from '../../address.ts';
 import { needsResponses } from '../../catalog/chat-or-responses.ts';
+import { openAiKeepsPlainly } from '../../catalog/keepings.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { azureOcr } from '../../dialects/ocr/index.ts';
@@ -48,6 +49,7 @@ export const azureAi: ProviderEntry = {
   },
   // Fields that a model does not know are dropped by the service, not refused.
   headers: { 'extra-parameters': 'drop' },
+  keeps: openAiKeepsPlainly,
   knownPaths: [
     ...openAiPathsAnywhere,
     { pattern: /(?:^|\/v1)\/messages$/, format: 'anthropic-messages' },

@@ -1,5 +1,6 @@
 import { modelSegment, requiredSetting } from '../../address.ts';
 import { chatOrResponses } from '../../catalog/chat-or-responses.ts';
+import { openAiKeepsPlainly } from '../../catalog/keepings.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type {
   CallContext,
@@ -54,6 +55,7 @@ export const azureOpenAi: ProviderEntry = {
     listModels: undeployed(openAiEndpoints.listModels),
     proxy: { format: 'raw', path: (facts) => versioned(facts.proxyPath ?? '', facts) },
   },
+  keeps: openAiKeepsPlainly,
   knownPaths: openAiPathsAnywhere,
   callerHeaders: ['openai-beta'],
   settings: [

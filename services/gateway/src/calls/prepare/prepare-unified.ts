@@ -12,6 +12,7 @@ import {
 import type { Dispatcher } from 'undici';
 import type { PreparedRequest } from '../../exchange/prepared-call.ts';
 import type { ModelRequester } from '../../exchange/requester.ts';
+import { endpointOf } from '../../exchange/subject.ts';
 import type { Target } from '../../exchange/target.ts';
 import { replaceTopLevelString } from '../../http/edit-json.ts';
 import { editMembers } from '../../http/edit-members.ts';
@@ -31,7 +32,7 @@ export function addressCall(
   rules: CallRules,
 ): { translation: Translation; base: URL; addressBy: AddressAuthor; context: CallContext } {
   const context = contextOf(requester, target, body, rules);
-  const translation = findTranslation(target.entry, requester.subject.operation.id, context);
+  const translation = findTranslation(target.entry, endpointOf(requester.subject), context);
   const addressBy = addressAuthor(target);
   return {
     translation,

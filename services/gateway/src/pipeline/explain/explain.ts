@@ -2,6 +2,7 @@ import type { HeaderSpelling } from '@sluice/contracts';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Exchange, ModelExchange } from '../../exchange/exchange.ts';
 import type { Reply } from '../../exchange/reply.ts';
+import { endpointOf } from '../../exchange/subject.ts';
 import { spelledError } from '../../http/header-names.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
 import { limitRefusal } from '../../limits/refusal.ts';
@@ -72,7 +73,7 @@ export async function explain(
   return {
     object: 'explain',
     request_id: exchange.arrival.requestIdText,
-    endpoint: exchange.subject.operation.id,
+    endpoint: endpointOf(exchange.subject),
     key: {
       id: key.source.id,
       name: key.source.name,

@@ -1,3 +1,4 @@
+import { objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
 import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
@@ -110,7 +111,15 @@ const inspectBytesMax = 4 * 1024 * 1024;
 /** The body of a pass-through call: looked at when it is small JSON, never changed, never required to be anything. */
 export const readProxyRequest: Stage = async (exchange, next) => {
   expectModelCall(exchange);
-  if (exchange.bundle?.enforced?.readsBodies === true) {
+  const { operation } = exchange.subject;
+  if (operation.about === 'object' && operation.takes === 'json') {
+    await readPassedJson(exchange);
+    return next();
+  }
+  const naming = objectsAt(exchange.arrival.method, exchange.subject.pathname).facts?.names;
+  // What it names must be seen.
+  if (naming !== undefined) checkEncoding(exchange);
+  if (exchange.bundle?.enforced?.readsBodies === true || naming !== undefined) {
     await readWhole(exchange);
     return next();
   }
@@ -132,6 +141,19 @@ export const readProxyRequest: Stage = async (exchange, next) => {
   }
   return next();
 };
+
+/** The JSON of what passes through by a row that reads it; bytes go on as they came. It may have none. */
+async function readPassedJson(exchange: ModelExchange): Promise<void> {
+  if (!carriesBody(exchange.arrival.headers)) return;
+  const startedAt = performance.now();
+  const body = await exchange.arrival.readBody();
+  exchange.subject.body = body;
+  if (body.length > 0) {
+    checkContentType(exchange);
+    await inTurn(ownerOf(exchange), body.length, () => noteRequest(exchange, parseJsonBody(body)));
+  }
+  exchange.progress.readingMs = performance.now() - startedAt;
+}
 
 /** What is enforced looks at every body that is sent on. */
 async function readWhole(exchange: ModelExchange): Promise<void> {

@@ -9,6 +9,8 @@ import {
 } from '../../exchange/exchange.ts';
 import { discard, type Reply } from '../../exchange/reply.ts';
 import { addLimitHeaders } from '../../limits/refusal.ts';
+import type { OwnerNotes } from '../../owners/owner-notes.ts';
+import { planForOwner } from '../../owners/route-to-owner.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { type RecoverParts, RecoverStream } from '../../visit/recover-stream.ts';
 import type { TargetAnswer } from '../../visit/step.ts';
@@ -17,6 +19,7 @@ import type { Stage } from '../pipeline.ts';
 
 export interface RouteParts extends RecoverParts {
   plan: PlanDeps;
+  owners: OwnerNotes;
   metrics: RecoverParts['metrics'] & {
     /** Another target was asked after this one. */
     fellBack(): void;
@@ -29,7 +32,9 @@ export function routeToTarget(parts: RouteParts): Stage {
     expectModelCall(exchange);
     exchange.isRouting = true;
     exchange.contentFormat = parts.content?.formatFor(exchange) ?? '';
-    const planning = planRequest(exchange, parts.plan);
+    const owned = planForOwner(exchange, parts.owners);
+    const ofOwner = owned instanceof Promise ? await owned : owned;
+    const planning = ofOwner ?? planRequest(exchange, parts.plan);
     const plan = planning instanceof Promise ? await planning : planning;
     exchange.decisionJson = describeDecision(exchange.config?.compiled ?? directConfig, plan);
     const { progress } = exchange;

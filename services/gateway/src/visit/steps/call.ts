@@ -1,5 +1,6 @@
 import { stopOf } from '../../calls/request-bounds.ts';
 import { callTarget, endsRequest, type CallParts as LoopParts } from '../../calls/retry-loop.ts';
+import { mayBeRepeated } from '../../calls/surely-undone.ts';
 import { canResend } from '../../exchange/prepared-call.ts';
 import { hedgeKeyOf, lessonOf } from '../../routing/learn.ts';
 import { withoutRefused } from '../adapt-call.ts';
@@ -20,13 +21,20 @@ export function call(parts: CallParts): Step {
       const { exchange, planned } = visit;
       const prepared = callOf(visit);
       prepared.lesson = lessonOf(exchange, targetOf(visit));
-      if (planned.hedge !== undefined) prepared.hedgeKey = hedgeKeyOf(exchange, targetOf(visit));
+      const { operation } = exchange.subject;
+      const isHedged = operation.about !== 'object' || operation.repeat !== 'fresh';
+      if (planned.hedge !== undefined && isHedged)
+        prepared.hedgeKey = hedgeKeyOf(exchange, targetOf(visit));
       if (planned.recoversStreams === true) prepared.recovery = exchange.recovery;
       const first = await callTarget(prepared, parts);
       const result = (planned.adapts === true && (await askWithLess(visit, first, parts))) || first;
       const { reply, error, status } = result;
       const isOver = planned.endsOnContentFilter && result.isFiltered;
-      const stops = isOver || endsRequest(error) || !canResend(prepared);
+      const stops =
+        isOver ||
+        endsRequest(error) ||
+        !canResend(prepared) ||
+        !mayBeRepeated(operation, { status, error });
       return { status, stops, reply, error };
     },
   };

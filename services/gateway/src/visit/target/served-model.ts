@@ -37,7 +37,8 @@ export function servedModel(exchange: ModelExchange, facts: ModelFacts): string 
   const [first] = path?.names ?? [];
   if (first !== undefined) return rowOf(facts, path?.names ?? []) ?? first;
   const [deployment] = chosenDeployments(facts);
-  if (deployment === undefined) return facts.model;
+  if (deployment === undefined)
+    return facts.model === '' ? (exchange.subject.modelOfNamed ?? '') : facts.model;
   return rowOf(facts, [deployment]) ?? deployment;
 }
 
@@ -117,8 +118,11 @@ function checkPassThrough(exchange: ModelExchange, facts: ModelFacts): void {
       ? exchange.subject.json
       : { ...exchange.subject.json, model: facts.model };
   checkBody(exchange, facts, json);
-  if (path.from === 'body' && memberAt(json, path.members) === undefined)
-    throw unreadable(saved, `body.${path.members[0]}`, 'the body does not name one there');
+  if (path.from !== 'body' || memberAt(json, path.members) !== undefined) return;
+  const { modelOfNamed } = exchange.subject;
+  if (modelOfNamed !== undefined)
+    requireAllowed(facts, { name: modelOfNamed, field: 'body.assistant_id' });
+  else throw unreadable(saved, `body.${path.members[0]}`, 'the body does not name one there');
 }
 
 function checkBody(exchange: ModelExchange, facts: ModelFacts, json: JsonObject): void {

@@ -1,0 +1,139 @@
+import type { NamedObject, ObjectFacts, ObjectKind, ObjectOperation } from './operation.ts';
+import {
+  type CalledOperation,
+  endpoints,
+  type ObjectOperationId,
+  objectOperations,
+} from './operations.ts';
+
+/** The operation that a path is the address of, and the segments that its row has names for. */
+export interface MatchedObject {
+  readonly operation: ObjectOperation & { readonly id: ObjectOperationId };
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What may stand before a path without changing what it means, as vendors' own clients have it. */
+const roots = /^(?:proxy|openai|api|beta|v\d[a-z0-9.]*)$/;
+
+interface Node {
+  readonly fixed: Map<string, Node>;
+  varying: Node | undefined;
+  /** Of what the segment is the id. */
+  kind: ObjectKind | undefined;
+  readonly operations: Map<string, { operation: CalledOperation; names: string[] }>;
+}
+
+const newNode = (): Node => ({
+  fixed: new Map(),
+  varying: undefined,
+  kind: undefined,
+  operations: new Map(),
+});
+
+const root = newNode();
+const naming = endpoints.filter(({ objects }) => objects !== undefined);
+for (const operation of [...objectOperations, ...naming]) {
+  const [method = '', path = ''] = operation.at.split(' ');
+  let node = root;
+  const names: string[] = [];
+  for (const segment of path.split('/').slice(2)) {
+    if (segment.startsWith(':')) {
+      names.push(segment.slice(1));
+      node.varying ??= newNode();
+      node = node.varying;
+      node.kind ??= operation.objects?.names?.find(
+        ({ at }) => at === `path.${segment.slice(1)}`,
+      )?.kind;
+    } else {
+      const next = node.fixed.get(segment) ?? newNode();
+      node.fixed.set(segment, next);
+      node = next;
+    }
+  }
+  node.operations.set(method, { operation, names });
+}
+
+const segmentsMax = 16;
+
+/**
+ * The row of a call that passes through, read as the most lenient server would
+ * read its path: empty segments do not count, letters may be escaped and in any
+ * case. Undefined = no row knows it.
+ */
+export function matchObject(method: string, pathname: string): MatchedObject | undefined {
+  const segments = readSegments(pathname);
+  const found = segments === undefined ? undefined : match(segments, method);
+  return found?.operation.about === 'object' ? (found as MatchedObject) : undefined;
+}
+
+/** What is known of a call that no row serves: what its endpoint makes and names, and the ids that its path begins with. */
+export function objectsAt(
+  method: string,
+  pathname: string,
+): {
+  facts: ObjectFacts | undefined;
+  ids: readonly { kind: ObjectKind; id: string; at: NamedObject['at'] }[];
+} {
+  const segments = readSegments(pathname);
+  if (segments === undefined) return nothing;
+  const ids: { kind: ObjectKind; id: string; at: NamedObject['at'] }[] = [];
+  let node: Node | undefined = root;
+  for (const segment of segments) {
+    const fixed: Node | undefined = node.fixed.get(segment.toLowerCase());
+    node = fixed ?? node.varying;
+    if (node === undefined) break;
+    if (fixed === undefined && node.kind !== undefined)
+      ids.push({ kind: node.kind, id: segment, at: 'path.id' });
+  }
+  return { facts: match(segments, method)?.operation.objects, ids };
+}
+
+const nothing = { facts: undefined, ids: [] };
+
+function match(segments: readonly string[], method: string) {
+  // `HEAD` is a look without its answer.
+  return walk(root, segments, 0, method === 'HEAD' ? 'GET' : method, []);
+}
+
+interface Found {
+  readonly operation: CalledOperation;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+function walk(
+  node: Node,
+  segments: readonly string[],
+  at: number,
+  method: string,
+  values: readonly string[],
+): Found | undefined {
+  const segment = segments[at];
+  if (segment === undefined) {
+    const found = node.operations.get(method);
+    if (found === undefined) return undefined;
+    const { operation, names } = found;
+    return {
+      operation,
+      parameters: Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])),
+    };
+  }
+  const next = node.fixed.get(segment.toLowerCase());
+  const found = next === undefined ? undefined : walk(next, segments, at + 1, method, values);
+  if (found !== undefined || node.varying === undefined) return found;
+  return walk(node.varying, segments, at + 1, method, [...values, segment]);
+}
+
+function readSegments(pathname: string): string[] | undefined {
+  const segments: string[] = [];
+  for (const raw of pathname.split('/', 4 * segmentsMax)) {
+    if (raw === '') continue;
+    if (segments.length === segmentsMax) return undefined;
+    try {
+      segments.push(raw.includes('%') ? decodeURIComponent(raw) : raw);
+    } catch {
+      return undefined;
+    }
+  }
+  const from = segments.findIndex((segment) => !roots.test(segment.toLowerCase()));
+  return segments.slice(from < 0 ? segments.length : from);
+}

@@ -1,0 +1,405 @@
+import type { MadeObject, NamedObject, ObjectFacts, ObjectOperation } from './operation.ts';
+
+/** What passes through by a row of its own: nothing of it is set, translated or kept. */
+const passed = {
+  about: 'object',
+  body: 'raw',
+  takes: 'nothing',
+  format: 'raw',
+  reply: 'any',
+  errors: 'openai',
+  scopes: ['completions.write'],
+  spends: 'nothing',
+  repeat: 'safe',
+  hooks: { input: 'type', output: 'none' },
+  cache: 'none',
+  names: { model: 'address' },
+  uses: 'nothing',
+  objects: {},
+} as const satisfies Omit<ObjectOperation, 'at'>;
+
+/** Looks and lists. */
+const look = passed;
+
+/** Deletes, and cancels: twice leaves what once leaves. */
+const remove = { ...passed, repeat: 'idempotent' } as const;
+
+/** Makes, changes or adds: work of its own each time. */
+const write = {
+  ...passed,
+  takes: 'json',
+  spends: 'request',
+  repeat: 'fresh',
+} as const;
+
+/** The same, with texts that a model will read: checks judge them, and change nothing. */
+const say = { ...write, hooks: { input: 'guardrails', output: 'none' } } as const;
+
+const made = (kind: MadeObject['kind'], object: string, id = 'id'): MadeObject => ({
+  kind,
+  id,
+  object,
+});
+const named = (kind: NamedObject['kind'], ...at: NamedObject['at'][]): readonly NamedObject[] =>
+  at.map((place) => ({ kind, at: place }));
+
+const file = (...at: NamedObject['at'][]) => named('file', ...at);
+const filesOfTools = [
+  ...file('body.tool_resources.code_interpreter.file_ids.*'),
+  ...named('vector store', 'body.tool_resources.file_search.vector_store_ids.*'),
+];
+const filesOfMessages = file(
+  'body.attachments.*.file_id',
+  'body.content.*.image_file.file_id',
+  'body.messages.*.attachments.*.file_id',
+  'body.messages.*.content.*.image_file.file_id',
+);
+
+/** What `POST /v1/responses` makes and names. */
+export const responseObjects: ObjectFacts = {
+  stored: 'unless-declined',
+  makes: [made('response', 'response')],
+  names: [
+    ...named('response', 'body.previous_response_id'),
+    ...named('conversation', 'body.conversation', 'body.conversation.id'),
+    ...named('vector store', 'body.tools.*.vector_store_ids.*'),
+    ...file('body.tools.*.container.file_ids.*', 'body.input.*.content.*.file_id'),
+  ],
+};
+
+/** What `POST /v1/chat/completions` makes where it is asked to store. */
+export const completionObjects: ObjectFacts = {
+  stored: 'when-asked',
+  makes: [made('completion', 'chat.completion'), made('completion', 'chat.completion.chunk')],
+};
+
+const ofResponse = {
+  of: 'responses',
+  objects: { names: named('response', 'path.response_id') },
+} as const;
+const ofConversation = {
+  of: 'conversations',
+  objects: { names: named('conversation', 'path.conversation_id') },
+} as const;
+const ofCompletion = {
+  of: 'stored completions',
+  objects: { names: named('completion', 'path.completion_id') },
+} as const;
+const ofStore = {
+  of: 'vector stores',
+  objects: { names: named('vector store', 'path.vector_store_id') },
+} as const;
+const ofAssistant = {
+  of: 'assistants',
+  objects: { names: named('assistant', 'path.assistant_id') },
+} as const;
+const ofThread = {
+  of: 'assistants',
+  objects: { names: named('thread', 'path.thread_id') },
+} as const;
+const ofFile = { objects: { names: file('path.file_id') } } as const;
+const ofBatch = {
+  objects: {
+    names: named('batch', 'path.batch_id'),
+    // What its work wrote has its owner.
+    makes: [made('file', 'batch', 'output_file_id'), made('file', 'batch', 'error_file_id')],
+  },
+} as const;
+const ofJob = { objects: { names: named('fine-tuning job', 'path.fine_tuning_job_id') } } as const;
+
+/** With further names beside those of the path. */
+function naming<Of extends { objects: { names: readonly NamedObject[] } }>(
+  of: Of,
+  further: readonly NamedObject[],
+  makes: readonly MadeObject[] = [],
+): Of {
+  return { ...of, objects: { ...of.objects, names: [...of.objects.names, ...further], makes } };
+}
+
+const assistant = made('assistant', 'assistant');
+const run = made('run', 'thread.run');
+const assistantOfRun = named('assistant', 'body.assistant_id');
+
+/**
+ * What stays at providers: stored responses and completions, conversations,
+ * vector stores, assistants and threads, and the files and jobs that they name.
+ * Paths and members are those of OpenAI's API reference, November 2026.
+ */
+export const objectRows = {
+  getModelResponse: {
+    ...look,
+    ...ofResponse,
+    at: 'GET /v1/responses/:response_id',
+    bills: 'response',
+  },
+  deleteModelResponse: { ...remove, ...ofResponse, at: 'DELETE /v1/responses/:response_id' },
+  cancelModelResponse: {
+    ...remove,
+    ...ofResponse,
+    at: 'POST /v1/responses/:response_id/cancel',
+    takes: 'json',
+    bills: 'response',
+  },
+  listResponseInputItems: {
+    ...look,
+    ...ofResponse,
+    at: 'GET /v1/responses/:response_id/input_items',
+  },
+  compactModelResponse: {
+    ...say,
+    of: 'responses',
+    objects: { names: responseObjects.names ?? [] },
+    uses: 'text',
+    at: 'POST /v1/responses/compact',
+  },
+  countResponseInputTokens: {
+    ...passed,
+    of: 'responses',
+    objects: { names: responseObjects.names ?? [] },
+    takes: 'json',
+    at: 'POST /v1/responses/input_tokens',
+  },
+  createConversation: {
+    ...say,
+    of: 'conversations',
+    objects: {
+      makes: [made('conversation', 'conversation')],
+      names: file('body.items.*.content.*.file_id'),
+    },
+    at: 'POST /v1/conversations',
+  },
+  getConversation: { ...look, ...ofConversation, at: 'GET /v1/conversations/:conversation_id' },
+  updateConversation: {
+    ...write,
+    ...ofConversation,
+    at: 'POST /v1/conversations/:conversation_id',
+  },
+  deleteConversation: {
+    ...remove,
+    ...ofConversation,
+    at: 'DELETE /v1/conversations/:conversation_id',
+  },
+  listConversationItems: {
+    ...look,
+    ...ofConversation,
+    at: 'GET /v1/conversations/:conversation_id/items',
+  },
+  createConversationItems: {
+    ...say,
+    ...naming(ofConversation, file('body.items.*.content.*.file_id')),
+    at: 'POST /v1/conversations/:conversation_id/items',
+  },
+  getConversationItem: {
+    ...look,
+    ...ofConversation,
+    at: 'GET /v1/conversations/:conversation_id/items/:item_id',
+  },
+  deleteConversationItem: {
+    ...remove,
+    ...ofConversation,
+    at: 'DELETE /v1/conversations/:conversation_id/items/:item_id',
+  },
+  listStoredCompletions: { ...look, of: 'stored completions', at: 'GET /v1/chat/completions' },
+  getStoredCompletion: { ...look, ...ofCompletion, at: 'GET /v1/chat/completions/:completion_id' },
+  updateStoredCompletion: {
+    ...write,
+    ...ofCompletion,
+    at: 'POST /v1/chat/completions/:completion_id',
+  },
+  deleteStoredCompletion: {
+    ...remove,
+    ...ofCompletion,
+    at: 'DELETE /v1/chat/completions/:completion_id',
+  },
+  listStoredCompletionMessages: {
+    ...look,
+    ...ofCompletion,
+    at: 'GET /v1/chat/completions/:completion_id/messages',
+  },
+  listVectorStores: { ...look, of: 'vector stores', at: 'GET /v1/vector_stores' },
+  createVectorStore: {
+    ...write,
+    of: 'vector stores',
+    objects: { makes: [made('vector store', 'vector_store')], names: file('body.file_ids.*') },
+    at: 'POST /v1/vector_stores',
+  },
+  getVectorStore: { ...look, ...ofStore, at: 'GET /v1/vector_stores/:vector_store_id' },
+  modifyVectorStore: { ...write, ...ofStore, at: 'POST /v1/vector_stores/:vector_store_id' },
+  deleteVectorStore: { ...remove, ...ofStore, at: 'DELETE /v1/vector_stores/:vector_store_id' },
+  searchVectorStore: { ...say, ...ofStore, at: 'POST /v1/vector_stores/:vector_store_id/search' },
+  listVectorStoreFiles: { ...look, ...ofStore, at: 'GET /v1/vector_stores/:vector_store_id/files' },
+  createVectorStoreFile: {
+    ...write,
+    ...naming(ofStore, file('body.file_id')),
+    at: 'POST /v1/vector_stores/:vector_store_id/files',
+  },
+  getVectorStoreFile: {
+    ...look,
+    ...ofStore,
+    at: 'GET /v1/vector_stores/:vector_store_id/files/:file_id',
+  },
+  modifyVectorStoreFile: {
+    ...write,
+    ...ofStore,
+    at: 'POST /v1/vector_stores/:vector_store_id/files/:file_id',
+  },
+  deleteVectorStoreFile: {
+    ...remove,
+    ...ofStore,
+    at: 'DELETE /v1/vector_stores/:vector_store_id/files/:file_id',
+  },
+  getVectorStoreFileContent: {
+    ...look,
+    ...ofStore,
+    at: 'GET /v1/vector_stores/:vector_store_id/files/:file_id/content',
+  },
+  createVectorStoreFileBatch: {
+    ...write,
+    ...naming(ofStore, file('body.file_ids.*', 'body.files.*.file_id')),
+    at: 'POST /v1/vector_stores/:vector_store_id/file_batches',
+  },
+  getVectorStoreFileBatch: {
+    ...look,
+    ...ofStore,
+    at: 'GET /v1/vector_stores/:vector_store_id/file_batches/:batch_id',
+  },
+  cancelVectorStoreFileBatch: {
+    ...remove,
+    ...ofStore,
+    at: 'POST /v1/vector_stores/:vector_store_id/file_batches/:batch_id/cancel',
+    takes: 'json',
+  },
+  listFilesInVectorStoreBatch: {
+    ...look,
+    ...ofStore,
+    at: 'GET /v1/vector_stores/:vector_store_id/file_batches/:batch_id/files',
+  },
+  listAssistants: { ...look, of: 'assistants', at: 'GET /v1/assistants' },
+  createAssistant: {
+    ...say,
+    of: 'assistants',
+    objects: { makes: [assistant], names: filesOfTools },
+    at: 'POST /v1/assistants',
+  },
+  getAssistant: { ...look, ...ofAssistant, at: 'GET /v1/assistants/:assistant_id' },
+  modifyAssistant: {
+    ...say,
+    // Its model may be another from here on.
+    ...naming(ofAssistant, filesOfTools, [assistant]),
+    at: 'POST /v1/assistants/:assistant_id',
+  },
+  deleteAssistant: { ...remove, ...ofAssistant, at: 'DELETE /v1/assistants/:assistant_id' },
+  createThread: {
+    ...say,
+    of: 'assistants',
+    objects: {
+      makes: [made('thread', 'thread')],
+      names: [...filesOfTools, ...filesOfMessages],
+    },
+    at: 'POST /v1/threads',
+  },
+  createThreadAndRun: {
+    ...say,
+    of: 'assistants',
+    objects: {
+      makes: [run, made('thread', 'thread.run', 'thread_id'), made('thread', 'thread')],
+      names: [...assistantOfRun, ...filesOfTools],
+    },
+    at: 'POST /v1/threads/runs',
+    bills: 'run',
+  },
+  getThread: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id' },
+  modifyThread: {
+    ...write,
+    ...naming(ofThread, filesOfTools),
+    at: 'POST /v1/threads/:thread_id',
+  },
+  deleteThread: { ...remove, ...ofThread, at: 'DELETE /v1/threads/:thread_id' },
+  listMessages: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/messages' },
+  createMessage: {
+    ...say,
+    ...naming(ofThread, filesOfMessages),
+    at: 'POST /v1/threads/:thread_id/messages',
+  },
+  getMessage: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/messages/:message_id' },
+  modifyMessage: { ...write, ...ofThread, at: 'POST /v1/threads/:thread_id/messages/:message_id' },
+  deleteMessage: {
+    ...remove,
+    ...ofThread,
+    at: 'DELETE /v1/threads/:thread_id/messages/:message_id',
+  },
+  listRuns: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/runs' },
+  createRun: {
+    ...say,
+    ...naming(ofThread, assistantOfRun, [run]),
+    at: 'POST /v1/threads/:thread_id/runs',
+    bills: 'run',
+  },
+  getRun: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/runs/:run_id', bills: 'run' },
+  modifyRun: { ...write, ...ofThread, at: 'POST /v1/threads/:thread_id/runs/:run_id' },
+  submitToolOutputs: {
+    ...say,
+    ...ofThread,
+    at: 'POST /v1/threads/:thread_id/runs/:run_id/submit_tool_outputs',
+    bills: 'run',
+  },
+  cancelRun: {
+    ...remove,
+    ...ofThread,
+    at: 'POST /v1/threads/:thread_id/runs/:run_id/cancel',
+    takes: 'json',
+    bills: 'run',
+  },
+  listRunSteps: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/runs/:run_id/steps' },
+  getRunStep: {
+    ...look,
+    ...ofThread,
+    at: 'GET /v1/threads/:thread_id/runs/:run_id/steps/:step_id',
+  },
+  listFiles: { ...look, at: 'GET /v1/files' },
+  uploadFile: {
+    ...write,
+    takes: 'anything',
+    objects: { makes: [made('file', 'file')] },
+    at: 'POST /v1/files',
+  },
+  retrieveFile: { ...look, ...ofFile, at: 'GET /v1/files/:file_id' },
+  deleteFile: { ...remove, ...ofFile, at: 'DELETE /v1/files/:file_id' },
+  retrieveFileContent: { ...look, ...ofFile, at: 'GET /v1/files/:file_id/content' },
+  listBatches: { ...look, at: 'GET /v1/batches' },
+  createBatch: {
+    ...write,
+    objects: { makes: [made('batch', 'batch')], names: file('body.input_file_id') },
+    at: 'POST /v1/batches',
+  },
+  retrieveBatch: { ...look, ...ofBatch, at: 'GET /v1/batches/:batch_id' },
+  cancelBatch: { ...remove, ...ofBatch, at: 'POST /v1/batches/:batch_id/cancel', takes: 'json' },
+  getBatchOutput: { ...look, ...ofBatch, at: 'GET /v1/batches/:batch_id/output' },
+  listFinetunes: { ...look, at: 'GET /v1/fine_tuning/jobs' },
+  createFinetune: {
+    ...write,
+    objects: {
+      makes: [made('fine-tuning job', 'fine_tuning.job')],
+      names: file('body.training_file', 'body.validation_file'),
+    },
+    at: 'POST /v1/fine_tuning/jobs',
+  },
+  retrieveFinetune: { ...look, ...ofJob, at: 'GET /v1/fine_tuning/jobs/:fine_tuning_job_id' },
+  listFinetuneEvents: {
+    ...look,
+    ...ofJob,
+    at: 'GET /v1/fine_tuning/jobs/:fine_tuning_job_id/events',
+  },
+  listFinetuneCheckpoints: {
+    ...look,
+    ...ofJob,
+    at: 'GET /v1/fine_tuning/jobs/:fine_tuning_job_id/checkpoints',
+  },
+  cancelFinetune: {
+    ...remove,
+    ...ofJob,
+    at: 'POST /v1/fine_tuning/jobs/:fine_tuning_job_id/cancel',
+    takes: 'json',
+  },
+  deleteModel: { ...remove, at: 'DELETE /v1/models/:model' },
+} as const satisfies Readonly<Record<string, ObjectOperation>>;

@@ -1,0 +1,28 @@
+import type { ObjectKind } from '@sluice/contracts';
+
+/** Whose an object is that stays at a provider, and where. */
+export interface OwnerNote {
+  readonly kind: ObjectKind;
+  readonly workspaceId: string;
+  /** The origin that was called: an id is of what answers there. */
+  readonly origin: string;
+  /** `@slug` of a saved provider, else the id of the catalogue's. */
+  readonly provider: string;
+  /** Tells credentials and hosts of one provider apart, and none of them. */
+  readonly account: string;
+  /** Which serves it; empty = none does, or it is not known. */
+  readonly model: string;
+}
+
+/** What a request names of what stays at providers. */
+export interface NamedObjects {
+  readonly ids: readonly {
+    readonly kind: ObjectKind;
+    readonly id: string;
+    readonly field: string;
+  }[];
+  /** Of the request's own workspace; undefined = it is known to have none of them. */
+  readonly own: OwnerNote | undefined;
+  /** Origins where something of it is another workspace's. */
+  readonly othersAt: ReadonlySet<string>;
+}

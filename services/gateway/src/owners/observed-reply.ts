@@ -1,0 +1,110 @@
+import type { ErrorCode } from '@sluice/errors';
+import { GrowingBytes } from '@sluice/json';
+import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
+import { DocumentsInStream, documentOf, readBytesMax } from './ids-in-reply.ts';
+
+/** Hears of the documents that a reply tells; its promise is waited for before the reply ends. Never rejects. */
+export type OnDocument = (document: Record<string, unknown>) => Promise<unknown> | undefined;
+
+/**
+ * A reply whose documents somebody hears of before the caller has all of it, so
+ * that what is asked right behind it finds what was noted. Its bytes are those
+ * that came. One in a piece is held until then; events go on as they come, and
+ * only the end of the stream waits.
+ */
+export function observedReply(reply: Reply, onDocument: OnDocument): Reply | Promise<Reply> {
+  if (reply.kind === 'stream') return observedStream(reply, onDocument);
+  const document = documentOf(reply.body);
+  const noted = document === undefined ? undefined : onDocument(document);
+  return noted === undefined ? reply : noted.then(() => reply);
+}
+
+function observedStream(reply: StreamReply, onDocument: OnDocument): StreamReply {
+  const isEvents = /^text\/event-stream\b/i.test(String(reply.headers['content-type']));
+  const isPlain = (reply.headers['content-encoding'] ?? 'identity') === 'identity';
+  if (!isPlain) return reply;
+  return {
+    ...reply,
+    pipeTo: (sink) =>
+      reply.pipeTo(isEvents ? new EventsSink(sink, onDocument) : new HoldingSink(sink, onDocument)),
+  };
+}
+
+class EventsSink implements ReplySink {
+  readonly #sink: ReplySink;
+  readonly #onDocument: OnDocument;
+  readonly #documents = new DocumentsInStream();
+  readonly #noting: Promise<unknown>[] = [];
+
+  constructor(sink: ReplySink, onDocument: OnDocument) {
+    this.#sink = sink;
+    this.#onDocument = onDocument;
+  }
+
+  write(chunk: Buffer): boolean {
+    for (const document of this.#documents.push(chunk)) {
+      const noted = this.#onDocument(document);
+      if (noted !== undefined) this.#noting.push(noted);
+    }
+    return this.#sink.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#sink.onDrain(listener);
+  }
+
+  end(): void {
+    if (this.#noting.length === 0) this.#sink.end();
+    else void Promise.all(this.#noting).then(() => this.#sink.end());
+  }
+
+  cut(code: ErrorCode): void {
+    this.#sink.cut(code);
+  }
+}
+
+class HoldingSink implements ReplySink {
+  readonly #sink: ReplySink;
+  readonly #onDocument: OnDocument;
+  #held: GrowingBytes | undefined = new GrowingBytes();
+
+  constructor(sink: ReplySink, onDocument: OnDocument) {
+    this.#sink = sink;
+    this.#onDocument = onDocument;
+  }
+
+  write(chunk: Buffer): boolean {
+    const held = this.#held;
+    if (held === undefined) return this.#sink.write(chunk);
+    held.add(chunk);
+    if (held.length <= readBytesMax) return true;
+    this.#held = undefined;
+    return this.#sink.write(held.take());
+  }
+
+  onDrain(listener: () => void): void {
+    this.#sink.onDrain(listener);
+  }
+
+  end(): void {
+    const bytes = this.#held?.take();
+    if (bytes === undefined) {
+      this.#sink.end();
+      return;
+    }
+    const document = documentOf(bytes);
+    const noted = document === undefined ? undefined : this.#onDocument(document);
+    const pass = () => {
+      if (bytes.length > 0) this.#sink.write(bytes);
+      this.#sink.end();
+    };
+    if (noted === undefined) pass();
+    else void noted.then(pass);
+  }
+
+  cut(code: ErrorCode): void {
+    const bytes = this.#held?.take();
+    if (bytes !== undefined && bytes.length > 0) this.#sink.write(bytes);
+    this.#sink.cut(code);
+  }
+}

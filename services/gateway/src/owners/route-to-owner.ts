@@ -1,0 +1,164 @@
+import { hash } from 'node:crypto';
+import {
+  type CompiledConfig,
+  compileConfig,
+  directConfig,
+  type PlanStep,
+  type ResolvedTarget,
+  type RoutePlan,
+} from '@sluice/engine';
+import { GatewayError } from '@sluice/errors';
+import { RecentMap } from '../chain/recent-map.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import type { NamedObjects, OwnerNote } from '../exchange/named-objects.ts';
+import type { Target } from '../exchange/target.ts';
+import { resolveTarget } from '../visit/target/resolve-target.ts';
+import { idsInRequest } from './ids-in-request.ts';
+import type { Known, OwnerNotes } from './owner-notes.ts';
+
+/**
+ * Where a request goes that names what stays at a provider: to the one who has
+ * it, whatever its config would choose. Undefined = as the config says: nothing
+ * is named, the caller names the provider, or there is but one to ask.
+ * @throws GatewayError `object.owner_unknown`, `object.owners_differ`, `object.owners_unavailable`
+ */
+export function planForOwner(
+  exchange: ModelExchange,
+  notes: OwnerNotes,
+): RoutePlan | undefined | Promise<RoutePlan | undefined> {
+  const { subject, key } = exchange;
+  const ids = idsInRequest(exchange);
+  if (ids.length === 0) return undefined;
+  const organisationId = key?.source.organisationId ?? '';
+  const known = ids.map(({ id }) => notes.of(organisationId, id));
+  if (known.some((one) => one instanceof Promise))
+    return Promise.all(known).then((all) => decide(exchange, ids, all));
+  return decide(exchange, ids, known as Known[]);
+
+  function decide(from: ModelExchange, named: NamedObjects['ids'], all: readonly Known[]) {
+    subject.named = readOwners(from, named, all);
+    return planOf(
+      from,
+      subject.named,
+      all.every(({ isAll }) => isAll),
+    );
+  }
+}
+
+function readOwners(
+  exchange: ModelExchange,
+  ids: NamedObjects['ids'],
+  known: readonly Known[],
+): NamedObjects {
+  const workspaceId = exchange.key?.source.workspaceId ?? '';
+  const othersAt = new Set<string>();
+  let own: OwnerNote | undefined;
+  for (const [index, { notes }] of known.entries()) {
+    const { kind, field } = ids[index] as NamedObjects['ids'][number];
+    const mine = notes.find((note) => note.workspaceId === workspaceId);
+    for (const note of notes)
+      if (note.workspaceId !== workspaceId && note.origin !== mine?.origin)
+        othersAt.add(note.origin);
+    if (mine === undefined) continue;
+    if (own !== undefined && (own.origin !== mine.origin || own.account !== mine.account))
+      throw new GatewayError('object.owners_differ', {
+        field,
+        message: `The ${kind} is kept by ${mine.provider}, and another object of the request by ${own.provider}.`,
+      });
+    own ??= mine;
+    // A run has its assistant's model, unless it names one.
+    const { operation, model } = exchange.subject;
+    if (operation.about === 'object' && model === '' && mine.model !== '' && modelled.has(kind))
+      exchange.subject.modelOfNamed = mine.model;
+  }
+  return { ids, own, othersAt };
+}
+
+const modelled: ReadonlySet<string> = new Set(['assistant', 'response', 'completion']);
+
+function planOf(
+  exchange: ModelExchange,
+  { ids, own }: NamedObjects,
+  isAll: boolean,
+): RoutePlan | undefined {
+  const { subject, arrival } = exchange;
+  const config = exchange.config?.compiled ?? directConfig;
+  if (arrival.caller.provider !== undefined)
+    // The caller's word goes before the config's, where an object has an owner.
+    return config.namesProvider && own !== undefined ? planned(directTarget) : undefined;
+  if (config === directConfig && subject.model.startsWith('@') && subject.model.includes('/'))
+    return undefined;
+  if (own !== undefined) return planned(targetOfOwner(exchange, config, own));
+  if (config.targets.length <= 1) return undefined;
+  if (subject.operation.repeat !== 'safe') throw isAll ? unknown(ids) : unavailable();
+  // Who only looks may ask everybody.
+  const steps = config.targets.map((target): PlanStep => ({ kind: 'target', target }));
+  return plan({ kind: 'fallback', path: 'config', onStatusCodes: notThere, steps });
+}
+
+const notThere: ReadonlySet<number> = new Set([404]);
+const directTarget = directConfig.targets[0] as ResolvedTarget;
+
+function plan(root: PlanStep): RoutePlan {
+  return { root, choices: [], sticky: [] };
+}
+
+function planned(target: ResolvedTarget): RoutePlan {
+  return plan({ kind: 'target', target });
+}
+
+/** The config's target that made it, with all that the config says of it; else the saved provider by its name. */
+function targetOfOwner(
+  exchange: ModelExchange,
+  config: CompiledConfig,
+  owner: OwnerNote,
+): ResolvedTarget {
+  for (const target of config.targets) {
+    const resolved = resolvedOr(exchange, target);
+    if (resolved !== undefined && accountOf(resolved) === owner.account) return target;
+  }
+  const slug = owner.provider.startsWith('@') ? owner.provider.slice(1) : undefined;
+  if (slug !== undefined && exchange.bundle?.providers.has(slug) === true)
+    return savedTarget(owner.provider);
+  throw new GatewayError('object.owner_unknown', {
+    message: `The ${owner.kind} is kept by ${owner.provider}, which this request has no way to: name that provider, or a config that has it.`,
+  });
+}
+
+function resolvedOr(exchange: ModelExchange, target: ResolvedTarget): Target | undefined {
+  try {
+    return resolveTarget(exchange, target);
+  } catch {
+    // Not this one: whoever is asked in the end says what is wrong.
+    return undefined;
+  }
+}
+
+/** Tells credentials and hosts of one provider apart. A saved provider is itself, whichever key it has today. */
+export function accountOf({ entry, saved, apiKey, customHost }: Target): string {
+  const who = saved === undefined ? `key ${apiKey}` : `saved ${saved.slug}`;
+  return hash('sha256', `${entry.id}\n${who}\n${customHost?.url ?? ''}`, 'base64url').slice(0, 22);
+}
+
+const savedTargets = new RecentMap<ResolvedTarget>(1000);
+
+function savedTarget(provider: string): ResolvedTarget {
+  let target = savedTargets.use(provider);
+  if (target === undefined) {
+    target = compileConfig({ provider }).targets[0] as ResolvedTarget;
+    savedTargets.set(provider, target);
+  }
+  return target;
+}
+
+function unknown(ids: NamedObjects['ids']): GatewayError {
+  const [first] = ids;
+  return new GatewayError('object.owner_unknown', {
+    field: first?.field,
+    message: `Nobody knows which of the config's targets has this ${first?.kind ?? 'object'}: name its provider.`,
+  });
+}
+
+function unavailable(): GatewayError {
+  return new GatewayError('object.owners_unavailable', { headers: { 'retry-after': '1' } });
+}

@@ -1,0 +1,73 @@
+import { type ObjectFacts, objectsAt } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { idsInDocument } from '../../owners/ids-in-reply.ts';
+import { observedReply } from '../../owners/observed-reply.ts';
+import type { OwnerNotes } from '../../owners/owner-notes.ts';
+import { accountOf } from '../../owners/route-to-owner.ts';
+import type { Step } from '../step.ts';
+import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
+
+export interface NoteOwnerParts {
+  owners: OwnerNotes;
+}
+
+/** Nobody is asked for what is another workspace's there; what is made is noted before its maker has heard all of it. */
+export function noteOwner({ owners }: NoteOwnerParts): Step {
+  return {
+    run(visit, next) {
+      refuseOthers(visit);
+      const facts = factsOf(visit);
+      if (facts?.makes === undefined || !isKept(visit, facts)) return next(visit);
+      return noteMade(visit, facts.makes);
+
+      async function noteMade(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
+        const answer = await next(of);
+        const { reply, status } = answer;
+        if (reply === undefined || status < 200 || status > 299) return answer;
+        const { key, subject } = of.exchange;
+        const target = targetOf(of);
+        const { origin } = callOf(of);
+        const workspaceId = key?.source.workspaceId ?? '';
+        const provider = target.saved === undefined ? target.entry.id : `@${target.saved.slug}`;
+        const account = accountOf(target);
+        const organisationId = key?.source.organisationId ?? '';
+        const noting = observedReply(reply, (document) => {
+          const notes = idsInDocument(document, makes).flatMap(({ kind, id, model }) => {
+            const served = model || subject.modelOfNamed || target.servedModel;
+            const note = { kind, workspaceId, origin, provider, account, model: served };
+            return owners.note(organisationId, id, note) ?? [];
+          });
+          return notes.length === 0 ? undefined : Promise.all(notes);
+        });
+        return { ...answer, reply: noting instanceof Promise ? await noting : noting };
+      }
+    },
+  };
+}
+
+function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts | undefined {
+  if (subject.operation.id !== 'proxy') return subject.operation.objects;
+  return objectsAt(arrival.method, subject.pathname).facts;
+}
+
+/** @throws GatewayError `object.owner_unknown`, as for an id that nobody ever gave out */
+function refuseOthers(visit: TargetVisit): void {
+  const { named } = visit.exchange.subject;
+  if (named?.othersAt.has(callOf(visit).origin) !== true) return;
+  const [first] = named.ids;
+  throw new GatewayError('object.owner_unknown', { field: first?.field });
+}
+
+/** Whether the provider keeps what it makes: one that answers in another format has nothing like it. */
+function isKept(visit: TargetVisit, { stored }: ObjectFacts): boolean {
+  const { translation } = callOf(visit);
+  if (translation !== undefined && translation.mode !== 'native') return false;
+  const { store } = visit.exchange.subject.json ?? {};
+  if (stored === 'when-asked') return store === true;
+  // A response that goes on in the background is there until it has ended.
+  return (
+    stored !== 'unless-declined' ||
+    store !== false ||
+    visit.exchange.subject.json?.background === true
+  );
+}

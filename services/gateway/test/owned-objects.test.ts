@@ -1,0 +1,407 @@
+import { objectOperations, publishedOperations } from '@sluice/contracts';
+import { bytes, json, sse, startUpstream, type Upstream } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CallOptions, errorOf, type Scenario, startScenario } from './scenario.ts';
+
+/** What stays at providers: two gateways with one Redis, three targets. */
+
+let scenario: Scenario;
+const upstreams: Upstream[] = [];
+/** What each upstream has made, by its id. */
+const kept: Map<string, object>[] = [];
+let made = 0;
+
+const kinds: Record<string, string> = {
+  responses: 'response',
+  conversations: 'conversation',
+  vector_stores: 'vector_store',
+  assistants: 'assistant',
+  threads: 'thread',
+  files: 'file',
+  batches: 'batch',
+};
+
+/** A server that keeps what it makes, and knows nothing of what others made. */
+async function startKeeper(): Promise<void> {
+  const upstream = await startUpstream();
+  const objects = new Map<string, object>();
+  upstream.handle(({ method, path, body }) => {
+    const [, , root = '', id, ...below] = path.split('?')[0]?.split('/') ?? [];
+    const asked = body.length === 0 ? {} : readJson(body);
+    if (method === 'POST' && id === undefined) {
+      const object = makeObject(root, asked);
+      objects.set(object.id, object);
+      return asked.stream === true ? sse(eventsOf(object)) : json(200, object);
+    }
+    if (method === 'GET' && id === undefined) return json(200, { object: 'list', data: [] });
+    const found = objects.get(id ?? '');
+    if (found === undefined) return json(404, { error: { message: `no ${root} ${id}` } });
+    if (method === 'DELETE' && below.length === 0) objects.delete(id ?? '');
+    return json(200, below.length === 0 ? found : { object: 'list', data: [], of: id });
+  });
+  upstreams.push(upstream);
+  kept.push(objects);
+}
+
+function readJson(body: Buffer): Record<string, unknown> {
+  try {
+    return JSON.parse(body.toString()) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function makeObject(root: string, { model, background }: Record<string, unknown>) {
+  made++;
+  const object = kinds[root] ?? root;
+  return {
+    id: `${object}_${made}`,
+    object,
+    ...(model === undefined ? {} : { model }),
+    ...(background === true ? { background, status: 'queued' } : {}),
+    ...(object === 'response' ? { output: [], usage: null } : {}),
+  };
+}
+
+function eventsOf(object: object): string[] {
+  const event = (type: string) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, response: object })}\n\n`;
+  return [event('response.created'), event('response.completed')];
+}
+
+beforeAll(async () => {
+  [scenario] = await Promise.all([
+    startScenario({ gateways: 2, redis: true, lazyLedger: true }),
+    startKeeper(),
+    startKeeper(),
+    startKeeper(),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([scenario.stop(), ...upstreams.map((upstream) => upstream.close())]);
+});
+
+const target = (index: number, over: object = {}) => ({
+  provider: 'openai',
+  api_key: `sk-${index}`,
+  custom_host: `${upstreams[index]?.url}/v1`,
+  ...over,
+});
+
+/** Spread over all three, so that a follow-up left to it mostly goes wrong. */
+const spread = () => ({
+  strategy: { mode: 'loadbalance' },
+  targets: [0, 1, 2].map((index) => target(index)),
+});
+
+function ask(path: string, config: object | undefined, over: CallOptions = {}): Promise<Response> {
+  return scenario.call(path, {
+    host: null,
+    ...over,
+    headers: {
+      ...(config === undefined ? {} : { 'x-service-config': JSON.stringify(config) }),
+      ...over.headers,
+    },
+  });
+}
+
+const look = (path: string, config: object | undefined, over: CallOptions = {}) =>
+  ask(path, config, { method: 'GET', ...over });
+
+async function idOf(response: Response): Promise<string> {
+  const body = (await response.json()) as { id?: string };
+  expect(response.status, JSON.stringify(body)).toBe(200);
+  return body.id ?? '';
+}
+
+async function make(path: string, body: object = {}, gateway = 0): Promise<string> {
+  return idOf(await ask(path, spread(), { body, gateway }));
+}
+
+describe('what stays at a provider', () => {
+  const count = Number(process.env.OWNED_OBJECTS ?? 30);
+  it(`has its follow-ups, from another gateway, right behind its answer (${count})`, async () => {
+    for (let index = 0; index < count; index++) {
+      const response = await make('/v1/responses', { model: 'gpt-5', input: 'Hello' });
+      const [retrieved, next, items] = await Promise.all([
+        look(`/v1/responses/${response}`, spread(), { gateway: 1 }),
+        ask('/v1/responses', spread(), {
+          gateway: 1,
+          body: { model: 'gpt-5', input: 'And?', previous_response_id: response },
+        }),
+        look(`/v1/responses/${response}/input_items`, spread(), { gateway: 1 }),
+      ]);
+      expect([retrieved.status, next.status, items.status]).toEqual([200, 200, 200]);
+      const owner = kept.findIndex((objects) => objects.has(response));
+      expect(kept[owner]?.has(await idOf(next)), 'the next one is made where the first is').toBe(
+        true,
+      );
+      const conversation = await make('/v1/conversations', {});
+      const said = await ask(`/v1/conversations/${conversation}/items`, spread(), {
+        gateway: 1,
+        body: { items: [] },
+      });
+      expect(said.status).toBe(200);
+    }
+  }, 600_000);
+
+  it('is found by ids in bodies, of every kind', async () => {
+    const file = await make('/v1/files', { purpose: 'batch' });
+    const fileAt = kept.findIndex((objects) => objects.has(file));
+    const store = await idOf(
+      await ask('/v1/vector_stores', spread(), { gateway: 1, body: { file_ids: [file] } }),
+    );
+    const batch = await idOf(
+      await ask('/v1/batches', spread(), { gateway: 1, body: { input_file_id: file } }),
+    );
+    const assistant = await idOf(
+      await ask('/v1/assistants', spread(), {
+        gateway: 1,
+        body: { model: 'gpt-5', tool_resources: { file_search: { vector_store_ids: [store] } } },
+      }),
+    );
+    const response = await idOf(
+      await ask('/v1/responses', spread(), {
+        gateway: 1,
+        body: {
+          model: 'gpt-5',
+          input: 'Hi',
+          tools: [{ type: 'file_search', vector_store_ids: [store] }],
+        },
+      }),
+    );
+    for (const id of [store, batch, assistant, response]) expect(kept[fileAt]?.has(id)).toBe(true);
+  });
+
+  it('is told of by the first event of a stream, whose bytes are the upstream’s', async () => {
+    const answer = await ask('/v1/responses', spread(), {
+      body: { model: 'gpt-5', input: 'Hi', stream: true },
+    });
+    const text = await answer.text();
+    const id = /"id":"(response_\d+)"/.exec(text)?.[1] ?? '';
+    const owner = kept.find((objects) => objects.has(id));
+    expect(text).toBe(eventsOf(owner?.get(id) ?? {}).join(''));
+    for (const gateway of [0, 1])
+      expect((await look(`/v1/responses/${id}`, spread(), { gateway })).status).toBe(200);
+  });
+
+  it('comes as its provider sends it, byte by byte', async () => {
+    const text = '{ "object":"vector_store" ,\n "id": "vector_store_odd", "x":1e2,"y":"\\u00fc" }';
+    const upstream = await startUpstream();
+    upstream.handle(() =>
+      bytes(200, Buffer.from(text), { 'content-type': 'application/json; charset=utf-8' }),
+    );
+    const config = { ...target(0), custom_host: `${upstream.url}/v1` };
+    const body = '{ "name" : "odd",\t"file_ids":[ ] }';
+    expect(await (await ask('/v1/vector_stores', config, { rawBody: body })).text()).toBe(text);
+    expect(upstream.requests.at(-1)?.body.toString()).toBe(body);
+    expect(await (await look('/v1/vector_stores/vector_store_odd', config)).text()).toBe(text);
+    await upstream.close();
+  });
+
+  it('is another workspace’s to nobody, although the credential is the same', async () => {
+    const { workspace_id } = await scenario
+      .admin<{ workspace_id?: string; id: string }>('POST', '/admin/workspaces', { name: 'Others' })
+      .then(({ id, workspace_id = id }) => ({ workspace_id }));
+    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'Others',
+      workspace_id,
+      scopes: ['completions.write'],
+    });
+    for (const root of Object.keys(kinds)) {
+      const id = await make(`/v1/${root}`, { model: 'gpt-5', input: 'Hi' });
+      const owner = kept.findIndex((objects) => objects.has(id));
+      for (const gateway of [0, 1])
+        for (const config of [spread(), target(owner)])
+          for (const path of [
+            `/v1/${root}/${id}`,
+            `/v1/proxy/${root}/${id}`,
+            `/v1//${root}/${id}/`,
+          ])
+            expect((await look(path, config, { key, gateway })).status, path).toBe(404);
+      const named = await look(`/v1/${root}/${id}`, undefined, {
+        key,
+        headers: {
+          'x-service-provider': 'openai',
+          'x-service-custom-host': `${upstreams[owner]?.url}/v1`,
+          authorization: 'Bearer sk-own',
+        },
+      });
+      expect(await errorOf(named)).toMatchObject({ status: 404, code: 'object.owner_unknown' });
+      const removed = await ask(`/v1/${root}/${id}`, target(owner), { method: 'DELETE', key });
+      expect(removed.status).toBe(404);
+      expect(kept[owner]?.has(id), 'it is still there').toBe(true);
+    }
+    const response = await make('/v1/responses', { model: 'gpt-5', input: 'Hi' });
+    const owner = kept.findIndex((objects) => objects.has(response));
+    for (const path of ['/v1/responses', '/v1/proxy/responses', '/v1/proxy/v1//responses/'])
+      for (const over of [{}, { 'content-type': 'text/plain' }] as Record<string, string>[]) {
+        const body = { model: 'gpt-5', input: 'Hi', previous_response_id: response };
+        const next = await ask(path, target(owner), { key, body, headers: over });
+        expect([400, 404], path).toContain(next.status);
+      }
+  });
+
+  it('is looked for at every target where nobody knows it, and changed by nobody', async () => {
+    kept[2]?.set('thread_unseen', { id: 'thread_unseen', object: 'thread' });
+    for (const gateway of [0, 1])
+      expect((await look('/v1/threads/thread_unseen', spread(), { gateway })).status).toBe(200);
+    expect((await look('/v1/threads/thread_nowhere', spread())).status).toBe(404);
+    const change = (config: object | undefined, over: CallOptions = {}) =>
+      ask('/v1/threads/thread_unseen', config, { body: { metadata: {} }, ...over });
+    expect(await errorOf(await change(spread()))).toMatchObject({
+      status: 404,
+      code: 'object.owner_unknown',
+    });
+    // There is but one to ask, or the caller says whom.
+    expect((await change(target(2))).status).toBe(200);
+    expect(await errorOf(await change(undefined))).toMatchObject({
+      status: 400,
+      code: 'provider.missing',
+    });
+  });
+
+  it('is asked of the provider that the caller names, whoever made it', async () => {
+    const id = await make('/v1/threads', {});
+    const owner = kept.findIndex((objects) => objects.has(id));
+    const other = (owner + 1) % 3;
+    const named = await look(`/v1/threads/${id}`, undefined, {
+      headers: {
+        'x-service-provider': 'openai',
+        'x-service-custom-host': `${upstreams[other]?.url}/v1`,
+        authorization: 'Bearer sk-own',
+      },
+    });
+    expect(named.status).toBe(404);
+    expect(upstreams[other]?.requests.at(-1)?.path).toBe(`/v1/threads/${id}`);
+  });
+
+  it('is of one provider in one request', async () => {
+    const ids: string[] = [];
+    for (const index of [0, 1])
+      ids.push(await idOf(await ask('/v1/files', target(index), { body: {} })));
+    const both = await ask('/v1/vector_stores', spread(), { body: { file_ids: ids } });
+    expect(await errorOf(both)).toMatchObject({ status: 400, code: 'object.owners_differ' });
+    const twice = await ask('/v1/batches', spread(), {
+      rawBody: `{"input_file_id":"${ids[0]}","input_file_id":"${ids[1]}"}`,
+    });
+    expect(await errorOf(twice)).toMatchObject({ status: 400, code: 'request.ambiguous_member' });
+  });
+});
+
+describe('an operation on what stays at a provider', () => {
+  it('uses no limit where it only looks: a key with 3 a minute polls on', async () => {
+    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'Slow',
+      workspace_id: scenario.stack.credentials.workspace_id,
+      scopes: ['completions.write'],
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 3 }],
+    });
+    const id = await idOf(
+      await ask('/v1/responses', spread(), { key, body: { model: 'gpt-5', input: 'Hi' } }),
+    );
+    const polls = Number(process.env.OWNED_POLLS ?? 20);
+    for (let poll = 0; poll < polls; poll++) {
+      const gateway = poll % 2;
+      expect((await look(`/v1/responses/${id}`, spread(), { key, gateway })).status).toBe(200);
+    }
+    expect((await look('/v1/vector_stores', spread(), { key })).status).toBe(200);
+    const cancelled = await ask(`/v1/responses/${id}/cancel`, spread(), { key, rawBody: '' });
+    expect(cancelled.status).toBe(200);
+    const statuses: number[] = [];
+    for (let index = 0; index < 3; index++)
+      statuses.push((await ask('/v1/threads', spread(), { key, body: {} })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
+  it('is refused by a provider without it, which says who has it', async () => {
+    const refused = await look('/v1/threads/thread_1', undefined, {
+      headers: { 'x-service-provider': 'anthropic', authorization: 'Bearer sk' },
+    });
+    const error = await errorOf(refused);
+    expect(error).toMatchObject({ status: 400, code: 'provider.endpoint_unsupported' });
+    expect(error.message).toContain('openai, azure-ai, azure-openai');
+  });
+
+  it('is sent with the header of its beta, unless the caller has one', async () => {
+    await make('/v1/threads', {});
+    const sent = () =>
+      upstreams
+        .flatMap(({ requests }) => requests.slice(-1))
+        .map(({ headers }) => headers['openai-beta']);
+    expect(sent()).toContain('assistants=v2');
+    await ask('/v1/threads', target(0), { body: {}, headers: { 'openai-beta': 'assistants=v9' } });
+    expect(upstreams[0]?.requests.at(-1)?.headers['openai-beta']).toBe('assistants=v9');
+  });
+
+  it('is judged by a target’s own checks, where it has texts', async () => {
+    const config = {
+      ...target(0),
+      input_guardrails: [
+        { 'default.contains': { words: ['forbidden'], operator: 'none' }, deny: true },
+      ],
+    };
+    const thread = await idOf(await ask('/v1/threads', config, { body: {} }));
+    const conversation = await idOf(await ask('/v1/conversations', config, { body: {} }));
+    const ways: [string, (text: string) => object][] = [
+      [`/v1/threads/${thread}/messages`, (content) => ({ role: 'user', content })],
+      [
+        `/v1/conversations/${conversation}/items`,
+        (text) => ({ items: [{ role: 'user', content: [{ type: 'input_text', text }] }] }),
+      ],
+      ['/v1/threads', (content) => ({ messages: [{ role: 'user', content }] })],
+    ];
+    for (const [path, body] of ways) {
+      const before = upstreams[0]?.requests.length;
+      expect((await ask(path, config, { body: body('it is forbidden') })).status, path).toBe(446);
+      expect(upstreams[0]?.requests.length, path).toBe(before);
+      expect((await ask(path, config, { body: body('it is fine') })).status, path).toBe(200);
+    }
+  });
+
+  it('makes nothing twice: it is sent again only when it did not arrive', async () => {
+    let calls = 0;
+    const failing = await startUpstream();
+    failing.handle(() => {
+      calls++;
+      return json(500, { error: { message: 'down' } });
+    });
+    const config = {
+      strategy: { mode: 'fallback' },
+      retry: { attempts: 3, on_status_codes: [500] },
+      targets: [{ ...target(0), custom_host: `${failing.url}/v1` }, target(1)],
+    };
+    expect((await ask('/v1/threads', config, { body: {} })).status).toBe(500);
+    expect(calls).toBe(1);
+    await failing.close();
+    // Nobody is there any more.
+    const { retry: _, ...once } = config;
+    expect((await ask('/v1/threads', once, { body: {} })).status).toBe(200);
+  });
+});
+
+it('each published operation is answered as docs/operations.md says', async () => {
+  const asked = [
+    ...publishedOperations,
+    ...objectOperations.map((operation) => ({ at: operation.at, operation, other: undefined })),
+  ];
+  for (const { at, operation, other } of asked) {
+    expect(operation?.id ?? other, at).toBeDefined();
+    const [method = '', pattern = ''] = at.split(' ');
+    const path = pattern.replaceAll(/:(\w+)/g, 'the-$1');
+    const response = await ask(path, target(0), {
+      method,
+      ...(method === 'DELETE' ? { rawBody: '' } : {}),
+      body: {},
+    });
+    const body = await response.text();
+    expect(
+      [404, 405].includes(response.status) && body.includes('route_not_found'),
+      `${at} ${body}`,
+    ).toBe(false);
+    if (operation?.about === 'object') {
+      expect(upstreams[0]?.requests.at(-1)?.method, at).toBe(method);
+      expect(upstreams[0]?.requests.at(-1)?.path, at).toBe(path);
+    }
+  }
+});
