@@ -117,7 +117,7 @@ const rules: readonly Rule[] = [
   rule('files', '/(?:files|uploads)(?:/.*)?'),
   rule(
     'nobody',
-    '/(?:vector_stores|containers|conversations)(?:/.*)?|/threads(?:/[^/]+(?:/messages(?:/[^/]+)?|/runs/[^/]+(?:/submit_tool_outputs|/cancel)?)?)?|/assistants/[^/]+|/chat/completions/[^/]+|(?:/messages)?/batches/[^/]+/cancel|/fine_tuning/jobs/[^/]+/(?:cancel|pause|resume)|/responses/[^/]+/cancel',
+    '/(?:vector_stores|containers|conversations)(?:/.*)?|/threads(?:/[^/]+(?:/messages(?:/[^/]+)?|/runs/[^/]+(?:/submit_tool_outputs|/cancel)?)?)?|/assistants/[^/]+|(?:/messages)?/batches/[^/]+/cancel|/fine_tuning/jobs/[^/]+/(?:cancel|pause|resume)|/responses/[^/]+/cancel',
   ),
 ];
 
