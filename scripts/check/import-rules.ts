@@ -157,7 +157,17 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     identity: ['held'],
     pipeline: ['visit', 'jwt-keys'],
     // One target: each step asks one of these.
-    visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage', 'held', 'content'],
+    visit: [
+      'calls',
+      'routing',
+      'owners',
+      'guardrails',
+      'cache',
+      'limits',
+      'usage',
+      'held',
+      'content',
+    ],
     // Calls of servers and agents, counted and recorded.
     metering: ['content', 'limits', 'money', 'usage'],
     calls: ['exchange'],
@@ -168,6 +178,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     'upstream-auth': ['calls', 'cloud-settings.ts'],
     // What attempts come to is heard here, from the ground floor: calls know none of them.
     routing: ['exchange', 'redis'],
+    // Whose an object is that stays at a provider.
+    owners: ['exchange', 'redis'],
     money: ['exchange'],
     limits: ['exchange', 'redis'],
     usage: ['exchange'],
