@@ -12,9 +12,11 @@ import { RecentMap } from '../chain/recent-map.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { NamedObjects, OwnerNote } from '../exchange/named-objects.ts';
 import type { Target } from '../exchange/target.ts';
-import { resolveTarget } from '../visit/target/resolve-target.ts';
 import { idsInRequest } from './ids-in-request.ts';
 import type { Known, OwnerNotes } from './owner-notes.ts';
+
+/** Who and where a target of a config is. @throws GatewayError where it cannot be asked */
+export type Resolve = (exchange: ModelExchange, target: ResolvedTarget) => Target;
 
 /**
  * Where a request goes that names what stays at a provider: to the one who has
@@ -25,6 +27,7 @@ import type { Known, OwnerNotes } from './owner-notes.ts';
 export function planForOwner(
   exchange: ModelExchange,
   notes: OwnerNotes,
+  resolve: Resolve,
 ): RoutePlan | undefined | Promise<RoutePlan | undefined> {
   const { subject, key } = exchange;
   const ids = idsInRequest(exchange);
@@ -37,11 +40,8 @@ export function planForOwner(
 
   function decide(from: ModelExchange, named: NamedObjects['ids'], all: readonly Known[]) {
     subject.named = readOwners(from, named, all);
-    return planOf(
-      from,
-      subject.named,
-      all.every(({ isAll }) => isAll),
-    );
+    const isAll = all.every((one) => one.isAll);
+    return planOf(from, subject.named, isAll, resolve);
   }
 }
 
@@ -80,6 +80,7 @@ function planOf(
   exchange: ModelExchange,
   { ids, own }: NamedObjects,
   isAll: boolean,
+  resolve: Resolve,
 ): RoutePlan | undefined {
   const { subject, arrival } = exchange;
   const config = exchange.config?.compiled ?? directConfig;
@@ -88,7 +89,7 @@ function planOf(
     return config.namesProvider && own !== undefined ? planned(directTarget) : undefined;
   if (config === directConfig && subject.model.startsWith('@') && subject.model.includes('/'))
     return undefined;
-  if (own !== undefined) return planned(targetOfOwner(exchange, config, own));
+  if (own !== undefined) return planned(targetOfOwner(exchange, config, own, resolve));
   if (config.targets.length <= 1) return undefined;
   if (subject.operation.repeat !== 'safe') throw isAll ? unknown(ids) : unavailable();
   // Who only looks may ask everybody.
@@ -112,9 +113,10 @@ function targetOfOwner(
   exchange: ModelExchange,
   config: CompiledConfig,
   owner: OwnerNote,
+  resolve: Resolve,
 ): ResolvedTarget {
   for (const target of config.targets) {
-    const resolved = resolvedOr(exchange, target);
+    const resolved = resolvedOr(exchange, target, resolve);
     if (resolved !== undefined && accountOf(resolved) === owner.account) return target;
   }
   const slug = owner.provider.startsWith('@') ? owner.provider.slice(1) : undefined;
@@ -125,9 +127,13 @@ function targetOfOwner(
   });
 }
 
-function resolvedOr(exchange: ModelExchange, target: ResolvedTarget): Target | undefined {
+function resolvedOr(
+  exchange: ModelExchange,
+  target: ResolvedTarget,
+  resolve: Resolve,
+): Target | undefined {
   try {
-    return resolveTarget(exchange, target);
+    return resolve(exchange, target);
   } catch {
     // Not this one: whoever is asked in the end says what is wrong.
     return undefined;

@@ -14,6 +14,7 @@ import { planForOwner } from '../../owners/route-to-owner.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { type RecoverParts, RecoverStream } from '../../visit/recover-stream.ts';
 import type { TargetAnswer } from '../../visit/step.ts';
+import { resolveTarget } from '../../visit/target/resolve-target.ts';
 import { visitTarget } from '../../visit/visit-target.ts';
 import type { Stage } from '../pipeline.ts';
 
@@ -32,7 +33,7 @@ export function routeToTarget(parts: RouteParts): Stage {
     expectModelCall(exchange);
     exchange.isRouting = true;
     exchange.contentFormat = parts.content?.formatFor(exchange) ?? '';
-    const owned = planForOwner(exchange, parts.owners);
+    const owned = planForOwner(exchange, parts.owners, resolveTarget);
     const ofOwner = owned instanceof Promise ? await owned : owned;
     const planning = ofOwner ?? planRequest(exchange, parts.plan);
     const plan = planning instanceof Promise ? await planning : planning;
