@@ -55,6 +55,13 @@ export const errorCodes = {
     admin: 'AB05',
     text: 'The service key has expired.',
   },
+  'auth.suspended_key': {
+    status: 403,
+    retry: 'never',
+    type: 'permission_error',
+    admin: 'AB03',
+    text: 'This API key is suspended.',
+  },
   'auth.invalid_token': {
     status: 401,
     retry: 'never',
@@ -384,6 +391,34 @@ export const errorCodes = {
     type: 'conflict_error',
     admin: 'AB07',
     text: 'It already exists.',
+  },
+  'admin.idempotency_in_flight': {
+    status: 409,
+    retry: 'never',
+    type: 'conflict_error',
+    admin: 'AB07',
+    text: 'A request with this idempotency-key is under way.',
+  },
+  'admin.idempotency_key_reused': {
+    status: 422,
+    retry: 'never',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+    text: 'This idempotency-key was sent with another request.',
+  },
+  'admin.idempotency_answer_lost': {
+    status: 409,
+    retry: 'never',
+    type: 'conflict_error',
+    admin: 'AB07',
+    text: 'The first request under this key was carried out, but its answer was not kept.',
+  },
+  'admin.idempotency_keys_max': {
+    status: 429,
+    retry: 'never',
+    type: 'rate_limit_error',
+    admin: 'AB03',
+    text: 'The organisation has sent 20,000 idempotency-keys within a day.',
   },
   'admin.refused': {
     status: 400,

@@ -3,6 +3,7 @@ import type { OperationId } from '@sluice/contracts/admin';
 import type { ObjectStore } from '@sluice/object-store';
 import type { PriceBook } from '@sluice/pricing';
 import { collectionOperations } from './documents/collections/routes.ts';
+import type { ProviderCatalogue } from './documents/configs/check-names.ts';
 import { configOperations } from './documents/configs/routes.ts';
 import { guardrailOperations } from './documents/guardrails/routes.ts';
 import { labelOperations } from './documents/labels/routes.ts';
@@ -69,6 +70,7 @@ export function allOperations(parts: {
   /** Undefined = bodies of requests are kept nowhere. */
   logStore: ObjectStore | undefined;
   configCaps: ConfigCaps;
+  catalogue: ProviderCatalogue;
   registries: RegistryParts;
   simulator: Pick<Simulator, 'run'>;
 }): Implemented<OperationId> {
@@ -81,9 +83,13 @@ export function allOperations(parts: {
     ...userOperations,
     ...workspaceMemberOperations(createProvisionUserKey(parts.mintKey)),
     ...scimMappingOperations,
-    ...configOperations({ vault: parts.integrations.vault, caps: parts.configCaps }),
+    ...configOperations({
+      vault: parts.integrations.vault,
+      caps: parts.configCaps,
+      catalogue: parts.catalogue,
+    }),
     ...integrationOperations(parts.integrations),
-    ...providerOperations,
+    ...providerOperations(parts.integrations.usersOfProvider),
     ...virtualKeyOperations(parts.integrations),
     ...rateLimitsPolicyOperations,
     ...usageLimitsPolicyOperations,

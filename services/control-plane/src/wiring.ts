@@ -19,7 +19,7 @@ import {
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { analytics, config } from '@sluice/proto-stubs';
-import { findProvider } from '@sluice/providers';
+import { findProvider, providerIds } from '@sluice/providers';
 import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
 import {
   airGapPart,
@@ -38,10 +38,12 @@ import { Barriers } from './config-sync/barriers.ts';
 import { createChangeFeed } from './config-sync/change-feed.ts';
 import { createQuestionMetrics } from './config-sync/metrics.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
+import { usersOfProvider } from './documents/configs/named-by.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { repeat } from './kernel/database/repeat.ts';
 import { SealAnew } from './kernel/database/seal-anew.ts';
+import { IdempotencyKeys, purgeIdempotencyKeys } from './kernel/http/idempotency.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
 import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
 import { createRecordRefusal } from './kernel/http/record-refusal.ts';
@@ -222,7 +224,15 @@ export function wire(
     publicOperations: publicOperations({ mintKey }),
     operations: allOperations({
       mintKey,
-      integrations: { vault, catalogueId: (name) => findProvider(name)?.id },
+      integrations: {
+        vault,
+        catalogueId: (name) => findProvider(name)?.id,
+        usersOfProvider,
+      },
+      catalogue: {
+        has: (name) => findProvider(name.toLowerCase()) !== undefined,
+        ids: providerIds(),
+      },
       authSettings: { vault, hostRules },
       alertSettings: { vault, hostRules },
       ledger,
@@ -251,6 +261,7 @@ export function wire(
       jsonBody: jsonBody({ bytesMax: env.REQUEST_BODY_BYTES_MAX }),
       now,
       recordRefusal: createRecordRefusal({ client, logger }),
+      idempotencyKeys: new IdempotencyKeys(client, vault),
       publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
       mcpBaseUrl: env.MCP_GATEWAY_BASE_URL,
       whenPassed,
@@ -465,6 +476,10 @@ export function wire(
           ),
           repeat('maintenance of OAuth', () => oauth.maintain(), {
             intervalMs: env.OAUTH_MAINTENANCE_INTERVAL,
+            logger,
+          }),
+          repeat('removing idempotency keys', () => purgeIdempotencyKeys(client, now()), {
+            intervalMs: env.KEY_MAINTENANCE_INTERVAL,
             logger,
           }),
           repeat('maintenance of counters', () => maintainLimits(client, now()), {

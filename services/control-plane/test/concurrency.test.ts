@@ -119,7 +119,10 @@ describe('at once', () => {
     const made = await workspace().post('/configs', { name: 'v1', config: { provider: '@demo' } });
     const path = `/configs/${made.body.data.slug}`;
     const updates = await times(50, (index) =>
-      workspace().put(path, { name: `n${index}`, config: { provider: `@p${index}` } }),
+      workspace().put(`${path}?allow_missing=true`, {
+        name: `n${index}`,
+        config: { provider: `@p${index}` },
+      }),
     );
     expect(new Set(updates.map((answer) => answer.status))).toEqual(new Set([200]));
     const { body } = await workspace().get(`${path}/versions`).expect(200);

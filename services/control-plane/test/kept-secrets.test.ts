@@ -135,7 +135,7 @@ const config = {
       targets: [
         { provider: 'azure-openai', resource_name: 'ours', api_key: secret('nested') },
         {
-          virtual_key: 'main',
+          virtual_key: 'demo',
           custom_host: 'https://nested.example.org',
           api_key: secret('other'),
           before_request_hooks: [

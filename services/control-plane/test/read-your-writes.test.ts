@@ -65,7 +65,7 @@ async function manage(method: string, path: string, body?: object): Promise<Chan
   const text = await answer.text();
   expect(answer.status, text).toBe(200);
   // Nobody can have asked for a new key, so nobody has to be told.
-  if (method !== 'POST' || !path.startsWith('/api-keys')) {
+  if (method !== 'POST' || !path.startsWith('/api-keys/workspace')) {
     const where = answer.headers.get('x-service-in-force');
     if (where === 'pending' && isLong) {
       lateAnswers += 1;
@@ -178,6 +178,10 @@ describe('an answered change is what the next request sees, at another gateway',
         expect(await used(), `changed ${round}`).toBe('auth.missing_scope');
         await manage('PUT', path, { scopes: ['completions.write'] });
         expect(await used(), `changed back ${round}`).toBe('/key/chat/completions');
+        await manage('POST', `${path}/suspend`);
+        expect(await used(), `suspended ${round}`).toBe('auth.suspended_key');
+        await manage('POST', `${path}/resume`);
+        expect(await used(), `resumed ${round}`).toBe('/key/chat/completions');
         await manage('DELETE', path);
         expect(await used(), `deleted ${round}`).toBe('auth.invalid_key');
         expect(await used(), `deleted ${round}, once more`).toBe('auth.invalid_key');

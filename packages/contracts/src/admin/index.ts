@@ -23,6 +23,11 @@ export {
 } from './kernel/address-fields.ts';
 export type { Endpoint, GuardedEndpoint } from './kernel/endpoint.ts';
 export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
+export {
+  idempotencyKeyHeader,
+  idempotencyKeyMax,
+  replayedHeader,
+} from './kernel/idempotency.ts';
 export type { Page } from './kernel/paging.ts';
 export { tags } from './kernel/tags.ts';
 export { type UnknownField, unknownFields } from './kernel/unknown-fields.ts';

@@ -66,7 +66,7 @@ export function candidatesOf(
     case 'organisation_id':
       return [fold(request.organisationId)];
     case 'api_key':
-      return [fold(request.apiKeyId)];
+      return [fold(request.apiKeyId), fold(request.apiKeySlug)];
     case 'endpoint_type':
       return request.passesThrough === true
         ? [fold(request.endpoint), 'proxy']

@@ -13,13 +13,18 @@ const keyTypes: Readonly<Record<string, config.KeyType>> = {
   'workspace-user': config.KeyType.WORKSPACE_USER,
 };
 
+/** Gateways of the release before know no suspended keys, but expired ones. */
+const longAgoMs = 1;
+
 /** A key as the gateway needs it. */
 export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.KeySchema> {
   const ends = [row.secretExpiresAt, row.expiresAt].flatMap((date) =>
     date === null ? [] : [date.getTime()],
   );
-  const expiresAtMs = ends.length === 0 ? 0 : Math.min(...ends);
-  const isExpired = expiresAtMs !== 0 && expiresAtMs <= now.getTime();
+  const endsAtMs = ends.length === 0 ? 0 : Math.min(...ends);
+  const isSuspended = row.suspendedAt !== null;
+  const expiresAtMs = isSuspended ? longAgoMs : endsAtMs;
+  const isExpired = endsAtMs !== 0 && endsAtMs <= now.getTime();
   const standing = standingIn(row.userRole ?? undefined, row.memberRole ?? undefined);
   const settings = effectiveSettings(row.organisationSettings, row.workspaceSettings ?? undefined);
   return {
@@ -27,7 +32,11 @@ export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.Ke
     name: row.name,
     slug: row.slug,
     type: keyTypes[row.type],
-    status: isExpired ? config.KeyStatus.EXPIRED : config.KeyStatus.ACTIVE,
+    status: isSuspended
+      ? config.KeyStatus.SUSPENDED
+      : isExpired
+        ? config.KeyStatus.EXPIRED
+        : config.KeyStatus.ACTIVE,
     organisationId: row.organisationId,
     workspaceId: row.workspaceId ?? '',
     workspaceSlug: row.workspaceSlug ?? '',

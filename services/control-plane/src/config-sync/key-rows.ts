@@ -19,6 +19,7 @@ export interface KeyRow {
   signInMark: string | null;
   scopes: string[];
   expiresAt: Date | null;
+  suspendedAt: Date | null;
   metadata: Record<string, string>;
   configSlug: string | null;
   allowConfigOverride: boolean;
@@ -76,7 +77,7 @@ function keyRowsWhere(db: Database, secrets: Prisma.Sql): Promise<KeyRow[]> {
   return db.$queryRaw<KeyRow[]>(
     Prisma.sql`SELECT s.hash, s.previous_hash AS "previousHash", s.expires_at AS "secretExpiresAt", k.id::text, k.name, k.slug, k.type,
         k.organisation_id::text AS "organisationId", k.workspace_id::text AS "workspaceId", w.slug AS "workspaceSlug",
-        k.user_id::text AS "userId", k.sign_in_mark::text AS "signInMark", k.scopes, k.expires_at AS "expiresAt", k.metadata, c.slug AS "configSlug",
+        k.user_id::text AS "userId", k.sign_in_mark::text AS "signInMark", k.scopes, k.expires_at AS "expiresAt", k.suspended_at AS "suspendedAt", k.metadata, c.slug AS "configSlug",
         k.allow_config_override AS "allowConfigOverride", k.rate_limits AS "rateLimits", k.usage_limits AS "usageLimits",
         o.settings AS "organisationSettings", w.settings AS "workspaceSettings", u.role AS "userRole", m.role AS "memberRole",
         g.id::text AS "grantId", g.client_id AS "clientId", g.resource, g.server_id::text AS "serverId", g.scope,

@@ -38,7 +38,7 @@ describe('configs', () => {
     expect((await workspace().get(`/configs/${created.body.data.id}`)).body.data.slug).toBe(slug);
 
     const updated = await workspace()
-      .put(`/configs/${slug}`, { config: { provider: '@other' } })
+      .put(`/configs/${slug}?allow_missing=true`, { config: { provider: '@other' } })
       .expect(200);
     expect(updated.body.data.version_id).not.toBe(created.body.data.version_id);
     const versions = await workspace().get(`/configs/${slug}/versions`).expect(200);
@@ -119,7 +119,7 @@ describe('configs', () => {
     await admin().get(`/configs/${slug}?workspace_id=ws-nowhere`).expect(404);
     // The same slug in a second workspace makes the slug alone ambiguous.
     const second = await admin().post('/admin/workspaces', { name: 'Second' });
-    const twin = await admin().post('/configs', {
+    const twin = await admin().post('/configs?allow_missing=true', {
       name: 'twin',
       config: { provider: '@demo' },
       workspace_id: second.body.id,
@@ -412,5 +412,63 @@ describe('references between configs', () => {
     expect((await workspace().put(`/configs/${slug}`, { status: 'archived' })).body.data.code).toBe(
       'admin.refused',
     );
+  });
+});
+
+describe('names in configs', () => {
+  const save = (config: object, query = '') =>
+    workspace().post(`/configs${query}`, { name: 'n', config });
+
+  it.each<[string, object, string, string]>([
+    ['a saved provider', { provider: '@dmeo' }, 'provider', 'did you mean @demo?'],
+    ['with a model', { provider: '@dmeo/gpt-4o' }, 'provider', 'did you mean @demo?'],
+    ['a virtual key', { virtual_key: 'demmo' }, 'virtual_key', 'did you mean @demo?'],
+    ['of the catalogue', { provider: 'opnai', api_key: 'sk' }, 'provider', 'did you mean openai?'],
+    ['in a model', { override_params: { model: '@gone/m' } }, 'override_params.model', '@gone'],
+    ['a target', { targets: [leaf, { provider: '@x9' }] }, 'targets[1].provider', '"@x9"'],
+    ['a prompt', { ...leaf, prompt_id: 'pp-none@2' }, 'prompt_id', 'no prompt'],
+    ['a guardrail', { ...leaf, input_guardrails: ['pg-none'] }, 'input_guardrails[0]', 'pg-none'],
+  ])(
+    'that name nothing are refused with place and nearest name: %s',
+    async (...[, config, field, text]) => {
+      const answer = await save(config);
+      expect(refused(answer)).toEqual({ status: 400, code: 'AB01', field: `body.config.${field}` });
+      expect(answer.body.data.errors.join()).toContain(text);
+      const allowed = await save(config, '?allow_missing=true').expect(200);
+      expect(allowed.body.warnings).toHaveLength(1);
+      await workspace().delete(`/configs/${allowed.body.data.slug}`).expect(200);
+    },
+  );
+
+  it('keep what they name: providers and prompts in use stay, and who removes them is told', async () => {
+    const body = { name: 'Used', ai_provider_id: 'openai', key: 'sk-used-0001', slug: 'used' };
+    await workspace().post('/integrations', body).expect(200);
+    const prompt = {
+      name: 'Used',
+      collection_id: 'default',
+      string: 'Hi',
+      parameters: {},
+      model: 'm',
+    };
+    const prompted = await workspace().post('/prompts', { ...prompt, virtual_key: 'used' });
+    const config = { targets: [leaf, { provider: '@used/m', prompt_id: prompted.body.slug }] };
+    const slug = (await save(config).expect(200)).body.data.slug;
+    const kept = await workspace().delete('/virtual-keys/used');
+    expect([kept.status, kept.text]).toEqual([
+      400,
+      expect.stringContaining(`config ${slug}, prompt ${prompted.body.slug}`),
+    ]);
+    const named = await workspace().delete(`/prompts/${prompted.body.slug}`);
+    expect([named.status, named.text]).toEqual([400, expect.stringContaining(`config ${slug}`)]);
+    const gone = await workspace().delete('/providers/used?force=true').expect(200);
+    expect(gone.body.warnings).toEqual([expect.stringContaining(`config ${slug}`)]);
+  });
+
+  it('go with an integration, whose credential may have leaked: the answer lists them', async () => {
+    const body = { name: 'Leaky', ai_provider_id: 'openai', key: 'sk-leak-0001', slug: 'leaky' };
+    await workspace().post('/integrations', body).expect(200);
+    const slug = (await save({ provider: '@leaky' }).expect(200)).body.data.slug;
+    const gone = await workspace().delete('/integrations/leaky').expect(200);
+    expect(gone.body.warnings).toEqual([expect.stringMatching(`@leaky .*config ${slug}`)]);
   });
 });

@@ -50,6 +50,7 @@ describe('access', () => {
         logExports: {} as never,
         priceBook: undefined as never,
         configCaps,
+        catalogue: { has: () => true, ids: [] },
         registries: {} as never,
         simulator: undefined as never,
       }),
@@ -117,6 +118,7 @@ describe('access', () => {
         logExports: {} as never,
         priceBook: undefined as never,
         configCaps,
+        catalogue: { has: () => true, ids: [] },
         registries: {} as never,
         simulator: undefined as never,
       }),
@@ -131,7 +133,7 @@ describe('access', () => {
 
 describe('what belongs to others', () => {
   it('overrides the workspace that a workspace key names', async () => {
-    const answer = await h.as(f.workspaceB.key).post('/configs', {
+    const answer = await h.as(f.workspaceB.key).post('/configs?allow_missing=true', {
       name: 'Mine',
       config: { provider: '@demo' },
       workspace_id: h.first.workspace_id,

@@ -404,3 +404,44 @@ it('an expired key is refused, and shown as expired', async () => {
   ]);
   expect((await workspace().get(`/api-keys/${created.body.id}`)).body.status).toBe('expired');
 });
+
+describe('a suspended key', () => {
+  const newKey = async () => {
+    const body = { name: 'Suspended', scopes: ['configs.list'] };
+    return (await workspace().post('/api-keys/workspace/service', body).expect(200)).body;
+  };
+
+  it('is refused by a code of its own until it is resumed, whichever of its secrets is sent', async () => {
+    const { id, key } = await newKey();
+    const rotated = await workspace().post(`/api-keys/${id}/rotate`).expect(200);
+    for (const _twice of [1, 2]) await workspace().post(`/api-keys/${id}/suspend`).expect(200);
+    for (const secret of [key, rotated.body.key]) {
+      const answer = await h.as(secret).get('/configs');
+      expect([answer.status, answer.body.data.code]).toEqual([403, 'auth.suspended_key']);
+    }
+    expect((await workspace().get(`/api-keys/${id}`)).body.status).toBe('suspended');
+    // What is changed meanwhile does not resume it.
+    await workspace().put(`/api-keys/${id}`, { expires_at: '2099-01-01T00:00:00Z' }).expect(200);
+    await h.as(key).get('/configs').expect(403);
+    await workspace().post(`/api-keys/${id}/resume`).expect(200);
+    await h.as(key).get('/configs').expect(200);
+    const log = await admin().get(
+      '/audit-logs?action=suspend&resource_type=api_keys&start_time=2020-01-01&end_time=2099-01-01',
+    );
+    expect(log.body.records[0]).toMatchObject({ resource_id: id, response_status_code: 200 });
+  });
+
+  it('is never the last of the organisation, with which others are resumed', async () => {
+    const { body } = await h.as(h.other.admin_key).get('/api-keys');
+    const own = body.data.find((each: { type: string }) => each.type === 'organisation-service');
+    const suspend = () => h.as(h.other.admin_key).post(`/api-keys/${own.id}/suspend`);
+    expect((await suspend()).status).toBe(400);
+    const scopes = ['organisation_service_api_keys.update'];
+    const path = '/api-keys/organisation/service';
+    const second = await h.as(h.other.admin_key).post(path, { name: 'Second', scopes });
+    await suspend().expect(200);
+    await h.as(h.other.admin_key).get('/api-keys').expect(403);
+    await h.as(second.body.key).post(`/api-keys/${own.id}/resume`).expect(200);
+    await h.as(h.other.admin_key).get('/api-keys').expect(200);
+  });
+});

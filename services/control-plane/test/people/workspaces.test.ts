@@ -90,7 +90,7 @@ describe('workspaces', () => {
       (await admin().delete(`/admin/workspaces/${h.first.workspace_slug}`)).body.data.message,
     ).toContain('default workspace');
     const created = await admin().post('/admin/workspaces', { name: 'Full' });
-    const config = await admin().post('/configs', {
+    const config = await admin().post('/configs?allow_missing=true', {
       name: 'x',
       config: { provider: '@demo' },
       workspace_id: created.body.id,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, slugField, workspaceField } from '../kernel/fields.ts';
-import { cappedListQuery } from '../kernel/paging.ts';
+import { cappedListQuery, queryFlag } from '../kernel/paging.ts';
 
 /** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
 export const configDocument = z.union([
@@ -41,6 +41,11 @@ const updateConfigBody = z.object({
 
 /** How an organisation key says which workspace it means. */
 export const workspaceQuery = z.object({ workspace_id: workspaceField.optional() });
+
+/** Ours: what is named need not be there yet. */
+const saveQuery = workspaceQuery.extend({ allow_missing: queryFlag.default(false) });
+/** Ours: what is removed may be in use. */
+export const removeQuery = workspaceQuery.extend({ force: queryFlag.default(false) });
 
 const config = z.object({
   id: z.uuid(),
@@ -93,6 +98,7 @@ export const configsEndpoints = {
     path: '/configs',
     access: { keys: anyKey, scopes: ['configs.create'] },
     audit: { resourceType: 'configs', action: 'create' },
+    query: saveQuery,
     body: createConfigBody,
     answer: success(z.object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() })),
   }),
@@ -114,7 +120,7 @@ export const configsEndpoints = {
     path: '/configs/{slug}',
     access: { keys: anyKey, scopes: ['configs.update'] },
     audit: { resourceType: 'configs', action: 'update' },
-    query: workspaceQuery,
+    query: saveQuery,
     body: updateConfigBody,
     answer: success(z.object({ version_id: z.uuid() })),
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { workspaceQuery } from '../documents/configs.ts';
+import { removeQuery, workspaceQuery } from '../documents/configs.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
@@ -124,7 +124,7 @@ export const providersEndpoints = {
     path: '/providers/{slug}',
     access: { keys: anyKey, scopes: ['providers.delete', 'virtual_keys.delete'] },
     audit: { resourceType: 'providers', action: 'delete' },
-    query: workspaceQuery,
+    query: removeQuery,
     answer: nothing,
   }),
 };

@@ -1,5 +1,7 @@
 /** What fields of integrations, providers and prices mean. */
 export const modelWords = {
+  force:
+    'Whether to remove it although configs or prompts name it, whose requests fail then; the answer lists them as `warnings`. Default: false.',
   ai_provider_id: 'The provider of the models, by the name it has in configs.',
   note: 'What people should know of it.',
   integration_id: 'The integration whose credentials are used, by UUID or slug.',

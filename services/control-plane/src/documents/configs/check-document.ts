@@ -4,11 +4,12 @@ import {
   parseConfigDocument,
   storedConfigCaps,
 } from '@sluice/contracts';
-import { compileConfig } from '@sluice/engine';
+import { compileConfig, savedHook } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { needsCredentials } from '@sluice/guardrails';
 import type { Database } from '../../kernel/database/client.ts';
 import { namedGuardrails } from '../guardrails/named-guardrails.ts';
+import { missingNames, type ProviderCatalogue } from './check-names.ts';
 import { findActiveDocuments } from './store.ts';
 
 /** Configs that one config may bring in, at any depth. The gateway has the same bound. */
@@ -28,6 +29,7 @@ export function parseDocument(document: Record<string, unknown>, caps: ConfigCap
  * Compiles a config as a gateway will, with the configs of its workspace that
  * it refers to. It takes part under its own slug, so that a circle is found
  * when its last part is saved.
+ * @param missing hears of each config and guardrail that is not there, which is a fault without it
  * @throws 400 with the path of the fault
  */
 export async function checkRuns(
@@ -35,14 +37,16 @@ export async function checkRuns(
   workspaceId: string,
   slug: string,
   node: ConfigNode,
+  missing?: (what: string) => void,
 ): Promise<void> {
   const configs = await findReferences(db, workspaceId, slug, node);
   const findGuardrail = await namedGuardrails(db, workspaceId);
   try {
     compileConfig(node, {
       slug,
-      findConfig: (name) => configs.get(name),
-      findGuardrail,
+      findConfig: (name) => configs.get(name) ?? standIn(missing, `config "${name}"`, {}),
+      findGuardrail: (name) =>
+        findGuardrail(name) ?? standIn(missing, `guardrail "${name}"`, savedHook(noGuardrail)),
       needsCredentials,
     });
   } catch (error) {
@@ -50,6 +54,40 @@ export async function checkRuns(
       throw invalidConfig(error.field ?? 'config', error.faults ?? [error.message]);
     throw error;
   }
+}
+
+const noGuardrail = { slug: '', versionId: '', checks: [], actions: {} };
+
+function standIn<T>(missing: ((what: string) => void) | undefined, what: string, empty: T) {
+  if (missing === undefined) return undefined;
+  missing(what.slice(0, 100));
+  return empty;
+}
+
+/**
+ * Everything that a document names is there, and it runs.
+ * @param allowMissing what is not there is no fault, for set-up in odd order
+ * @returns a line for each name of nothing
+ * @throws 400 with the path of every name of nothing and the nearest of those there are
+ */
+export async function checkNamesAndRuns(
+  db: Database,
+  config: { workspaceId: string; slug: string; node: ConfigNode },
+  catalogue: ProviderCatalogue,
+  allowMissing: boolean,
+): Promise<readonly string[]> {
+  const { workspaceId, slug, node } = config;
+  const absent = new Set<string>();
+  const noted = (what: string) => absent.add(`body.config: names the ${what}, which is not there`);
+  await checkRuns(db, workspaceId, slug, node, allowMissing ? noted : undefined);
+  const missing = await missingNames(db, workspaceId, node, catalogue);
+  const [first] = missing;
+  if (first !== undefined && !allowMissing)
+    throw invalidConfig(
+      first.field,
+      missing.map(({ field, message }) => `path: ${field}, message: ${message}`),
+    );
+  return [...missing.map(({ field, message }) => `body.${field}: ${message}`), ...absent];
 }
 
 const saysInvalid: ReadonlySet<string> = new Set(['config.invalid', 'guardrail.not_found']);

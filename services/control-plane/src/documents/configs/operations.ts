@@ -1,5 +1,4 @@
-import { type ConfigCaps, parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
-import type { BodyOf } from '@sluice/contracts/admin';
+import type { ConfigCaps, ConfigNode } from '@sluice/contracts';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
@@ -11,6 +10,7 @@ import {
   restoreSecrets,
 } from '../../kernel/credentials/secret-fields.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
@@ -19,7 +19,9 @@ import {
   requireWorkspace,
   targetWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
-import { checkRuns, parseDocument, referencesOf } from './check-document.ts';
+import { checkNamesAndRuns, parseDocument, referencesOf } from './check-document.ts';
+import type { ProviderCatalogue } from './check-names.ts';
+import { configsNaming } from './named-by.ts';
 import { presentConfigDetail } from './present.ts';
 import {
   appendVersion,
@@ -30,7 +32,6 @@ import {
   findConfig,
   findConfigsOfOrganisation,
   insertConfig,
-  mentionsOf,
   removeConfig,
 } from './store.ts';
 import { documentColumns, openDocument } from './stored-document.ts';
@@ -39,6 +40,7 @@ export interface ConfigParts {
   vault: CredentialVault;
   /** What a document may have when it is saved. */
   caps: ConfigCaps;
+  catalogue: ProviderCatalogue;
 }
 
 /** The config a path names. An organisation key may leave out the workspace while the slug is unambiguous. */
@@ -69,8 +71,8 @@ export async function reachConfig(
 
 export function createConfig(
   call: AdminRequest,
-  body: BodyOf<'configs.create'>,
-  { vault, caps }: ConfigParts,
+  { query, body }: Input<'configs.create'>,
+  { vault, caps, catalogue }: ConfigParts,
 ): Promise<{ id: string; slug: string; versionId: string }> {
   const node = parseDocument(body.config, caps);
   const document = unmask(body.config, undefined);
@@ -81,7 +83,10 @@ export function createConfig(
       namedWorkspace(call.body, call.query),
     );
     const slug = body.slug ?? generateSlug('config', body.name);
-    await checkRuns(db, workspace.id, slug, node);
+    const named = { workspaceId: workspace.id, slug, node };
+    call.notes.warnings.push(
+      ...(await checkNamesAndRuns(db, named, catalogue, query.allow_missing)),
+    );
     const isDefault = body.isDefault ?? body.is_default ?? false;
     if (isDefault) await clearDefault(db, workspace.id);
     const versionId = newId();
@@ -116,8 +121,8 @@ export function createConfig(
 export function changeConfig(
   call: AdminRequest,
   reference: string,
-  body: BodyOf<'configs.update'>,
-  { vault, caps }: ConfigParts,
+  { query, body }: Input<'configs.update'>,
+  { vault, caps, catalogue }: ConfigParts,
 ): Promise<string> {
   const node = body.config === undefined ? undefined : parseDocument(body.config, caps);
   return call.change(async ({ db, describe, touchWorkspace }) => {
@@ -131,7 +136,12 @@ export function changeConfig(
     // One that comes back may refer to what is gone meanwhile.
     const comesBack = status === 'active' && config.status !== 'active';
     const changed = node ?? (comesBack ? parseDocument(stored, caps) : undefined);
-    if (changed !== undefined) await checkRuns(db, config.workspaceId, config.slug, changed);
+    if (changed !== undefined) {
+      const named = { workspaceId: config.workspaceId, slug: config.slug, node: changed };
+      call.notes.warnings.push(
+        ...(await checkNamesAndRuns(db, named, catalogue, query.allow_missing)),
+      );
+    }
     const isDefault = body.isDefault ?? body.is_default ?? config.isDefault;
     if (isDefault && !config.isDefault) await clearDefault(db, config.workspaceId);
     const versionId = newId();
@@ -202,17 +212,7 @@ async function refuseWhileUsed(db: Database, config: ConfigRow): Promise<void> {
     });
 }
 
-/** Enough to find the rest. */
-const namedMax = 10;
-
-async function referringConfigs(db: Database, config: ConfigRow): Promise<string[]> {
-  const slugs: string[] = [];
-  for await (const page of mentionsOf(db, config.workspaceId, config.slug))
-    for (const { slug, body } of page) {
-      const parsed = parseConfigDocument(JSON.parse(body), 'ignore', storedConfigCaps);
-      if (!parsed.ok || !referencesOf(parsed.config).includes(config.slug)) continue;
-      slugs.push(slug);
-      if (slugs.length === namedMax) return [...slugs, '…'];
-    }
-  return slugs;
+function referringConfigs(db: Database, { workspaceId, slug }: ConfigRow): Promise<string[]> {
+  const fits = (document: ConfigNode) => referencesOf(document).includes(slug);
+  return configsNaming(db, workspaceId, [JSON.stringify(slug)], fits);
 }

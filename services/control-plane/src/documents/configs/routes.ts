@@ -24,16 +24,16 @@ export function configOperations(parts: ConfigParts) {
       const rows = await listConfigs(call.db, scope, query);
       return succeeded(rows.map(presentConfig));
     },
-    create: async (call, { body }) => {
-      const { id, slug, versionId } = await createConfig(call, body, parts);
+    create: async (call, input) => {
+      const { id, slug, versionId } = await createConfig(call, input, parts);
       return succeeded({ id, slug, version_id: versionId });
     },
     read: async (call) => {
       const config = await reachConfig(call, call.db, slugOf(call));
       return succeeded(presentConfigDetail(config, await currentVersion(call.db, config)));
     },
-    update: async (call, { body }) =>
-      succeeded({ version_id: await changeConfig(call, slugOf(call), body, parts) }),
+    update: async (call, input) =>
+      succeeded({ version_id: await changeConfig(call, slugOf(call), input, parts) }),
     delete: (call) => deleteConfig(call, slugOf(call)),
     versions: async (call, { query }) => {
       const config = await reachConfig(call, call.db, slugOf(call));

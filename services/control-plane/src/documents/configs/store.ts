@@ -186,21 +186,20 @@ export function findVersions(
 const mentionsPerPage = 500;
 
 /**
- * Active configs of the workspace whose document holds this slug as a value,
+ * Active configs of the workspace whose document holds one of these texts,
  * page by page: what else than a reference it may be there, the text alone does not tell.
  */
 export async function* mentionsOf(
   db: Database,
   workspaceId: string,
-  slug: string,
+  texts: readonly string[],
 ): AsyncGenerator<ActiveDocument[]> {
-  const quoted = JSON.stringify(slug);
   for (let last = ''; ; ) {
     const page = await db.$queryRaw<ActiveDocument[]>(
       Prisma.sql`SELECT c.slug, v.body
         FROM configs c JOIN config_versions v ON v.config_id = c.id AND v.version = c.version
         WHERE c.workspace_id = ${workspaceId}::uuid AND c.status = 'active'
-          AND c.slug > ${last} AND position(${quoted} in v.body) > 0
+          AND c.slug > ${last} AND EXISTS (SELECT FROM unnest(${texts}::text[]) AS mentioned WHERE position(mentioned IN v.body) > 0)
         ORDER BY c.slug LIMIT ${mentionsPerPage}`,
     );
     yield page;

@@ -9,6 +9,7 @@ import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { collectionInBody, reachCollection } from '../collections/operations.ts';
+import { usersOfPrompt } from '../configs/named-by.ts';
 import { findLabel } from '../labels/store.ts';
 import { checkTemplate, makesVersion, nextContent, providerSlug, wholeContent } from './content.ts';
 import { presentPrompt } from './present.ts';
@@ -151,6 +152,11 @@ export function changePrompt(
 export function deletePrompt(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const prompt = await reachPrompt(call, db, reference);
+    const users = await usersOfPrompt(db, prompt);
+    if (users.length > 0)
+      throw new GatewayError('admin.refused', {
+        message: `The prompt is named by ${users.join(', ')}. Change those first.`,
+      });
     const version = await requireVersion(db, prompt.id, { version: prompt.publishedVersion });
     await removePrompt(db, prompt.id);
     touchWorkspace(prompt.workspaceId);

@@ -27,6 +27,7 @@ export const sealedColumns = [
     key: ['integration_id', 'name_hash'],
   },
   { table: 'mcp_sign_ins', column: 'sealed_attempt', key: ['state_hash'] },
+  { table: 'idempotency_keys', column: 'sealed_answer', key: ['id'] },
   { table: 'oauth_signing_keys', column: 'sealed_private_key', key: ['id'] },
   { table: 'oauth_clients', column: 'sealed_metadata', key: ['id'] },
   { table: 'oauth_records', column: 'sealed_payload', key: ['model', 'id_hash'] },

@@ -1,5 +1,11 @@
 import { toolBaseUrl } from '@sluice/contracts';
-import type { EndpointId, GuardedEndpoint, OperationId } from '@sluice/contracts/admin';
+import {
+  type EndpointId,
+  type GuardedEndpoint,
+  idempotencyKeyHeader,
+  type OperationId,
+  replayedHeader,
+} from '@sluice/contracts/admin';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { authorise, isPermitted } from '../access/authorise.ts';
@@ -10,6 +16,7 @@ import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
 import { callerArrival, callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf } from './audit-entry.ts';
+import { type Attempt, type IdempotencyKeys, idempotencyKeyIn } from './idempotency.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
 import type { InputNotes } from './parse-input.ts';
 import type { RecordRefusal } from './record-refusal.ts';
@@ -56,6 +63,7 @@ export interface OperationParts {
   jsonBody: RequestHandler;
   now: () => Date;
   recordRefusal: RecordRefusal;
+  idempotencyKeys: IdempotencyKeys;
   /** Where callers reach us; unset = where this one did. */
   publicUrl: string | undefined;
   /** Where they reach MCP servers, when that is elsewhere. */
@@ -108,15 +116,46 @@ async function answer(
     if (method === 'post' || method === 'put') await readBody(req, res, parts.jsonBody);
     refuseUnstorableText([req.params, req.query]);
     authorise(caller, access);
-    const body = await operation.handle(call);
+    const body = await oncePerKey(operation, call, req, res, parts.idempotencyKeys);
     await tellInForce(res, call.committed, parts.whenPassed);
     parts.observe(operation.id, 200, startedAt);
-    res.status(200).json(withWarnings(body, call.notes));
+    res.status(200).json(body);
   } catch (caught) {
     const error = fromUnknown(fromDatabase(caught));
     parts.observe(operation.id, error.status, startedAt);
     if (call !== undefined && audit !== undefined)
       await parts.recordRefusal(call.entry(error.status));
+    throw error;
+  }
+}
+
+/** Carries it out, or answers what was answered under the caller's key for it. */
+async function oncePerKey(
+  operation: Operation,
+  call: ReturnType<typeof createCall>,
+  req: Request,
+  res: Response,
+  keys: IdempotencyKeys,
+): Promise<object> {
+  const run = async () => withWarnings(await operation.handle(call), call.notes);
+  const key =
+    req.method === 'POST' ? idempotencyKeyIn(req.headers[idempotencyKeyHeader]) : undefined;
+  if (key === undefined) return run();
+  const asked = [operation.id, call.params, call.query, call.body ?? null];
+  const begun = await keys.begin(call.caller, key, asked, call.now);
+  if ('replay' in begun) {
+    res.set(replayedHeader, 'true');
+    return begun.replay;
+  }
+  call.attempt = begun.attempt;
+  try {
+    const body = await run();
+    // What is done is answered, kept or not: who sends it again is told that the answer is lost.
+    await keys.keep(begun.attempt, body).catch(() => undefined);
+    return body;
+  } catch (error) {
+    // Where the database is away too, another request takes the key over in two minutes.
+    await keys.release(begun.attempt).catch(() => undefined);
     throw error;
   }
 }
@@ -139,7 +178,11 @@ function createCall(
   req: Request,
   res: Response,
   parts: OperationParts,
-): AdminRequest & { committed: readonly Committed[]; entry(status: number): NewAuditEntry } {
+): AdminRequest & {
+  committed: readonly Committed[];
+  attempt: Attempt | undefined;
+  entry(status: number): NewAuditEntry;
+} {
   const now = parts.now();
   const { access, audit } = operation.endpoint;
   const asked: AskedFor = {
@@ -155,7 +198,8 @@ function createCall(
   };
   const entry = (status: number) => auditEntryOf(req, res, asked, status);
   const committed: Committed[] = [];
-  return {
+  const call = {
+    attempt: undefined as Attempt | undefined,
     caller,
     params: req.params as Record<string, string>,
     query: req.query,
@@ -178,8 +222,27 @@ function createCall(
     permit: (variant: string) => authorise(caller, access, variant),
     permits: (variant: string) => isPermitted(caller, access, variant),
     change: <T>(work: (change: Change) => Promise<T>) =>
-      commitChange(parts.client, entry(200), work, (told) => committed.push(told)),
+      commitChange(
+        parts.client,
+        entry(200),
+        (change) => underKey(change, work),
+        (told) => committed.push(told),
+      ),
     committed,
     entry,
   };
+  return call;
+
+  async function underKey<T>(change: Change, work: (change: Change) => Promise<T>): Promise<T> {
+    const { attempt } = call;
+    if (attempt === undefined) return work(change);
+    let resourceId: string | undefined;
+    const describe: Change['describe'] = (facts) => {
+      resourceId = facts.resourceId ?? resourceId;
+      change.describe(facts);
+    };
+    const result = await work({ ...change, describe });
+    await parts.idempotencyKeys.markChanged(change.db, attempt, resourceId);
+    return result;
+  }
 }

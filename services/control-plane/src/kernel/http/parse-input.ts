@@ -1,7 +1,7 @@
 import { type UnknownField, unknownFields } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
-import { closestMatch } from 'leven';
 import { z } from 'zod';
+import { nearestAdvice } from '../names/nearest.ts';
 
 /** What is known of an input beside its value. */
 export interface InputNotes {
@@ -99,22 +99,11 @@ function judge(schema: z.ZodType, value: unknown, part: string, notes: InputNote
 function whatIsKnown({ path, known }: UnknownField, part: string, general: readonly string[]) {
   const names = path.length === 1 ? [...known, ...general] : known;
   const kind = part === 'query' ? 'parameter' : 'field';
-  return `is no ${kind} here${advice(String(path.at(-1)), names)}`;
+  return `is no ${kind} here${nearestAdvice(String(path.at(-1)), names)}`;
 }
 
 function lineOf({ path, message }: Fault): string {
   return `${path}: ${message}`;
-}
-
-const namedMax = 40;
-
-/** The name that may have been meant, or all that there are. */
-function advice(name: string, known: readonly string[]): string {
-  if (known.length === 0) return '; there are none';
-  const nearest = name.length > 64 ? undefined : closestMatch(name, [...known], { maxDistance: 3 });
-  if (nearest !== undefined) return `; did you mean ${nearest}?`;
-  const named = known.slice(0, namedMax).join(', ');
-  return `; there are ${named}${known.length > namedMax ? ' …' : ''}`;
 }
 
 type Issue = z.core.$ZodIssue;

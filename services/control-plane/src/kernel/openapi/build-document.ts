@@ -6,6 +6,8 @@ import {
   type ErrorForm,
   errorBodies,
   generalFields,
+  idempotencyKeyHeader,
+  idempotencyKeyMax,
   pathHelp,
   tags,
 } from '@sluice/contracts/admin';
@@ -116,7 +118,7 @@ function whoMay({ access, plane }: Endpoint): string {
 }
 
 function parametersOf(
-  { path, pathValues, query, access }: Endpoint,
+  { path, pathValues, query, access, method }: Endpoint,
   context: readonly string[],
   example: OperationExample | undefined,
 ): Json[] {
@@ -148,8 +150,18 @@ function parametersOf(
         required: false,
         ...exampleOf(example?.query?.[name]),
       })),
+    ...(method === 'post' && access !== undefined ? [idempotencyKey] : []),
   ];
 }
+
+const idempotencyKey = {
+  name: idempotencyKeyHeader,
+  in: 'header',
+  description:
+    'Chosen by the caller, 1 to 255 printable ASCII characters. The same request under the same key is carried out once within 24 hours: the first answer is answered again, with the header `idempotent-replayed: true`.',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyMax },
+};
 
 function refusal(status: number, form: ErrorForm = 'usual'): Json {
   const schema = { $ref: `#/components/schemas/${errorName(form)}` };

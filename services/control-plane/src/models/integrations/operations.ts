@@ -9,6 +9,7 @@ import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import type { UsersOfProvider } from '../providers/in-use.ts';
 import { provisionProvider } from '../providers/provision.ts';
 import { checkMappings } from '../secret-references/mappings.ts';
 import { mergeConfigurations } from './configurations.ts';
@@ -22,6 +23,7 @@ import {
   type IntegrationRow,
   insertIntegration,
   listGrants,
+  providersOf,
   removeIntegration,
   updateIntegration,
 } from './store.ts';
@@ -30,6 +32,7 @@ export interface IntegrationParts {
   vault: CredentialVault;
   /** The catalogue's id of a provider, whichever of its names is given. */
   catalogueId: (name: string) => string | undefined;
+  usersOfProvider: UsersOfProvider;
 }
 
 export function createIntegration(
@@ -119,11 +122,26 @@ export function changeIntegration(
   });
 }
 
-/** Goes with the providers made from it, in every workspace, so that no copy of the credential stays in use. */
-export function deleteIntegration(call: AdminRequest, reference: string): Promise<void> {
-  return changeReached(call, reference, showDetail, ({ db }, integration) =>
-    removeIntegration(db, integration.id),
-  );
+/**
+ * Goes with the providers made from it, in every workspace, so that no copy of
+ * the credential stays in use: a leaked one is ended at once, and the answer
+ * lists what names a provider that went with it.
+ */
+export function deleteIntegration(
+  call: AdminRequest,
+  reference: string,
+  { usersOfProvider }: IntegrationParts,
+): Promise<void> {
+  return changeReached(call, reference, showDetail, async ({ db }, integration) => {
+    for (const { slug, workspaceId, workspace } of await providersOf(db, integration.id)) {
+      const users = await usersOfProvider(db, { slug, workspaceId });
+      if (users.length === 0) continue;
+      call.notes.warnings.push(
+        `The provider @${slug} of the workspace ${workspace.slug} went with it, which is named by ${users.join(', ')}.`,
+      );
+    }
+    await removeIntegration(db, integration.id);
+  });
 }
 
 export function changeWorkspaces(

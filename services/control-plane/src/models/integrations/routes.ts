@@ -48,7 +48,7 @@ export function integrationOperations(parts: IntegrationParts) {
         return presentIntegrationDetail(integration, await countGrants(call.db, integration.id));
       },
       update: (call, { body }) => changeIntegration(call, slugOf(call), body, parts),
-      delete: (call) => deleteIntegration(call, slugOf(call)),
+      delete: (call) => deleteIntegration(call, slugOf(call), parts),
     }),
     ...implementAll('integrations.models', {
       list: async (call, { query }) => {

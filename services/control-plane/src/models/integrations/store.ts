@@ -85,6 +85,16 @@ export async function removeIntegration(db: Database, id: string): Promise<void>
   await db.integration.delete({ where: { id } });
 }
 
+/** As many of the providers made from it as an answer lists. */
+export function providersOf(db: Database, integrationId: string) {
+  return db.provider.findMany({
+    where: { integrationId },
+    select: { slug: true, workspaceId: true, workspace: { select: { slug: true } } },
+    orderBy: { id: 'asc' },
+    take: 20,
+  });
+}
+
 /** Workspaces whose bundle holds something of the integration. */
 export async function workspacesUsing(db: Database, integrationId: string): Promise<string[]> {
   const rows = await db.provider.findMany({

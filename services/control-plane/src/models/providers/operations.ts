@@ -8,6 +8,7 @@ import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-wo
 import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
 import { findGrant, findIntegration } from '../integrations/store.ts';
 import { changedColumns, createdColumns } from './columns.ts';
+import { refuseWhileNamed, type UsersOfProvider } from './in-use.ts';
 import { presentProvider } from './present.ts';
 import {
   findProviderRow,
@@ -75,9 +76,14 @@ export function changeProvider(
   });
 }
 
-export function deleteProvider(call: AdminRequest, reference: string): Promise<void> {
+export function deleteProvider(
+  call: AdminRequest,
+  reference: string,
+  whileNamed: { force: boolean; usersOf: UsersOfProvider },
+): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const provider = await reachProvider(call, db, reference);
+    await refuseWhileNamed(call, db, provider, whileNamed);
     await removeProvider(db, provider);
     touchWorkspace(provider.workspaceId);
     describe({

@@ -18,6 +18,7 @@ import {
   workspacesUsing,
 } from '../integrations/store.ts';
 import { changedColumns, createdColumns } from '../providers/columns.ts';
+import { refuseWhileNamed, type UsersOfProvider } from '../providers/in-use.ts';
 import { reachProvider } from '../providers/operations.ts';
 import {
   findProviderRow,
@@ -102,9 +103,14 @@ export function changeVirtualKey(
   });
 }
 
-export function deleteVirtualKey(call: AdminRequest, reference: string): Promise<void> {
+export function deleteVirtualKey(
+  call: AdminRequest,
+  reference: string,
+  whileNamed: { force: boolean; usersOf: UsersOfProvider },
+): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const provider = await reachProvider(call, db, reference);
+    await refuseWhileNamed(call, db, provider, whileNamed);
     await removeProvider(db, provider);
     touchWorkspace(provider.workspaceId);
     describe({

@@ -34,7 +34,8 @@ export function virtualKeyOperations(parts: IntegrationParts) {
       return presentVirtualKey(provider, call.now, await usagesOf(call.db, [provider]));
     },
     update: (call, { body }) => changeVirtualKey(call, slugOf(call), body, parts),
-    delete: (call) => deleteVirtualKey(call, slugOf(call)),
+    delete: (call, { query }) =>
+      deleteVirtualKey(call, slugOf(call), { force: query.force, usersOf: parts.usersOfProvider }),
   });
 }
 

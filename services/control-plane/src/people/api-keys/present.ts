@@ -29,7 +29,7 @@ export function presentApiKey(row: ApiKeyRow, now: Date, usages?: Usages): Shown
     organisation_id: row.organisationId,
     workspace_id: row.workspaceId ?? undefined,
     user_id: row.userId ?? undefined,
-    status: expired ? 'expired' : used,
+    status: expired ? 'expired' : row.suspendedAt === null ? used : 'suspended',
     created_at: instant(row.createdAt),
     last_updated_at: instant(row.updatedAt),
     creation_mode: row.creationMode as ShownApiKey['creation_mode'],

@@ -9,12 +9,13 @@ import { presentApiKey } from './present.ts';
 import { reachApiKey } from './reach.ts';
 import { rotateApiKey } from './rotate.ts';
 import type { MintKey } from './secrets.ts';
+import { resumeApiKey, suspendApiKey } from './suspend.ts';
 
 const object = 'api-key' as const;
 
 export function apiKeyOperations(mintKey: MintKey) {
   return implementAll('api-keys', {
-    // Before the two-part create path, which would take `rotate` for a kind of key.
+    // Before the two-part create path, which would take `rotate`, `suspend` and `resume` for a kind of key.
     rotate: async (call, { body }) => {
       const transitionMs = body.key_transition_period_ms;
       const { overlapEndsAt, ...made } = await rotateApiKey(
@@ -25,6 +26,8 @@ export function apiKeyOperations(mintKey: MintKey) {
       );
       return { ...made, key_transition_expires_at: instant(overlapEndsAt) };
     },
+    suspend: (call) => suspendApiKey(call, idOf(call)),
+    resume: (call) => resumeApiKey(call, idOf(call)),
     create: async (call, { body }) => ({
       ...(await createApiKey(call, keyTypeOf(call), body, mintKey)),
       object,

@@ -120,6 +120,23 @@ export async function removeApiKey(db: Database, id: string): Promise<void> {
   await db.apiKey.delete({ where: { id } });
 }
 
+/** Of the organisation's own, those but this one that work now. */
+export function countOtherWorkingKeys(
+  db: Database,
+  key: Pick<ApiKeyRow, 'id' | 'organisationId'>,
+  now: Date,
+): Promise<number> {
+  return db.apiKey.count({
+    where: {
+      organisationId: key.organisationId,
+      type: 'organisation-service',
+      id: { not: key.id },
+      suspendedAt: null,
+      OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
+    },
+  });
+}
+
 export function countOrganisationKeys(db: Database, organisationId: string): Promise<number> {
   return db.apiKey.count({ where: { organisationId, type: 'organisation-service' } });
 }

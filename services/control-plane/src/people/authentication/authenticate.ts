@@ -43,6 +43,7 @@ export function createAuthenticate(options: {
     const now = options.now();
     if (isPast(found.secretExpiresAt, now) || isPast(found.expiresAt, now))
       throw new GatewayError('auth.expired_key');
+    if (found.suspendedAt !== null) throw new GatewayError('auth.suspended_key');
     return asCaller(found);
   };
 }

@@ -10,6 +10,7 @@ export interface FoundKey {
   readonly workspaceId: string | null;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
+  readonly suspendedAt: Date | null;
   /** Of the secret that was sent. */
   readonly secretExpiresAt: Date | null;
   readonly organisationSettings: unknown;
@@ -30,7 +31,7 @@ export interface FoundKey {
 export async function findKeyByHash(db: Database, hash: Buffer): Promise<FoundKey | undefined> {
   const rows = await db.$queryRaw<FoundKey[]>(Prisma.sql`
     SELECT key.id::text, key.type, key.organisation_id::text AS "organisationId",
-      key.workspace_id::text AS "workspaceId", key.scopes, key.expires_at AS "expiresAt",
+      key.workspace_id::text AS "workspaceId", key.scopes, key.expires_at AS "expiresAt", key.suspended_at AS "suspendedAt",
       secret.expires_at AS "secretExpiresAt", organisation.settings AS "organisationSettings",
       workspace.settings AS "workspaceSettings", workspace.status AS "workspaceStatus",
       person.id::text AS "userId", person.role AS "userRole", member.role AS "memberRole"

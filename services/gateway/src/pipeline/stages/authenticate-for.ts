@@ -5,7 +5,7 @@ import type { ResolvedKey } from '../../compiled/resolved-key.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import type { TokenKeys } from '../../jwt-keys/token-keys.ts';
 import type { Stage } from '../pipeline.ts';
-import { enterWorkspace, hasExpired, keyOfCaller } from './authenticate.ts';
+import { enterWorkspace, keyOfCaller, refuseEnded } from './authenticate.ts';
 
 /**
  * For who administers keys and asks what one of them may do: who asks is
@@ -20,7 +20,7 @@ export function authenticateFor(
   return async (exchange, next) => {
     const asking = await keyOfCaller(exchange, store, tokens);
     if (asking === undefined) throw new GatewayError('auth.invalid_key');
-    if (hasExpired(asking, exchange)) throw new GatewayError('auth.expired_key');
+    refuseEnded(asking, exchange);
     if (!Object.values(scopeOfType).some((scope) => asking.scopes.has(scope)))
       throw new GatewayError('auth.missing_scope', {
         detail: { accepted: Object.values(scopeOfType) },

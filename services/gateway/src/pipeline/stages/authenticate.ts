@@ -1,6 +1,7 @@
 import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
+import { config } from '@sluice/proto-stubs';
 import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
 import type { ResolvedKey } from '../../compiled/resolved-key.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
@@ -74,9 +75,9 @@ export function keyOfCaller(
     : (store.heldKey(secret) ?? store.findKey(secret));
 }
 
-/** @throws GatewayError `auth.expired_key`, `auth.wrong_key_type`, `auth.missing_scope` */
+/** @throws GatewayError `auth.suspended_key`, `auth.expired_key`, `auth.wrong_key_type`, `auth.missing_scope` */
 export function checkKey(exchange: Exchange, key: ResolvedKey, scopes?: readonly string[]): void {
-  if (hasExpired(key, exchange)) throw new GatewayError('auth.expired_key');
+  refuseEnded(key, exchange);
   if (!key.isWorkspaceKey)
     throw new GatewayError('auth.wrong_key_type', {
       message: `${noOperationHere(exchange)}An organisation key cannot call models; use a workspace key.`,
@@ -96,8 +97,11 @@ function noOperationHere({ subject }: Exchange): string {
     : '';
 }
 
-export function hasExpired({ expiresAtMs }: ResolvedKey, { arrival }: Exchange): boolean {
-  return expiresAtMs !== 0 && expiresAtMs <= arrival.startedAtMs;
+/** @throws GatewayError `auth.suspended_key`, `auth.expired_key` */
+export function refuseEnded({ source, expiresAtMs }: ResolvedKey, { arrival }: Exchange): void {
+  if (source.status === config.KeyStatus.SUSPENDED) throw new GatewayError('auth.suspended_key');
+  if (expiresAtMs !== 0 && expiresAtMs <= arrival.startedAtMs)
+    throw new GatewayError('auth.expired_key');
 }
 
 /** From here on the request is the key's, in its workspace. */

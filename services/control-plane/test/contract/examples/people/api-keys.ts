@@ -83,5 +83,7 @@ export const examples: Examples = {
     body: async (context) => ({ ...(await inWorkspace(context)), reset_usage: true }),
   },
   'api-keys.delete': { callers: both, path },
+  'api-keys.suspend': { callers: both, path },
+  'api-keys.resume': { callers: both, path },
   'api-keys.rotate': { callers: both, path, body: () => ({ key_transition_period_ms: 1_800_000 }) },
 };

@@ -3030,6 +3030,13 @@ export enum KeyStatus {
    * @generated from enum value: KEY_STATUS_EXPIRED = 3;
    */
   EXPIRED = 3,
+
+  /**
+   * Not to be used until somebody resumes it. Its expires_at_ms is in the past, for gateways that do not know this.
+   *
+   * @generated from enum value: KEY_STATUS_SUSPENDED = 4;
+   */
+  SUSPENDED = 4,
 }
 
 /**
