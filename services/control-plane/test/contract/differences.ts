@@ -26,6 +26,10 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     'The slug is made of the name, and without a provider there is nothing to call.',
   ],
   [
+    /^getApiKeys(Id)? answer\.(data\[\]\.)?status: may be "suspended"$/,
+    'A key can be stopped and started again here.',
+  ],
+  [
     /^getVirtualKeys(Slug)? answer(\.data\[\])?\.status: may be "expired"$/,
     'It is a provider under its older name, and the published providers expire.',
   ],
