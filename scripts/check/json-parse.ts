@@ -47,6 +47,8 @@ const allowed: Readonly<Record<string, string>> = {
   'services/control-plane/src/documents/configs/operations.ts': 'a stored config',
   'services/control-plane/src/documents/configs/present.ts': 'a stored config',
   'services/control-plane/src/documents/configs/check-document.ts': 'a stored config',
+  'services/control-plane/src/documents/configs/named-by.ts': 'a stored config',
+  'services/control-plane/src/kernel/http/idempotency.ts': 'our own sealed text',
   'services/control-plane/src/documents/configs/stored-document.ts': 'a stored config',
   'services/control-plane/src/oauth/record-adapter.ts': 'our own sealed text',
   'services/control-plane/src/tools/upstream-oauth/sign-ins.ts': 'our own sealed text',

@@ -177,7 +177,10 @@ describe('no credential is in the database in clear', () => {
   });
 
   it('while documents from before, which lie open, are read and changed as ever', async () => {
-    const created = await workspace().post('/configs', { name: 'Old', config: { provider: '@demo' } });
+    const created = await workspace().post('/configs', {
+      name: 'Old',
+      config: { provider: '@demo' },
+    });
     const old = JSON.stringify({ provider: 'openai', api_key: 'from-before-sealing' });
     await h.db.configVersion.update({
       where: { id: created.body.data.version_id },
