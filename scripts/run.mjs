@@ -73,6 +73,7 @@ const commands = {
   pods: ['scripts/pods.ts'],
   bundle: ['scripts/bundle.ts'],
   facts: ['scripts/facts.ts'],
+  'mcp:hosts': ['scripts/mcp-hosts.ts'],
   times: ['scripts/times/main.ts'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],

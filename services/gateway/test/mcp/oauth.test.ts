@@ -19,6 +19,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { awayFrom, Browser, freePort, pageOf, testCertificatePath } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
+import { echoByInspector, echoByMcpRemote } from './hosts.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
 import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 
@@ -293,6 +294,24 @@ it('passes the conformance suite of authorisation servers (M15)', async () => {
   await once(suite, 'close');
   clearTimeout(deadline);
   expect(said).toContain('Total: 3 passed, 0 failed');
+});
+
+/** They are large: `npm run mcp:hosts` installs them, and says where. */
+const hosts = process.env.SLUICE_MCP_HOSTS;
+
+describe.runIf(hosts !== undefined)('programs that people connect', () => {
+  it.each([
+    ['mcp-remote', echoByMcpRemote],
+    ['MCP Inspector', echoByInspector],
+  ])('%s logs in and calls (M19)', { timeout: 90_000 }, async (_name, echo) => {
+    const logIn = async (address: string) => {
+      const host = new Host();
+      await host.redirectToAuthorization(new URL(address));
+      await fetch(host.away ?? address);
+    };
+    const options = { folder: hosts ?? '', url: urlOf(server).href, logIn };
+    expect(await echo(options, 'hello there')).toContain('hello there');
+  });
 });
 
 /** One with less than what was let in, asked for in JSON. */
