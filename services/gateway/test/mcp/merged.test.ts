@@ -82,6 +82,8 @@ interface RawUpstream {
   readonly url: string;
   /** What came in answer to its questions. */
   readonly answers: { id: unknown; result?: unknown }[];
+  /** What had neither id nor method: whose it is. */
+  readonly strange: string[];
   /** Silent from now on, or no more. */
   hangs: boolean;
   close(): Promise<void>;
@@ -89,18 +91,23 @@ interface RawUpstream {
 
 /** Says what belongs to another member: answers under other ids, progress, addresses, its name. */
 async function startHostile(): Promise<RawUpstream> {
-  const state: { hangs: boolean; answers: RawUpstream['answers'] } = { hangs: false, answers: [] };
+  const state: Omit<RawUpstream, 'url' | 'close'> = { hangs: false, answers: [], strange: [] };
   // Ids as long as headers of requests may be.
   const session = 's'.repeat(900);
   const server: HttpServer = createServer(async (req, res) => {
     const pieces: Buffer[] = [];
     for await (const piece of req) pieces.push(piece);
+    // Ports are used again: what another installation still tries to deliver is not of here.
+    if (req.url !== '/mcp') return void res.writeHead(404).end();
     if (state.hangs) return;
     if (req.method !== 'POST') return void res.writeHead(405).end();
-    const { id, method, params, result } = JSON.parse(Buffer.concat(pieces).toString());
+    const body = Buffer.concat(pieces).toString();
+    const { id, method, params, result } = JSON.parse(body);
     if (method === undefined || id === undefined) {
-      // What has no id answers nobody.
-      if (method === undefined && id !== undefined) state.answers.push({ id, result });
+      // What has no id answers nobody; nobody here is known to send such.
+      if (method === undefined && id === undefined)
+        state.strange.push(`${JSON.stringify(req.headers)} ${body}`);
+      else if (method === undefined) state.answers.push({ id, result });
       return void res.writeHead(202).end();
     }
     const json = (answer: object) => {
@@ -344,7 +351,9 @@ describe('a server made of others', () => {
       `mcp-member://${h.slug}/mcp-member://${a.slug}/test://one`,
     ]);
     await eventually(() =>
-      expect(hostile.answers).toEqual([{ id: `${a.slug}:1`, result: { action: 'decline' } }]),
+      expect(hostile.answers, hostile.strange.join('\n')).toEqual([
+        { id: `${a.slug}:1`, result: { action: 'decline' } },
+      ]),
     );
   });
 

@@ -298,7 +298,9 @@ describe('oauth_auto', () => {
       }),
     );
     expect(wrong).toEqual([]);
-    expect(as.tokenRequests).toHaveLength(12);
+    // Only these, and each once: streams of earlier tests that were cut and came back asked for tokens of their own here.
+    const grants = as.tokenRequests.map(({ form }) => form.grant_type);
+    expect(grants).toEqual(Array.from({ length: 12 }, () => 'refresh_token'));
     expect(as.replayed).toEqual([]);
     const mixed = upstream.requests.filter(
       ({ headers }) =>
@@ -323,7 +325,7 @@ describe('oauth_auto', () => {
     as.settings.scopes = ['tools'];
   });
 
-  it('works on while the control plane is away', async () => {
+  it('works on while the control plane is away', { timeout: 60_000 }, async () => {
     const server = await saveAuto();
     const [one, two] = (await newPeople(2)) as [Person, Person];
     await signIn(server, one);
