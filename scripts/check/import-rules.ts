@@ -144,8 +144,11 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       'upstream-auth',
       'config-sync',
       'mcp',
+      'stored',
       'settings.ts',
     ],
+    // Files and batches that the service itself keeps.
+    stored: ['routes'],
     // Requests to MCP servers have a way of their own through the gateway, beside the pipelines of models.
     mcp: ['routes', 'redis', 'metering'],
     // Models that are asked, tools that are called, and models asked again.
@@ -211,6 +214,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     models: ['limits'],
     limits: ['kernel/tenancy'],
     ledger: ['kernel/tenancy'],
+    // Files, batches and their jobs, as the other services know them.
+    batches: ['kernel/tenancy'],
     'kernel/tenancy': ['kernel/http'],
     'kernel/http': ['kernel/access', 'kernel/database'],
     'kernel/openapi': [],
@@ -222,7 +227,12 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     'kernel/names': [],
   },
   'services/data-service': {
-    rpc: ['queries', 'rejects', 'retention', 'seals', 'sinks'],
+    rpc: ['queries', 'rejects', 'retention', 'seals', 'sinks', 'files', 'control-plane'],
+    // Batches over the files that callers leave, run line by line through a gateway.
+    batches: ['files', 'control-plane'],
+    files: [],
+    // What the control plane is asked and told.
+    'control-plane': [],
     consumers: ['sinks'],
     rejects: ['queries', 'sinks'],
     seals: ['queries'],

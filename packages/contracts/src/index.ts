@@ -79,6 +79,18 @@ export {
   spellingOf,
 } from './header-names.ts';
 export {
+  type BatchLine,
+  batchKeySecret,
+  batchLineHeader,
+  isJobToken,
+  type JobStatement,
+  type JobTokenSeal,
+  jobTokenLifeMs,
+  jobTokenSeal,
+  readBatchLine,
+  writeBatchLine,
+} from './job-token.ts';
+export {
   type McpAddress,
   type McpRight,
   mcpChallenge,
@@ -157,6 +169,7 @@ export {
   maskServiceKey,
   pepperName,
 } from './service-key.ts';
+export { type StoredKind, storedId, uuidOfStored } from './stored-ids.ts';
 export { holdBounds, type StreamMode, streamModes } from './stream-checks.ts';
 export type {
   SentToolPolicy,

@@ -1,3 +1,5 @@
+import { storedCodes } from './stored-codes.ts';
+
 /**
  * Every error a caller can meet, in one table. `docs/errors.md` has a heading
  * for each, held to this table by a test.
@@ -490,6 +492,8 @@ export const errorCodes = {
     admin: 'AB01',
     text: 'The question takes more time or memory than one may: ask for a shorter time.',
   },
+
+  ...storedCodes,
 
   // Ours
   'gateway.draining': {

@@ -4,4 +4,5 @@
  */
 export * as analytics from './gen/sluice/analytics/v1/analytics_pb.js';
 export * as config from './gen/sluice/config/v1/config_pb.js';
+export * as jobs from './gen/sluice/jobs/v1/jobs_pb.js';
 export * as usage from './gen/sluice/usage/v1/usage_pb.js';

@@ -57,7 +57,12 @@ export interface RpcClient {
 }
 
 /** Both sides speak when they like. */
-export type DuplexStream<I, O> = ClientReadableStream<O> & { say(message: I): void };
+export type DuplexStream<I, O> = ClientReadableStream<O> & {
+  /** False = 'drain' tells when to go on. */
+  say(message: I): boolean;
+  /** Nothing more is said. */
+  end(): void;
+};
 
 /** @throws Error when the token would travel in the clear. */
 export function createRpcClient(_service: DescService, options: RpcClientOptions): RpcClient {
@@ -136,7 +141,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
         patient,
       );
       const say = (message: MessageInitShape<typeof method.input>) =>
-        void stream.write(create(method.input, message) as object);
+        stream.write(create(method.input, message) as object);
       return Object.assign(stream, { say }) as never;
     },
     whyUnreachable(timeoutMs) {

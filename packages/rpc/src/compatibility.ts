@@ -28,6 +28,7 @@ const apart: Readonly<Record<string, { readonly older: number; readonly newer: n
   'gateway asks control-plane': { older: 1, newer: 1 },
   'gateway asks data-service': { older: 1, newer: 0 },
   'control-plane asks data-service': { older: 1, newer: 1 },
+  'data-service asks control-plane': { older: 1, newer: 1 },
 };
 const neverMet = { older: 0, newer: 0 };
 

@@ -11,6 +11,9 @@ import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 /** Metadata key that carries the shared token. */
 export const tokenKey = 'x-sluice-token';
 
+/** Metadata key of a failed call: which error of ours it is. */
+export const errorKey = 'x-sluice-error';
+
 /** Told how long each message took to be read or written. */
 export type OnConverted = (side: 'request' | 'reply', method: DescMethod, ms: number) => void;
 

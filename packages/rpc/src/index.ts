@@ -24,3 +24,4 @@ export type { OnConverted } from './definition.ts';
 export type { HandshakeOptions, Partner } from './handshake.ts';
 export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';
 export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';
+export { toldError } from './told-error.ts';

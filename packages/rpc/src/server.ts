@@ -8,7 +8,7 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf';
 import {
-  type Metadata,
+  Metadata,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
@@ -21,7 +21,7 @@ import {
 } from '@grpc/grpc-js';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import type { ServiceRole } from './compatibility.ts';
-import { type OnConverted, serviceDefinition, tokenKey } from './definition.ts';
+import { errorKey, type OnConverted, serviceDefinition, tokenKey } from './definition.ts';
 import { greetMethod, refusalOf, saySelf } from './handshake.ts';
 import { isLoopbackHost } from './loopback.ts';
 import type { ServerTls } from './tls.ts';
@@ -265,7 +265,9 @@ function asStatus(caught: unknown, method: DescMethod, report: Report) {
       : error.status < 500
         ? status.INVALID_ARGUMENT
         : status.INTERNAL;
-  return { code, details: error.message };
+  const metadata = new Metadata();
+  metadata.set(errorKey, JSON.stringify({ code: error.code, field: error.field }));
+  return { code, details: error.message, metadata };
 }
 
 function authorised(metadata: Metadata, expected: readonly Buffer[]): boolean {

@@ -141,6 +141,9 @@ export function serviceEnvironments(input: SettingsInput): {
     },
     dataService: {
       ...all,
+      ...logStore,
+      CONTROL_PLANE_GRPC_URL: `127.0.0.1:${ports.controlPlaneGrpc}`,
+      GATEWAY_URL: `http://127.0.0.1:${ports.gateway}`,
       PORT: String(ports.dataService),
       GRPC_PORT: String(ports.dataServiceGrpc),
       CLICKHOUSE_URL: input.clickhouseUrl,

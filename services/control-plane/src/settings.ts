@@ -134,6 +134,20 @@ export const settings = defineSettings({
       2_147_483_647,
     ),
   },
+  'Files and batches': {
+    FILES_PER_WORKSPACE_MAX: integer('files that a workspace may have at once', 10_000, 0),
+    FILE_KEEP_DAYS: integer(
+      'days that a file is kept whose sender does not say how long; 0 = until it is deleted',
+      30,
+      0,
+      3_650,
+    ),
+    BATCHES_PER_WORKSPACE_MAX: integer(
+      'batches that a workspace may have under way at once',
+      100,
+      0,
+    ),
+  },
   'Log exports': {
     LOG_EXPORTS_AT_ONCE: integer('log exports that this replica runs at once', 2, 0, 100),
     LOG_EXPORT_INTERVAL: integer(

@@ -4,6 +4,7 @@ import {
   forwardedCallerSeal,
   headerPrefixes,
   headerPrefixesBehindGateway,
+  jobTokenSeal,
   pepperName,
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
@@ -18,7 +19,7 @@ import {
 } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
-import { analytics, config } from '@sluice/proto-stubs';
+import { analytics, config, jobs } from '@sluice/proto-stubs';
 import { findProvider, providerIds } from '@sluice/providers';
 import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
 import {
@@ -34,6 +35,9 @@ import {
 } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
 import { createApp } from './app.ts';
+import { batchHandlers } from './batches/batch-service.ts';
+import { fileHandlers } from './batches/file-service.ts';
+import { jobHandlers } from './batches/job-service.ts';
 import { Barriers } from './config-sync/barriers.ts';
 import { createChangeFeed } from './config-sync/change-feed.ts';
 import { createQuestionMetrics } from './config-sync/metrics.ts';
@@ -415,6 +419,35 @@ export function wire(
               hasNats: publisher !== undefined,
               onAlert: () => alerts.wake(),
             },
+          }),
+        ),
+        served(
+          jobs.FileService,
+          fileHandlers({
+            client,
+            vault,
+            now,
+            filesMax: env.FILES_PER_WORKSPACE_MAX,
+            keptMs: env.FILE_KEEP_DAYS * 86_400_000,
+          }),
+        ),
+        served(
+          jobs.BatchService,
+          batchHandlers({
+            client,
+            vault,
+            pepper: env.KEY_PEPPER,
+            now,
+            batchesMax: env.BATCHES_PER_WORKSPACE_MAX,
+          }),
+        ),
+        served(
+          jobs.JobService,
+          jobHandlers({
+            client,
+            vault,
+            tokens: jobTokenSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO),
+            now,
           }),
         ),
       ],

@@ -1,6 +1,7 @@
 import {
   airGapSettings,
   bool,
+  clientTlsSettings,
   defineSettings,
   integer,
   optionalSecret,
@@ -10,7 +11,9 @@ import {
   secretUrl,
   serverTlsSettings,
   text,
+  url,
 } from '@sluice/env';
+import { logStoreSettings } from '@sluice/object-store';
 import { receiverSettings } from '@sluice/otlp';
 import { replicationSettings } from './clickhouse/replication.ts';
 
@@ -26,11 +29,52 @@ export const settings = defineSettings({
   'Other services': {
     SERVICE_CLIENT_AUTH: secret('token that the services share'),
     SERVICE_CLIENT_AUTH_ALSO: secrets('further tokens that are taken from them; commas between'),
+    CONTROL_PLANE_GRPC_URL: text(
+      'host:port of the control plane’s gRPC, which knows of files and batches',
+      '127.0.0.1:8790',
+    ),
+    GATEWAY_URL: url('gateway that lines of batches are sent to', 'http://127.0.0.1:8787'),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC beyond loopback', false),
     ...serverTlsSettings,
+    ...clientTlsSettings,
     ...airGapSettings,
   },
   OpenTelemetry: receiverSettings,
+  'Files and batches': {
+    ...logStoreSettings,
+    FILE_BYTES_MAX: integer('largest file, bytes', 512 * 1024 * 1024, 1, 100 * 1024 ** 3),
+    BATCHES_AT_ONCE: integer('batches that this replica runs at once; 0 = none', 4, 0, 1_000),
+    BATCH_LOOK_INTERVAL: integer('ms between looks for batches', 1_000, 10, 60_000),
+    BATCH_LEASE: integer(
+      'ms without a word after which another replica goes on with a batch',
+      15_000,
+      1_000,
+      600_000,
+    ),
+    BATCH_LINES_MAX: integer('lines of one batch', 500_000, 1, 5_000_000),
+    BATCH_LINE_BYTES_MAX: integer('bytes of one line', 4 * 1024 * 1024, 1024, 64 * 1024 * 1024),
+    BATCH_LINES_AT_ONCE: integer('lines of one batch under way at once', 64, 1, 1_000),
+    BATCH_BUCKET_LINES: integer(
+      'lines that a batch with time begins each BATCH_BUCKET_INTERVAL, or more where it would not be done in time; `immediate` begins as many as limits let in',
+      25,
+      1,
+      1_000_000,
+    ),
+    BATCH_BUCKET_INTERVAL: integer('ms of it', 5_000, 100, 3_600_000),
+    BATCH_LINE_RETRIES: integer(
+      'further calls of a line that failed at its provider, beside those of its config',
+      3,
+      0,
+      100,
+    ),
+    BATCH_LINE_TIMEOUT: integer('ms that a line waits for a gateway', 600_000, 1_000, 3_600_000),
+    BATCH_ANSWER_BYTES_MAX: integer(
+      'bytes of the answer of one line',
+      16 * 1024 * 1024,
+      1024,
+      256 * 1024 * 1024,
+    ),
+  },
   Ledger: {
     CLICKHOUSE_URL: secretUrl(
       'ClickHouse, http(s)://user:password@host:8123/database; unset = the embedded engine',

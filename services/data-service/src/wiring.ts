@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { parseNatsAddresses } from '@sluice/contracts';
-import { analytics, usage } from '@sluice/proto-stubs';
+import { analytics, jobs, usage } from '@sluice/proto-stubs';
 import { serverTls } from '@sluice/rpc';
 import {
   airGapPart,
@@ -12,6 +12,7 @@ import {
   served,
 } from '@sluice/service';
 import { createApp } from './app.ts';
+import { batchesPart } from './batches/batches-part.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
 import { replicationOf } from './clickhouse/replication.ts';
 import { createSchemaGate } from './clickhouse/wait-for-schema.ts';
@@ -23,6 +24,7 @@ import { createReadiness } from './readiness.ts';
 import { createKeeper } from './retention/keeper.ts';
 import { repeatRollUps } from './rollups/repeat-roll-ups.ts';
 import { analyticsHandlers } from './rpc/analytics.ts';
+import { contentHandlers } from './rpc/contents.ts';
 import { ledgerHandlers } from './rpc/ledger.ts';
 import { logHandlers } from './rpc/logs.ts';
 import { usageHandlers } from './rpc/usage.ts';
@@ -79,6 +81,7 @@ export async function wire(
   });
   const sealer = createSealer({ client, catchUp, logger, nowMs, everyMs: 600_000 });
 
+  const batches = batchesPart(env, { logger, metrics: registry });
   let isRetired = false;
   const schema = createSchemaGate(client, { isOwn: env.CLICKHOUSE_URL === undefined, logger });
   let consumer: UsageStreamConsumer | undefined;
@@ -98,7 +101,14 @@ export async function wire(
   return [
     airGapPart({
       isOn: env.AIRGAP,
-      addresses: [env.CLICKHOUSE_URL, env.NATS_URL, env.OTEL_ENDPOINT],
+      addresses: [
+        env.CLICKHOUSE_URL,
+        env.NATS_URL,
+        env.OTEL_ENDPOINT,
+        env.CONTROL_PLANE_GRPC_URL,
+        env.GATEWAY_URL,
+        env.LOG_STORE_BASEPATH,
+      ],
       logger,
     }),
     { name: 'clickhouse', stop: closeClickHouse },
@@ -125,6 +135,10 @@ export async function wire(
           ledgerHandlers({ client, sink, keeper, nowMs, gapGraceMs: env.GAP_GRACE }),
         ),
         served(analytics.LogService, logHandlers(client)),
+        served(
+          jobs.ContentService,
+          contentHandlers({ ...batches, fileBytesMax: env.FILE_BYTES_MAX, logger }),
+        ),
       ],
     }),
     {
@@ -160,6 +174,7 @@ export async function wire(
       },
       stop: () => sealer.stop(),
     },
+    batches.part,
     {
       name: 'usage-stream',
       start() {

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { configCaps, forwardedCallerSeal, headerPrefixes, operations } from '@sluice/contracts';
+import {
+  configCaps,
+  forwardedCallerSeal,
+  headerPrefixes,
+  jobTokenSeal,
+  operations,
+} from '@sluice/contracts';
 import { lockDataDir } from '@sluice/data-dir';
 import { knownChecks } from '@sluice/guardrails';
 import { expectLogStoreWithin } from '@sluice/object-store';
@@ -70,6 +76,7 @@ import { otlpPart } from './parts/otlp.ts';
 import { redisPart } from './parts/redis.ts';
 import { replicaName } from './parts/replica-name.ts';
 import { requestLogPart } from './parts/request-log.ts';
+import { storedPart } from './parts/stored.ts';
 import { tokensPart } from './parts/tokens.ts';
 import { upstreamPart } from './parts/upstream.ts';
 import { pipeline } from './pipeline/pipeline.ts';
@@ -77,6 +84,7 @@ import { createPipelines } from './pipeline/pipelines.ts';
 import { authenticate, letIn } from './pipeline/stages/authenticate.ts';
 import { authenticateFor } from './pipeline/stages/authenticate-for.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
+import { createEnterJob } from './pipeline/stages/enter-job.ts';
 import { findPrompt } from './pipeline/stages/find-prompt.ts';
 import { readJsonRequest, readProxyRequest, readRequest } from './pipeline/stages/read-request.ts';
 import { recordOutcome } from './pipeline/stages/record-outcome.ts';
@@ -292,12 +300,20 @@ export async function wire(
     content: content.keeper,
     onEnded: createCallMetrics(metrics),
   });
+  const enterJob = createEnterJob(jobTokenSeal(env.SERVICE_CLIENT_AUTH), store);
+  const resolvesConfig = resolveConfig({
+    blockInlineConfig: env.BLOCK_INLINE_CONFIG,
+    configs,
+    newer,
+  });
+  const stored = storedPart(env, { controlPlane, peer, prefixes, resolvesConfig, logger });
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
-    authenticate: authenticate(store, jwt.tokens),
+    authenticate: authenticate(store, jwt.tokens, undefined, enterJob),
     authenticateForRender: authenticate(store, jwt.tokens, operations.promptRender.scopes),
     enforceLimits: enforceLimits(limits.limits, watch),
-    resolveConfig: resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG, configs, newer }),
+    resolveConfig: resolvesConfig,
+    answerStored: stored.stage,
     readRequest,
     readProxyRequest,
     readJsonRequest,
@@ -426,7 +442,8 @@ export async function wire(
       addresses: [
         env.CONTROL_PLANE_URL,
         env.CONTROL_PLANE_GRPC_URL,
-        env.NATS_URL ?? env.DATA_SERVICE_GRPC_URL,
+        env.NATS_URL,
+        env.DATA_SERVICE_GRPC_URL,
         ...(redisPlace?.addresses.map(({ host, port }) => `${host}:${port}`) ?? []),
         env.LOG_STORE_BASEPATH,
         env.OTEL_ENDPOINT,
@@ -441,6 +458,7 @@ export async function wire(
     content.part, // takes what requests leave until nothing is left that makes any
     ledger.part, // takes records until nothing is left that makes any
     held.part,
+    stored.part,
     { name: 'control-plane', gauges: partner.gauges },
     jwt.part, // reports to the control plane what it refused
     // What is settled last is told, too.

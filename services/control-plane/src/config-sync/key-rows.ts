@@ -51,7 +51,9 @@ export function readKeyRows(db: Database, hashes: readonly Buffer[]): Promise<Ke
     Prisma.sql`SELECT hash, previous_hash, expires_at, api_key_id, NULL::uuid AS grant_id FROM api_key_secrets
         WHERE hash = ANY(${asked}) OR previous_hash = ANY(${asked})
       UNION ALL SELECT g.hash, NULL, LEAST(g.expires_at, s.expires_at), s.api_key_id, g.id
-        FROM oauth_grants g JOIN api_key_secrets s ON s.id = g.secret_id WHERE g.hash = ANY(${asked})`,
+        FROM oauth_grants g JOIN api_key_secrets s ON s.id = g.secret_id WHERE g.hash = ANY(${asked})
+      UNION ALL SELECT key_hash, NULL, NULL, api_key_id, NULL FROM batches
+        WHERE key_hash = ANY(${asked}) AND status IN ('validating', 'in_progress', 'finalizing', 'cancelling')`,
   );
 }
 
@@ -72,7 +74,7 @@ function endOf({ secretExpiresAt }: KeyRow): number {
   return secretExpiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
 }
 
-/** @param secrets  of keys, and of grants of them: what is asked by, until when it works, whose it is */
+/** @param secrets  of keys, and of grants and batches of them: what is asked by, until when it works, whose it is */
 function keyRowsWhere(db: Database, secrets: Prisma.Sql): Promise<KeyRow[]> {
   return db.$queryRaw<KeyRow[]>(
     Prisma.sql`SELECT s.hash, s.previous_hash AS "previousHash", s.expires_at AS "secretExpiresAt", k.id::text, k.name, k.slug, k.type,

@@ -224,6 +224,16 @@ export class ConfigStore {
     return this.#keys.findGrant(id);
   }
 
+  /** The key that a batch is of, when it is held: no waiting. */
+  heldBatch(id: string): ResolvedKey | undefined {
+    return this.#keys.heldBatch(id);
+  }
+
+  /** The same; undefined when there is no such batch, or no key of it any more. @throws as `findKey` does */
+  findBatch(id: string): Promise<ResolvedKey | undefined> {
+    return this.#keys.findBatch(id);
+  }
+
   /**
    * A key by its id, which is asked for each time: only who administers keys does so.
    * @throws GatewayError `auth.unavailable` when the control plane cannot be asked.

@@ -1,5 +1,6 @@
 import { equals } from '@bufbuild/protobuf';
 import {
+  batchKeySecret,
   hashServiceKey,
   isWellFormedServiceKey,
   mcpGrantSecret,
@@ -108,6 +109,16 @@ export class HeldKeys {
   /** The same; undefined when there is no such grant. @throws as `find` does */
   findGrant(id: string): Promise<ResolvedKey | undefined> {
     return this.#find(mcpGrantSecret(id));
+  }
+
+  /** The key that a batch is of, while it lasts: no waiting. */
+  heldBatch(id: string): ResolvedKey | undefined {
+    return this.#bySecret.get(batchKeySecret(id));
+  }
+
+  /** The same; undefined when there is no such batch, or no key of it any more. @throws as `find` does */
+  findBatch(id: string): Promise<ResolvedKey | undefined> {
+    return this.#find(batchKeySecret(id));
   }
 
   async #find(secret: string): Promise<ResolvedKey | undefined> {

@@ -11,6 +11,7 @@ export interface Stages {
   readRequest: Stage;
   usePrompt: Stage;
   runTools: Stage;
+  answerStored: Stage;
   readProxyRequest: Stage;
   readJsonRequest: Stage;
   listOwnModels: Stage;
@@ -48,7 +49,11 @@ export function createPipelines(stages: Stages) {
       stages.routeToTarget,
     ]),
     proxy: pipeline([
-      ...entrance,
+      stages.recordOutcome,
+      stages.authenticate,
+      stages.answerStored, // before limits: it asks nobody, and costs nothing
+      stages.enforceLimits,
+      stages.resolveConfig,
       stages.readProxyRequest, // only as much as says which model it is about
       stages.routeToTarget,
     ]),

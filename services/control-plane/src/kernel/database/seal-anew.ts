@@ -31,6 +31,8 @@ export const sealedColumns = [
   { table: 'oauth_signing_keys', column: 'sealed_private_key', key: ['id'] },
   { table: 'oauth_clients', column: 'sealed_metadata', key: ['id'] },
   { table: 'oauth_records', column: 'sealed_payload', key: ['model', 'id_hash'] },
+  { table: 'service_files', column: 'sealed_key', key: ['id'] },
+  { table: 'batches', column: 'sealed_job', key: ['id'] },
 ] as const;
 
 const batchMax = 200;

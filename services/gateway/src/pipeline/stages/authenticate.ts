@@ -1,4 +1,4 @@
-import { operations } from '@sluice/contracts';
+import { isJobToken, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
@@ -15,13 +15,22 @@ export function authenticate(
   tokens?: TokenKeys,
   /** Instead of those that the endpoint asks for. */
   scopes?: readonly string[],
+  /** Who runs lines of batches; undefined = nobody does here. */
+  enterJob?: EnterJob,
 ): Stage {
   return async (exchange, next) => {
-    const admitted = letIn(exchange, store, tokens, scopes);
+    const secret = exchange.arrival.caller.serviceKey;
+    const admitted =
+      enterJob !== undefined && secret !== undefined && isJobToken(secret)
+        ? enterJob(exchange, secret).then((key) => admit(exchange, key, store, scopes))
+        : letIn(exchange, store, tokens, scopes);
     if (admitted instanceof Promise) await admitted;
     return next();
   };
 }
+
+/** The key that a line of a batch is of. @throws GatewayError `auth.job_token`, `auth.invalid_key` */
+export type EnterJob = (exchange: Exchange, token: string) => Promise<ResolvedKey>;
 
 /** The same of a request that has no pipeline. @throws GatewayError */
 export function letIn(

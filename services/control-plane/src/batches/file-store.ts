@@ -1,0 +1,106 @@
+import { Prisma, type ServiceFile } from '../generated/prisma/client.ts';
+import type { Database } from '../kernel/database/client.ts';
+
+export type FileRow = ServiceFile;
+
+/** Those that callers can see: whole, neither deleted nor expired. */
+const isThere = (now: Date): Prisma.ServiceFileWhereInput => ({
+  status: 'processed',
+  OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
+});
+
+export function findFile(
+  db: Database,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  now: Date,
+): Promise<FileRow | null> {
+  return db.serviceFile.findFirst({ where: { id, workspaceId, ...isThere(now) } });
+}
+
+/** Those under way count, too. */
+export function countFiles(db: Database, workspaceId: string, now: Date): Promise<number> {
+  return db.serviceFile.count({
+    where: {
+      workspaceId,
+      status: { not: 'deleted' },
+      OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
+    },
+  });
+}
+
+export function insertFile(
+  db: Database,
+  data: Prisma.ServiceFileUncheckedCreateInput,
+): Promise<FileRow> {
+  return db.serviceFile.create({ data });
+}
+
+/** Undefined = its content came too late, or twice. */
+export async function finishFile(
+  db: Database,
+  id: string,
+  data: { purpose: string; bytes: bigint; segments: number; expiresAt: Date | null },
+): Promise<FileRow | undefined> {
+  const rows = await db.serviceFile.updateManyAndReturn({
+    where: { id, status: 'uploading' },
+    data: { ...data, status: 'processed' },
+  });
+  return rows[0];
+}
+
+/** False = there is none. */
+export async function markDeleted(
+  db: Database,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  now: Date,
+): Promise<boolean> {
+  const { count } = await db.serviceFile.updateMany({
+    where: { id, workspaceId, ...isThere(now) },
+    data: { status: 'deleted' },
+  });
+  return count === 1;
+}
+
+export interface FilePage {
+  readonly workspaceId: string;
+  /** The last one of the page before. */
+  readonly after: string | undefined;
+  readonly limit: number;
+  readonly isAscending: boolean;
+  readonly purpose: string | undefined;
+}
+
+/** One more than asked for, where there are more. Ids are UUIDv7s: their order is that of time. */
+export function listFiles(
+  db: Database,
+  { workspaceId, after, limit, isAscending, purpose }: FilePage,
+  now: Date,
+): Promise<FileRow[]> {
+  return db.serviceFile.findMany({
+    where: {
+      workspaceId,
+      ...(purpose !== undefined && { purpose }),
+      ...(after !== undefined && { id: isAscending ? { gt: after } : { lt: after } }),
+      ...isThere(now),
+    },
+    orderBy: { id: isAscending ? 'asc' : 'desc' },
+    take: limit + 1,
+  });
+}
+
+/** Deleted, expired, never finished, or of a workspace that is gone. */
+export async function listObsoleteFiles(
+  db: Database,
+  { uploadingSince, now, max }: { uploadingSince: Date; now: Date; max: number },
+): Promise<string[]> {
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT id::text FROM service_files AS file
+    WHERE status = 'deleted' OR expires_at < ${now} OR (status = 'uploading' AND created_at < ${uploadingSince})
+      OR NOT EXISTS (SELECT 1 FROM workspaces WHERE id = file.workspace_id)
+    LIMIT ${max}`);
+  return rows.map(({ id }) => id);
+}
+
+export async function removeFiles(db: Database, ids: readonly string[]): Promise<void> {
+  await db.serviceFile.deleteMany({ where: { id: { in: [...ids] } } });
+}

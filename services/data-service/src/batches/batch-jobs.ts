@@ -1,0 +1,187 @@
+import { jobTokenLifeMs } from '@sluice/contracts';
+import type { jobs } from '@sluice/proto-stubs';
+import { pause } from './answers.ts';
+import { type BatchEnd, type BatchParts, runBatch } from './run-batch.ts';
+
+export interface BatchJobsOptions {
+  /** Of this replica. */
+  readonly atOnce: number;
+  /** ms between looks for batches; 0 = never. */
+  readonly intervalMs: number;
+  /** After so long without a word from a runner another one takes its batch up. */
+  readonly leaseMs: number;
+}
+
+export interface BatchJobsParts extends BatchParts {
+  readonly onEnded: (end: BatchEnd) => void;
+}
+
+/** About an hour, by the pauses below, of a batch that comes to nothing. */
+const failuresMax = 60;
+const pauseMsMax = 60_000;
+const sweepEveryMs = 60_000;
+const sweptAtOnce = 50;
+
+/** Runs batches, some at a time, and empties the store of what nobody needs any more. */
+export class BatchJobs {
+  readonly #parts: BatchJobsParts;
+  readonly #options: BatchJobsOptions;
+  readonly #running = new Set<Promise<void>>();
+  readonly #leaving = new AbortController();
+  readonly #cutting = new AbortController();
+  #looking: Promise<void> | undefined;
+  #sweptAtMs = 0;
+
+  constructor(parts: BatchJobsParts, options: BatchJobsOptions) {
+    this.#parts = parts;
+    this.#options = options;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  start(): void {
+    if (this.#options.intervalMs > 0) this.#looking = this.#lookForever();
+  }
+
+  /** No more lines are begun. Those under way may end until shortly before the deadline; then they are somebody else's. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.#leaving.abort();
+    const timer = setTimeout(() => this.#cutting.abort(), Math.max(0, deadlineMs - 1_000));
+    await Promise.all([this.#looking, ...this.#running]);
+    clearTimeout(timer);
+  }
+
+  async #lookForever(): Promise<void> {
+    const { logger } = this.#parts;
+    let isAway = false;
+    while (!this.#leaving.signal.aborted) {
+      try {
+        await this.#look();
+        if (isAway) logger.info('batches are looked for again');
+        isAway = false;
+      } catch (error) {
+        if (!isAway) logger.warn({ err: error }, 'batches cannot be looked for at the moment');
+        isAway = true;
+      }
+      await pause(this.#options.intervalMs, this.#leaving.signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { register } = this.#parts;
+    const leaseMs = BigInt(this.#options.leaseMs);
+    while (this.#running.size < this.#options.atOnce && !this.#leaving.signal.aborted) {
+      const { claim } = await register.ask(register.jobs.claimBatch, { leaseMs });
+      if (claim === undefined) break;
+      const run = this.#work(claim).finally(() => this.#running.delete(run));
+      this.#running.add(run);
+    }
+    if (Date.now() - this.#sweptAtMs < sweepEveryMs) return;
+    this.#sweptAtMs = Date.now();
+    await this.sweep();
+  }
+
+  /** Never rejects. */
+  async #work(claim: jobs.Claim): Promise<void> {
+    const { logger, register, onEnded } = this.#parts;
+    const { batch, run } = claim;
+    const id = batch?.id ?? '';
+    const facts = { batch: id, run };
+    const hold = this.#hold(claim);
+    try {
+      logger.info(facts, 'a batch is run');
+      const end = await runBatch(claim, this.#parts, {
+        ...hold.life,
+        leave: this.#leaving.signal,
+        cut: this.#cutting.signal,
+      });
+      onEnded(end);
+      if (end === 'left' && !hold.life.lost.aborted)
+        await register.ask(register.jobs.releaseBatch, { id, run });
+      logger.info({ ...facts, end }, 'a run of a batch is over');
+    } catch (error) {
+      await this.#putAside(claim, error).catch((again: unknown) =>
+        // Its lease ends by itself.
+        logger.warn({ ...facts, err: again }, 'a batch could not be given back'),
+      );
+    } finally {
+      hold.end();
+    }
+  }
+
+  /** Says again and again that the batch is worked at, and hears what became of it meanwhile. */
+  #hold({ batch, run, token: first }: jobs.Claim) {
+    const { register, logger } = this.#parts;
+    const { leaseMs } = this.#options;
+    const id = batch?.id ?? '';
+    const lost = new AbortController();
+    const cancelled = new AbortController();
+    let token = first;
+    let tokenUntilMs = Date.now() + jobTokenLifeMs;
+    let heldUntilMs = Date.now() + leaseMs;
+    const timer = setInterval(
+      async () => {
+        const askedAtMs = Date.now();
+        try {
+          const answer = await register.ask(register.jobs.holdBatch, {
+            id,
+            run,
+            leaseMs: BigInt(leaseMs),
+          });
+          if (!answer.isHeld) return lost.abort();
+          if (answer.status === 'cancelling') cancelled.abort();
+          token = answer.token;
+          heldUntilMs = askedAtMs + leaseMs;
+          tokenUntilMs = askedAtMs + jobTokenLifeMs;
+        } catch (error) {
+          logger.warn({ err: error, batch: id }, 'a batch could not be held on to');
+        }
+      },
+      Math.min(2_000, leaseMs / 3),
+    );
+    return {
+      life: {
+        lost: lost.signal,
+        cancelled: cancelled.signal,
+        token: () => token,
+        mayBegin: () => Date.now() < Math.min(heldUntilMs, tokenUntilMs - 5_000),
+        lose: () => lost.abort(),
+        cancel: () => cancelled.abort(),
+      },
+      end: () => clearInterval(timer),
+    };
+  }
+
+  async #putAside({ batch, run, failures }: jobs.Claim, error: unknown): Promise<void> {
+    const { register, logger, onEnded } = this.#parts;
+    const id = batch?.id ?? '';
+    const facts = { batch: id, run, err: error };
+    if (failures + 1 >= failuresMax) {
+      const message = 'It failed for a reason that the log of the data service tells.';
+      const errors = [{ code: 'internal', message, param: null, line: null }];
+      const end = { id, run, status: 'failed', errorsJson: JSON.stringify(errors) };
+      await register.ask(register.jobs.endBatch, end);
+      onEnded('failed');
+      logger.error(facts, 'a batch failed');
+      return;
+    }
+    const afterMs = Math.min(pauseMsMax, 500 * 2 ** failures);
+    logger.warn({ ...facts, afterMs }, 'a batch goes on later');
+    const release = { id, run, afterMs: BigInt(afterMs), failures: failures + 1 };
+    await register.ask(register.jobs.releaseBatch, release);
+  }
+
+  /** Empties the store of what was deleted, has expired or was put together. */
+  async sweep(): Promise<void> {
+    const { register, contents, store } = this.#parts;
+    const { files, batches } = await register.ask(register.files.listObsolete, {
+      max: sweptAtOnce,
+    });
+    for (const id of files) await contents.delete(id);
+    for (const id of batches) await store.deleteAll(id);
+    if (files.length + batches.length > 0)
+      await register.ask(register.files.noteEmptied, { files, batches });
+  }
+}

@@ -1,0 +1,167 @@
+import { batchLineHeader, writeBatchLine } from '@sluice/contracts';
+import { JsonError, jsonBounds, readJson } from '@sluice/json';
+import type { Dispatcher } from 'undici';
+
+/** What a line is sent with. */
+export interface LineCall {
+  readonly batchId: string;
+  readonly endpoint: string;
+  readonly customId: string;
+  readonly body: Buffer;
+  /** Of its batch; as of now. */
+  readonly token: string;
+  /** Headers that the batch gives its lines. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type LineOutcome =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly requestId: string;
+      readonly body: string;
+    }
+  /** Not now: the limits of the key, or a provider that is asked too much. */
+  | {
+      readonly kind: 'wait';
+      readonly afterMs: number | undefined;
+      readonly isOwnLimit: boolean;
+      readonly answer: LineAnswer;
+    }
+  /** Worth another try. */
+  | { readonly kind: 'again'; readonly answer: LineAnswer }
+  /** The key cannot go on, nor can any other line. */
+  | { readonly kind: 'ended'; readonly message: string }
+  /** Nobody answered, or the gateway does not know the token: nothing is wrong with the line. */
+  | { readonly kind: 'away'; readonly message: string };
+
+export interface LineAnswer {
+  readonly status: number;
+  readonly requestId: string;
+  /** JSON on one line. */
+  readonly body: string;
+}
+
+export interface LineCaller {
+  readonly pool: Dispatcher;
+  readonly timeoutMs: number;
+  readonly answerBytesMax: number;
+}
+
+/** Sends one line to a gateway, as any caller would. Never rejects. */
+export async function callLine(
+  { pool, timeoutMs, answerBytesMax }: LineCaller,
+  { batchId, endpoint, customId, body, token, headers }: LineCall,
+  signal: AbortSignal,
+): Promise<LineOutcome> {
+  try {
+    const reply = await pool.request({
+      method: 'POST',
+      path: endpoint,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        [batchLineHeader]: writeBatchLine({ batchId, customId, headers }),
+      },
+      body,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      signal,
+    });
+    const { statusCode: status } = reply;
+    const pieces: Buffer[] = [];
+    let held = 0;
+    for await (const piece of reply.body as AsyncIterable<Buffer>) {
+      held += piece.length;
+      if (held > answerBytesMax) {
+        reply.body.destroy();
+        return { kind: 'answer', ...tooLarge(answerBytesMax) };
+      }
+      pieces.push(piece);
+    }
+    const requestId = String(reply.headers['x-request-id'] ?? '');
+    const bytes = Buffer.concat(pieces);
+    const value = jsonIn(bytes);
+    const answer = { status, requestId, body: oneLine(bytes, value !== undefined) };
+    return judged(answer, value, retryAfterMs(reply.headers['retry-after']));
+  } catch (error) {
+    return { kind: 'away', message: error instanceof Error ? error.message : 'no answer' };
+  }
+}
+
+/** Of our own refusals those that say nothing of the line, and nothing of its key. */
+const awayCodes: ReadonlySet<string> = new Set([
+  'auth.job_token',
+  'auth.unavailable',
+  'gateway.draining',
+  'gateway.bundle_unavailable',
+  'gateway.ledger_full',
+]);
+const waitCodes: ReadonlySet<string> = new Set([
+  'limit.rate_exceeded',
+  'limit.budget_exhausted',
+  'limit.reserved',
+  'limit.unavailable',
+  'overloaded',
+]);
+
+function judged(answer: LineAnswer, value: unknown, afterMs: number | undefined): LineOutcome {
+  const { status } = answer;
+  if (status < 400) return { kind: 'answer', ...answer };
+  const { code, message } = errorIn(value);
+  if (awayCodes.has(code)) return { kind: 'away', message };
+  if (code.startsWith('auth.')) return { kind: 'ended', message };
+  const isOwnLimit = waitCodes.has(code);
+  if (status === 429 || isOwnLimit) return { kind: 'wait', afterMs, isOwnLimit, answer };
+  if (status >= 500 || status === 408) return { kind: 'again', answer };
+  return { kind: 'answer', ...answer };
+}
+
+/** As all of our refusals say it. */
+function errorIn(value: unknown): { code: string; message: string } {
+  const { error } = (typeof value === 'object' && value !== null ? value : {}) as {
+    error?: { code?: unknown; message?: unknown };
+  };
+  const { code, message } = error ?? {};
+  return {
+    code: typeof code === 'string' ? code : '',
+    message: typeof message === 'string' ? message : '',
+  };
+}
+
+/** Undefined = it is none that can be read. */
+function jsonIn(bytes: Buffer): unknown {
+  try {
+    return readJson(bytes, jsonBounds.reply);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
+
+/** JSON as a line of its own; what is none, as a text. Within JSON's texts there are no ends of lines. */
+function oneLine(bytes: Buffer, isJson: boolean): string {
+  const text = bytes.toString('utf8');
+  return isJson ? text.replaceAll(/[\r\n]+/g, '') : JSON.stringify(text);
+}
+
+function retryAfterMs(value: string | string[] | undefined): number | undefined {
+  const seconds = Number(value);
+  return typeof value === 'string' && Number.isFinite(seconds) && seconds >= 0
+    ? seconds * 1000
+    : undefined;
+}
+
+function tooLarge(bytesMax: number): LineAnswer {
+  return {
+    status: 502,
+    requestId: '',
+    body: JSON.stringify({
+      error: {
+        code: 'batch.answer_too_large',
+        type: 'api_error',
+        message: `The answer has more than ${bytesMax} bytes, which is the most that a line of a batch may be answered with.`,
+      },
+    }),
+  };
+}

@@ -1,0 +1,56 @@
+/** A line of a file, from 1. */
+export interface Line {
+  readonly number: number;
+  /** Undefined = it is longer than lines may be. */
+  readonly bytes: Buffer | undefined;
+}
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+const empty: Buffer = Buffer.alloc(0);
+
+/** The lines of a content that comes in pieces; empty ones are passed over, and one that is too long is not held. */
+export async function* linesOf(
+  pieces: AsyncIterable<Buffer>,
+  lineBytesMax: number,
+): AsyncGenerator<Line, void> {
+  let begun: Buffer = empty;
+  let isTooLong = false;
+  let number = 0;
+  for await (const piece of pieces) {
+    let from = 0;
+    for (;;) {
+      const end = piece.indexOf(newline, from);
+      const part = piece.subarray(from, end < 0 ? piece.length : end);
+      if (begun.length + part.length > lineBytesMax) {
+        isTooLong = true;
+        begun = empty;
+      } else if (!isTooLong) begun = begun.length === 0 ? part : Buffer.concat([begun, part]);
+      if (end < 0) break;
+      number += 1;
+      const line = lineOf(number, begun, isTooLong);
+      begun = empty;
+      isTooLong = false;
+      from = end + 1;
+      if (line !== undefined) yield line;
+    }
+  }
+  const last = lineOf(number + 1, begun, isTooLong);
+  if (last !== undefined) yield last;
+}
+
+function lineOf(number: number, text: Buffer, isTooLong: boolean): Line | undefined {
+  if (isTooLong) return { number, bytes: undefined };
+  const hasMark = number === 1 && text.subarray(0, 3).equals(byteOrderMark);
+  const start = hasMark ? 3 : 0;
+  const end = text[text.length - 1] === carriageReturn ? text.length - 1 : text.length;
+  return end <= start || isBlank(text, start, end)
+    ? undefined
+    : { number, bytes: text.subarray(start, end) };
+}
+
+function isBlank(text: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (text[at] !== 0x20 && text[at] !== 0x09) return false;
+  return true;
+}

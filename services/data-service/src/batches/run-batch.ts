@@ -1,0 +1,257 @@
+import { GatewayError } from '@sluice/errors';
+import type { jobs } from '@sluice/proto-stubs';
+import type { Logger } from '@sluice/telemetry';
+import type { Register } from '../control-plane/register.ts';
+import type { Contents } from '../files/contents.ts';
+import { AnsweredLines, decodeLines } from './answered-lines.ts';
+import { Answers } from './answers.ts';
+import type { LineCaller } from './call-line.ts';
+import { checkLines } from './check-lines.ts';
+import { linesOf } from './lines.ts';
+import { Pace, type PaceRules } from './pace.ts';
+import type { PartAddress, PartStore } from './part-store.ts';
+import { putTogether } from './put-together.ts';
+import { type LineFault, readLine } from './read-line.ts';
+import { type RunEnd, runLines } from './run-lines.ts';
+
+export interface BatchRules {
+  readonly linesMax: number;
+  readonly lineBytesMax: number;
+  readonly atOnce: number;
+  readonly retriesMax: number;
+  readonly pace: PaceRules;
+}
+
+export interface BatchParts {
+  readonly register: Register;
+  readonly contents: Contents;
+  readonly store: PartStore;
+  readonly caller: LineCaller;
+  readonly rules: BatchRules;
+  readonly logger: Logger;
+  readonly onLines: (count: number, failed: number) => void;
+}
+
+/** What a run hears while it runs. */
+export interface RunLife {
+  /** The batch is somebody else's: nothing of it may be done any more. */
+  readonly lost: AbortSignal;
+  /** Whoever made it wants no more of it. */
+  readonly cancelled: AbortSignal;
+  /** This process ends: no more lines are begun, those under way may end. */
+  readonly leave: AbortSignal;
+  /** It ends now. */
+  readonly cut: AbortSignal;
+  readonly token: () => string;
+  readonly mayBegin: () => boolean;
+  readonly lose: () => void;
+  readonly cancel: () => void;
+}
+
+/** What the batch came to with this run; `left` = it goes on elsewhere. */
+export type BatchEnd = 'completed' | 'failed' | 'expired' | 'cancelled' | 'left';
+
+/** One run of a batch, from wherever the one before it came to. @throws when something that it needs is away */
+export async function runBatch(
+  claim: jobs.Claim,
+  parts: BatchParts,
+  life: RunLife,
+): Promise<BatchEnd> {
+  return new BatchRun(claim, parts, life).run();
+}
+
+const expiredFault = {
+  code: 'batch_expired',
+  message: 'The batch expired before the line was run.',
+};
+
+class BatchRun {
+  readonly #batch: jobs.Batch;
+  readonly #claim: jobs.Claim;
+  readonly #parts: BatchParts;
+  readonly #life: RunLife;
+  readonly #dataKey: Buffer;
+  readonly #addresses: PartAddress[] = [];
+  readonly #answered = new AnsweredLines();
+
+  constructor(claim: jobs.Claim, parts: BatchParts, life: RunLife) {
+    if (claim.batch === undefined) throw new Error('a claim has no batch');
+    this.#batch = claim.batch;
+    this.#claim = claim;
+    this.#parts = parts;
+    this.#life = life;
+    this.#dataKey = Buffer.from(claim.dataKey);
+  }
+
+  async run(): Promise<BatchEnd> {
+    const { status } = this.#batch;
+    let total = Number(this.#batch.total);
+    if (!this.#claim.isChecked && status !== 'cancelling') {
+      const checked = await this.#check();
+      if (typeof checked === 'string') return checked;
+      total = checked;
+    }
+    await this.#readParts();
+    if (status === 'cancelling' || this.#life.cancelled.aborted)
+      return this.#end('cancelled', total);
+    const end = await this.#runLines(total);
+    if (this.#life.lost.aborted) return 'left';
+    if (this.#life.cancelled.aborted) return this.#end('cancelled', total);
+    if (end === 'left') return 'left';
+    if (end === 'done') return this.#end('completed', total);
+    if (end === 'expired') return this.#end('expired', total);
+    const fault = {
+      code: 'key_ended',
+      message: `The key of the batch does not let its lines in any more: ${end.keyEnded}`,
+    };
+    return this.#end('failed', total, [{ ...fault, param: null, line: null }]);
+  }
+
+  /** The number of its lines, where all of them can be run. */
+  async #check(): Promise<number | BatchEnd> {
+    const { register, rules } = this.#parts;
+    const { endpoint, id } = this.#batch;
+    const { run } = this.#claim;
+    let result: { total: number; faults: readonly LineFault[] };
+    try {
+      result = await checkLines(await this.#input(), { ...rules, endpoint });
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      const message = 'The input file is not there any more, or not what was kept.';
+      result = {
+        total: 0,
+        faults: [{ code: 'input_file_gone', message, param: null, line: null }],
+      };
+    }
+    if (result.faults.length > 0) return this.#end('failed', 0, result.faults);
+    const { isHeld } = await register.ask(register.jobs.noteChecked, {
+      id,
+      run,
+      total: BigInt(result.total),
+    });
+    if (!isHeld) this.#life.lose();
+    return isHeld ? result.total : 'left';
+  }
+
+  async #input(): Promise<AsyncGenerator<Buffer, void>> {
+    const { register, contents } = this.#parts;
+    const { inputFileId: id, workspaceId } = this.#batch;
+    const { file, dataKey } = await register.ask(register.files.openFile, { workspaceId, id });
+    if (file === undefined) throw new GatewayError('file.not_found');
+    return contents.read({ id, dataKey: Buffer.from(dataKey), segments: file.segments });
+  }
+
+  /** What was answered before, by whichever run. */
+  async #readParts(): Promise<void> {
+    const { id } = this.#batch;
+    for (const { run, number, lines } of await this.#parts.register.listParts(id)) {
+      this.#addresses.push({ batchId: id, run, number });
+      for (const line of decodeLines(lines)) this.#answered.add(line);
+    }
+  }
+
+  async #runLines(total: number): Promise<RunEnd> {
+    const { register, store, caller, rules, logger, onLines } = this.#parts;
+    const { id, endpoint, completionWindow, expiresAtMs } = this.#batch;
+    const { run } = this.#claim;
+    const life = this.#life;
+    if (this.#answered.count >= total) return 'done';
+    const endsAtMs = Number(expiresAtMs);
+    const cut = AbortSignal.any([life.lost, life.cut]);
+    const answers = new Answers({
+      write: async ({ number, lines, answers: written }) => {
+        const address = { batchId: id, run, number };
+        const failed = written.filter(({ isError }) => isError).length;
+        await store.put(address, this.#dataKey, written);
+        const completed = BigInt(written.length - failed);
+        const note = { id, run, number, lines, completed, failed: BigInt(failed) };
+        const { isHeld, status } = await register.ask(register.jobs.notePart, note);
+        if (!isHeld) return false;
+        this.#addresses.push(address);
+        onLines(written.length, failed);
+        if (status === 'cancelling') life.cancel();
+        return true;
+      },
+      onLost: life.lose,
+      signal: cut,
+      logger,
+    });
+    return runLines(
+      await this.#input(),
+      {
+        batchId: id,
+        endpoint,
+        headers: JSON.parse(this.#claim.headersJson) as Record<string, string>,
+        endsAtMs,
+        ...rules,
+      },
+      {
+        caller,
+        answers,
+        answered: this.#answered,
+        total,
+        pace: completionWindow === 'immediate' ? undefined : new Pace(rules.pace, endsAtMs),
+        token: life.token,
+        mayBegin: life.mayBegin,
+        signals: { cut, leave: AbortSignal.any([life.leave, life.cancelled]) },
+      },
+    );
+  }
+
+  /** Puts together what there is, and says that it is over. */
+  async #end(
+    status: Exclude<BatchEnd, 'left'>,
+    total: number,
+    faults: readonly LineFault[] = [],
+  ): Promise<BatchEnd> {
+    const { register, contents, store } = this.#parts;
+    const { id, organisationId, workspaceId } = this.#batch;
+    const { run } = this.#claim;
+    const { isHeld } = await register.ask(register.jobs.noteFinalizing, { id, run });
+    if (!isHeld) return 'left';
+    const files = await putTogether(
+      this.#addresses,
+      status === 'expired' ? this.#notRun() : none(),
+      {
+        register,
+        contents,
+        store,
+        dataKey: this.#dataKey,
+        owner: { organisationId, workspaceId },
+        batchId: id,
+      },
+    );
+    const ended = await register.ask(register.jobs.endBatch, {
+      id,
+      run,
+      status,
+      ...files,
+      errorsJson: JSON.stringify(faults),
+      notRun: BigInt(status === 'expired' ? Math.max(0, total - this.#answered.count) : 0),
+    });
+    return ended.isHeld ? status : 'left';
+  }
+
+  async *#notRun(): AsyncGenerator<string, void> {
+    const { endpoint, id } = this.#batch;
+    for await (const line of linesOf(await this.#input(), this.#parts.rules.lineBytesMax)) {
+      const read = this.#answered.has(line.number) ? undefined : readLine(line, endpoint);
+      if (read === undefined || 'code' in read) continue;
+      yield JSON.stringify({
+        id: `batch_req_${id.replaceAll('-', '')}_${line.number}`,
+        custom_id: read.customId,
+        response: null,
+        error: expiredFault,
+      });
+    }
+  }
+}
+
+async function* none(): AsyncGenerator<string, void> {}
+
+function isGone(error: unknown): boolean {
+  return (
+    error instanceof GatewayError &&
+    (error.code === 'file.not_found' || error.code === 'file.damaged')
+  );
+}

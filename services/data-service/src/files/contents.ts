@@ -1,0 +1,117 @@
+import { GatewayError } from '@sluice/errors';
+import { type ObjectStore, StoreError } from '@sluice/object-store';
+import { openSegment, sealSegment, segmentBytes } from './segments.ts';
+
+const contentType = 'application/octet-stream';
+
+/** What it takes to read a content. */
+export interface SealedContent {
+  readonly id: string;
+  readonly dataKey: Buffer;
+  readonly segments: number;
+}
+
+/** Contents of files in the object store, sealed; never whole in memory. */
+export class Contents {
+  readonly #store: ObjectStore;
+
+  constructor(store: ObjectStore) {
+    this.#store = store;
+  }
+
+  writer(id: string, dataKey: Buffer): ContentWriter {
+    return new ContentWriter(this.#store, id, dataKey);
+  }
+
+  /** The content in pieces. @throws GatewayError `file.damaged`, `file.unavailable` */
+  async *read({ id, dataKey, segments }: SealedContent): AsyncGenerator<Buffer, void> {
+    for (let index = 0; index < segments; index += 1) {
+      const sealed = await away(this.#store.get(keyOf(id, index)));
+      if (sealed === undefined) throw new GatewayError('file.damaged', { detail: { id, index } });
+      let piece: Buffer;
+      try {
+        piece = openSegment(dataKey, { of: id, index, isLast: index === segments - 1 }, sealed);
+      } catch (error) {
+        throw new GatewayError('file.damaged', { cause: error, detail: { id, index } });
+      }
+      yield piece;
+    }
+  }
+
+  async delete(id: string): Promise<void> {
+    await deleteAll(this.#store, `files/${id}/`);
+  }
+}
+
+/** Writes one content, a segment at a time. */
+export class ContentWriter {
+  readonly #store: ObjectStore;
+  readonly #id: string;
+  readonly #dataKey: Buffer;
+  #pieces: Buffer[] = [];
+  #held = 0;
+  #written = 0;
+  bytes = 0;
+
+  constructor(store: ObjectStore, id: string, dataKey: Buffer) {
+    this.#store = store;
+    this.#id = id;
+    this.#dataKey = dataKey;
+  }
+
+  /** @throws GatewayError `file.unavailable` */
+  async write(piece: Buffer): Promise<void> {
+    let rest = piece;
+    while (rest.length > 0) {
+      // A full segment may be the last one: that is known when more comes.
+      if (this.#held === segmentBytes) await this.#put(false);
+      const taken = rest.subarray(0, segmentBytes - this.#held);
+      this.#pieces.push(taken);
+      this.#held += taken.length;
+      this.bytes += taken.length;
+      rest = rest.subarray(taken.length);
+    }
+  }
+
+  /** Of how many segments it is. @throws as `write` does */
+  async end(): Promise<number> {
+    await this.#put(true);
+    return this.#written;
+  }
+
+  async #put(isLast: boolean): Promise<void> {
+    const index = this.#written;
+    const sealed = sealSegment(this.#dataKey, { of: this.#id, index, isLast }, this.#pieces);
+    this.#pieces = [];
+    this.#held = 0;
+    await away(this.#store.put(keyOf(this.#id, index), sealed, contentType));
+    this.#written += 1;
+  }
+}
+
+/** All objects whose keys begin so. */
+export async function deleteAll(store: ObjectStore, prefix: string): Promise<void> {
+  for (;;) {
+    const { keys, hasMore } = await away(store.list(prefix));
+    if (keys.length > 0) await away(store.delete(keys));
+    if (!hasMore) return;
+  }
+}
+
+function keyOf(id: string, index: number): string {
+  return `files/${id}/${String(index).padStart(6, '0')}`;
+}
+
+/** A store that is away, in words for callers. */
+export async function away<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StoreError)
+      throw new GatewayError('file.unavailable', {
+        cause: error,
+        message: 'The store of files does not answer at the moment.',
+      });
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import type { HeaderPrefixes } from '@sluice/contracts';
+import { jobs } from '@sluice/proto-stubs';
+import { createRpcClient, type RpcClient, type RpcClientOptions } from '@sluice/rpc';
+import type { Part } from '@sluice/service';
+import type { Logger } from '@sluice/telemetry';
+import type { Stage } from '../pipeline/pipeline.ts';
+import type { Env } from '../settings.ts';
+import { answerStored } from '../stored/answer-stored.ts';
+import { StoredRegister } from '../stored/register.ts';
+
+interface StoredParts {
+  readonly controlPlane: RpcClient;
+  /** How the data service is asked. */
+  readonly peer: Omit<RpcClientOptions, 'address'>;
+  readonly prefixes: HeaderPrefixes;
+  readonly resolvesConfig: Stage;
+  readonly logger: Logger;
+}
+
+/** Files and batches that the service itself keeps for callers. */
+export function storedPart(
+  env: Env,
+  { controlPlane, peer, prefixes, resolvesConfig: resolveConfig, logger }: StoredParts,
+): { stage: Stage; part: Part } {
+  const register = new StoredRegister(
+    controlPlane,
+    createRpcClient(jobs.ContentService, { address: env.DATA_SERVICE_GRPC_URL, ...peer }),
+  );
+  return {
+    stage: answerStored({ register, prefixes, resolveConfig, logger }),
+    part: { name: 'stored', stop: () => register.close() },
+  };
+}

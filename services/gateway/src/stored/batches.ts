@@ -1,0 +1,225 @@
+import {
+  canonicalPrefix,
+  type HeaderPrefixes,
+  operations,
+  storedId,
+  uuidOfStored,
+} from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import type { JsonObject, JsonValue } from '@sluice/providers';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import type { Reply } from '../exchange/reply.ts';
+import { arrivedHeaders } from '../http/header-names.ts';
+import { parseJsonBody } from '../http/json-body.ts';
+import { fileUuid, readFiles, type StoredOwner } from './files.ts';
+import { presentBatch, presentPage } from './present.ts';
+import type { StoredRegister } from './register.ts';
+import { jsonReply, readPage } from './requests.ts';
+
+/** Where lines may be sent to: endpoints of one JSON question and one answer. */
+export const batchEndpoints: readonly string[] = [
+  operations.chatComplete,
+  operations.complete,
+  operations.embed,
+  operations.createModelResponse,
+  operations.messages,
+  operations.rerank,
+].map(({ at }) => at.slice(at.indexOf(' ') + 1));
+
+/** What may be said for the lines of a batch. No credential is: lines use what is saved. */
+const lineHeaders: ReadonlySet<string> = new Set([
+  'provider',
+  'virtual-key',
+  'config',
+  'metadata',
+  'request-timeout',
+  'max-cost',
+  'cache-namespace',
+  'cache-force-refresh',
+  'strict-params',
+  'strict-open-ai-compliance',
+  'debug',
+]);
+/** Of the request that makes the batch. */
+const inherited = ['config', 'metadata', 'debug'];
+const headersLengthMax = 16 * 1024;
+const metadataMax = { members: 16, keyLength: 64, valueLength: 512 };
+const hourMs = 3_600_000;
+const windowHoursMax = 7 * 24;
+/** What is wanted at once ends some time, too. */
+const immediateMs = 24 * hourMs;
+
+export async function createBatch(
+  arrival: ArrivedRequest,
+  owner: StoredOwner,
+  register: StoredRegister,
+  prefixes: HeaderPrefixes,
+): Promise<Reply> {
+  const body = parseJsonBody(await arrival.readBody());
+  const { input_file_id: file, endpoint, completion_window: window, metadata } = body;
+  if (typeof file !== 'string') throw invalid('input_file_id', 'must be the id of a file');
+  if (typeof endpoint !== 'string' || !batchEndpoints.includes(endpoint))
+    throw invalid('endpoint', `must be one of ${batchEndpoints.join(', ')}`);
+  const windowMs = windowOf(window);
+  if (owner.apiKeyId === '') throw new GatewayError('batch.needs_key');
+  const headers = headersOfLines(arrival, body, prefixes);
+  const { batch } = await register.ask(register.batches.createBatch, {
+    owner,
+    inputFileId: fileUuid(file, 'body.input_file_id'),
+    endpoint,
+    completionWindow: window as string,
+    windowMs: BigInt(windowMs),
+    metadataJson: metadata === undefined || metadata === null ? '' : textsOf(metadata),
+    headersJson: JSON.stringify(headers),
+  });
+  if (batch === undefined) throw new GatewayError('file.unavailable');
+  return jsonReply(presentBatch(batch));
+}
+
+function windowOf(window: JsonValue | undefined): number {
+  if (window === 'immediate') return immediateMs;
+  const [, count = '', unit] = /^(\d{1,3})(h|d)$/.exec(String(window)) ?? [];
+  const hours = Number(count) * (unit === 'd' ? 24 : 1);
+  if (typeof window !== 'string' || hours < 1 || hours > windowHoursMax)
+    throw invalid(
+      'completion_window',
+      `must be immediate, or 1h to ${windowHoursMax}h (or 1d to 7d)`,
+    );
+  return hours * hourMs;
+}
+
+function textsOf(metadata: JsonValue): string {
+  const { members, keyLength, valueLength } = metadataMax;
+  const entries = isObject(metadata) ? Object.entries(metadata) : undefined;
+  if (
+    entries === undefined ||
+    entries.length > members ||
+    entries.some(
+      ([key, value]) =>
+        key.length > keyLength || typeof value !== 'string' || value.length > valueLength,
+    )
+  )
+    throw invalid(
+      'metadata',
+      `must be an object of at most ${members} texts of at most ${valueLength} characters, under names of at most ${keyLength}`,
+    );
+  return JSON.stringify(metadata);
+}
+
+/** By the names that they have inside: `service_options` names them with the prefix of headers, or without. */
+function headersOfLines(
+  arrival: ArrivedRequest,
+  { service_options: options }: JsonObject,
+  prefixes: HeaderPrefixes,
+): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of inherited) {
+    const value = arrival.headers[canonicalPrefix + name];
+    if (typeof value === 'string') headers[canonicalPrefix + name] = value;
+  }
+  if (options === undefined || options === null) return headers;
+  if (!isObject(options)) throw invalid('service_options', 'must be an object');
+  for (const [given, value] of Object.entries(options)) {
+    const name = nameInside(given, prefixes);
+    if (!lineHeaders.has(name))
+      throw invalid(
+        'service_options',
+        `may have ${[...lineHeaders].map((each) => each.replaceAll('-', '_')).join(', ')}`,
+      );
+    headers[canonicalPrefix + name] = textOf(name, value);
+  }
+  if (JSON.stringify(headers).length > headersLengthMax)
+    throw invalid('service_options', `must not be longer than ${headersLengthMax} characters`);
+  return headers;
+}
+
+function nameInside(given: string, prefixes: HeaderPrefixes): string {
+  const lower = given.toLowerCase();
+  const [known = lower] = Object.keys(arrivedHeaders(prefixes, { [lower]: 'x' }));
+  const name = known.startsWith(canonicalPrefix) ? known.slice(canonicalPrefix.length) : known;
+  return name.replaceAll('_', '-');
+}
+
+function textOf(name: string, value: JsonValue): string {
+  if (isObject(value) && (name === 'config' || name === 'metadata')) return JSON.stringify(value);
+  if (typeof value === 'object' || /[^\x20-\x7e]/.test(String(value)))
+    throw invalid(
+      `service_options.${name.replaceAll('-', '_')}`,
+      'must be a text that a header can hold',
+    );
+  return String(value);
+}
+
+export async function listBatches(
+  arrival: ArrivedRequest,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  const { after, limit } = readPage(arrival, 'batch', { usual: 20, most: 100 });
+  const request = { workspaceId, after, limit };
+  const { batches, hasMore } = await register.ask(register.batches.listBatches, request);
+  return jsonReply(presentPage(batches.map(presentBatch), hasMore));
+}
+
+function batchUuid(id: string): string {
+  const uuid = uuidOfStored('batch', id);
+  if (uuid === undefined)
+    throw new GatewayError('batch.not_found', {
+      message: `There is no batch ${id.slice(0, 80)} here. Batches of a provider are asked for by naming it.`,
+    });
+  return uuid;
+}
+
+export async function getBatch(
+  id: string,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  const request = { workspaceId, id: batchUuid(id) };
+  const { batch } = await register.ask(register.batches.getBatch, request);
+  if (batch === undefined) throw new GatewayError('batch.not_found');
+  return jsonReply(presentBatch(batch));
+}
+
+export async function cancelBatch(
+  id: string,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  const request = { workspaceId, id: batchUuid(id) };
+  const { batch } = await register.ask(register.batches.cancelBatch, request);
+  if (batch === undefined) throw new GatewayError('batch.not_found');
+  return jsonReply(presentBatch(batch));
+}
+
+const endStates: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
+
+/** Every line that was run, answers before errors. */
+export async function readOutput(
+  id: string,
+  owner: StoredOwner,
+  register: StoredRegister,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const request = { workspaceId: owner.workspaceId, id: batchUuid(id) };
+  const { batch } = await register.ask(register.batches.getBatch, request);
+  if (batch === undefined) throw new GatewayError('batch.not_found');
+  if (!endStates.has(batch.status))
+    throw new GatewayError('batch.not_finished', {
+      message: `The batch is ${batch.status}: its output is there when it has ended.`,
+      headers: { 'retry-after': '5' },
+    });
+  const files = [batch.outputFileId, batch.errorFileId].filter((each) => each !== '');
+  return readFiles(files, `${storedId('batch', batch.id)}.jsonl`, owner, register, signal);
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(field: string, what: string): GatewayError {
+  return new GatewayError('request.invalid_field', {
+    field: `body.${field}`,
+    message: `body.${field} ${what}.`,
+  });
+}

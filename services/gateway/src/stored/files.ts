@@ -1,0 +1,249 @@
+import { uuidOfStored } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import type { jobs } from '@sluice/proto-stubs';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
+import { presentFile, presentPage } from './present.ts';
+import { faultOf, type StoredRegister } from './register.ts';
+import { jsonReply, readPage } from './requests.ts';
+import { readUploadForm } from './upload-form.ts';
+
+/** On whose behalf something is asked. */
+export interface StoredOwner {
+  readonly organisationId: string;
+  readonly workspaceId: string;
+  /** Empty where no key asks, but a token. */
+  readonly apiKeyId: string;
+}
+
+/** What files are sent for. */
+export const purposes: readonly string[] = [
+  'batch',
+  'fine-tune',
+  'assistants',
+  'vision',
+  'user_data',
+  'evals',
+];
+
+const filenameLengthMax = 255;
+const keptSecondsMin = 3_600;
+const keptSecondsMax = 2_592_000;
+const pageMax = 10_000;
+
+/** Takes a file in as it flows: nothing here holds more than a piece of it. */
+export async function createFile(
+  arrival: ArrivedRequest,
+  owner: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  let call: ReturnType<StoredRegister['upload']> | undefined;
+  const { promise: done, resolve, reject } = Promise.withResolvers<jobs.UploadResponse>();
+  done.catch(() => {});
+  try {
+    const texts = await readUploadForm(
+      arrival.bodyStream(),
+      arrival.headers,
+      async (filename, content) => {
+        const opened = register.upload();
+        call = opened;
+        opened.on('data', resolve);
+        opened.on('error', (error) => reject(faultOf(error)));
+        opened.on('end', () => reject(new GatewayError('file.unavailable')));
+        opened.say({ part: { case: 'head', value: { owner, filename: named(filename) } } });
+        for await (const piece of content) {
+          if (opened.say({ part: { case: 'piece', value: piece } })) continue;
+          // Refused in the middle, it is drained by nobody.
+          await Promise.race([new Promise((drained) => opened.once('drain', drained)), done]);
+        }
+      },
+    );
+    if (call === undefined) throw new GatewayError('internal');
+    call.say({ part: { case: 'tail', value: tailOf(texts) } });
+    call.end();
+    const { file } = await done;
+    if (file === undefined) throw new GatewayError('file.unavailable');
+    return jsonReply(presentFile(file));
+  } catch (error) {
+    call?.cancel();
+    throw error;
+  }
+}
+
+function named(filename: string): string {
+  const text = filename.replaceAll(/\p{Cc}/gu, '').slice(0, filenameLengthMax);
+  return text === '' ? 'file' : text;
+}
+
+function tailOf(texts: ReadonlyMap<string, string>) {
+  const purpose = texts.get('purpose');
+  if (purpose === undefined || !purposes.includes(purpose))
+    throw new GatewayError('request.invalid_field', {
+      field: 'body.purpose',
+      message: `body.purpose must be one of ${purposes.join(', ')}.`,
+    });
+  const anchor = texts.get('expires_after[anchor]');
+  const wanted = texts.get('expires_after[seconds]');
+  if (anchor === undefined && wanted === undefined) return { purpose, expiresAfterS: 0n };
+  const seconds = /^\d{1,9}$/.test(wanted ?? '') ? Number(wanted) : 0;
+  if (anchor !== 'created_at' || seconds < keptSecondsMin || seconds > keptSecondsMax)
+    throw new GatewayError('request.invalid_field', {
+      field: 'body.expires_after',
+      message: `body.expires_after must have the anchor created_at and ${keptSecondsMin} to ${keptSecondsMax} seconds.`,
+    });
+  return { purpose, expiresAfterS: BigInt(seconds) };
+}
+
+export async function listFiles(
+  arrival: ArrivedRequest,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  const { after, limit, query } = readPage(arrival, 'file', { usual: pageMax, most: pageMax });
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc')
+    throw new GatewayError('request.invalid_field', {
+      field: 'query.order',
+      message: 'query.order must be asc or desc.',
+    });
+  const { files, hasMore } = await register.ask(register.files.listFiles, {
+    workspaceId,
+    after,
+    limit,
+    ascending: order === 'asc',
+    purpose: query.get('purpose') ?? '',
+  });
+  return jsonReply(presentPage(files.map(presentFile), hasMore));
+}
+
+/** @throws GatewayError 404 `file.not_found` for what is none of ours */
+export function fileUuid(id: string, field?: string): string {
+  const uuid = uuidOfStored('file', id);
+  if (uuid === undefined)
+    throw new GatewayError('file.not_found', {
+      message: `There is no file ${id.slice(0, 80)} here. Files of a provider are asked for by naming it.`,
+      ...(field !== undefined && { field }),
+    });
+  return uuid;
+}
+
+export async function getFile(
+  id: string,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  const { file } = await register.ask(register.files.getFile, { workspaceId, id: fileUuid(id) });
+  if (file === undefined) throw new GatewayError('file.not_found');
+  return jsonReply(presentFile(file));
+}
+
+export async function deleteFile(
+  id: string,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  await register.ask(register.files.deleteFile, { workspaceId, id: fileUuid(id) });
+  return jsonReply({ id, object: 'file', deleted: true });
+}
+
+/** Contents one after the other, byte for byte, as they come from the data service. */
+export async function readFiles(
+  ids: readonly string[],
+  filename: string | undefined,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const opened: OpenedFile[] = [];
+  try {
+    for (const id of ids) opened.push(await openFile(register, workspaceId, id));
+  } catch (error) {
+    for (const { stream } of opened) stream.cancel();
+    throw error;
+  }
+  const bytes = opened.reduce((sum, { file }) => sum + Number(file.bytes), 0);
+  const name = (filename ?? opened[0]?.file.filename ?? 'file').replaceAll(/[^\w.-]/g, '_');
+  return {
+    kind: 'stream',
+    status: 200,
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-length': String(bytes),
+      'content-disposition': `attachment; filename="${name}"`,
+      'cache-control': 'private, no-store',
+    },
+    ...flowOf(opened, signal),
+  };
+}
+
+interface OpenedFile {
+  readonly file: jobs.File;
+  readonly stream: ReturnType<StoredRegister['read']>;
+  /** Told of a failure once, also of one that came before anybody asked. */
+  onFailure(listener: (error: GatewayError) => void): void;
+}
+
+/** Found before the answer begins: after that it could only be cut off. */
+function openFile(register: StoredRegister, workspaceId: string, id: string): Promise<OpenedFile> {
+  const stream = register.read(workspaceId, id);
+  let failure: GatewayError | undefined;
+  let listener = (_error: GatewayError) => {};
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => stream.cancel(), openMsMax);
+    stream.on('error', (error) => {
+      clearTimeout(timer);
+      failure = faultOf(error);
+      reject(failure);
+      listener(failure);
+    });
+    stream.once('data', ({ part }: jobs.ReadFileResponse) => {
+      clearTimeout(timer);
+      stream.pause();
+      if (part.case !== 'file') return reject(new GatewayError('file.unavailable'));
+      resolve({
+        file: part.value,
+        stream,
+        onFailure(told) {
+          listener = told;
+          if (failure !== undefined) told(failure);
+        },
+      });
+    });
+  });
+}
+
+const openMsMax = 15_000;
+
+function flowOf(
+  opened: readonly OpenedFile[],
+  signal: AbortSignal,
+): Pick<StreamReply, 'pipeTo' | 'discard' | 'wasWhole'> {
+  let isWhole = false;
+  const cancelAll = () => {
+    for (const { stream } of opened) stream.cancel();
+  };
+  // Nobody reads on for a caller who has left.
+  signal.addEventListener('abort', cancelAll, { once: true });
+  if (signal.aborted) cancelAll();
+  const pipeFrom = (at: number, sink: ReplySink): void => {
+    const next = opened[at];
+    if (next === undefined) {
+      isWhole = true;
+      signal.removeEventListener('abort', cancelAll);
+      sink.end();
+      return;
+    }
+    const { stream } = next;
+    stream.on('data', ({ part }: jobs.ReadFileResponse) => {
+      if (part.case === 'piece' && !sink.write(Buffer.from(part.value))) stream.pause();
+    });
+    sink.onDrain(() => stream.resume());
+    stream.on('end', () => pipeFrom(at + 1, sink));
+    next.onFailure((error) => {
+      cancelAll();
+      sink.cut(error.code);
+    });
+    stream.resume();
+  };
+  return { pipeTo: (sink) => pipeFrom(0, sink), discard: cancelAll, wasWhole: () => isWhole };
+}

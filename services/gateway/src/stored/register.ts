@@ -1,0 +1,58 @@
+import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { GatewayError } from '@sluice/errors';
+import { jobs } from '@sluice/proto-stubs';
+import { type DuplexStream, type RpcClient, toldError } from '@sluice/rpc';
+
+const callMs = 10_000;
+
+type Unary<I extends DescMessage, O extends DescMessage> = DescMethod & {
+  methodKind: 'unary';
+  input: I;
+  output: O;
+};
+
+/** What is kept for callers: known at the control plane, its contents at the data service. */
+export class StoredRegister {
+  readonly #controlPlane: RpcClient;
+  readonly #dataService: RpcClient;
+
+  constructor(controlPlane: RpcClient, dataService: RpcClient) {
+    this.#controlPlane = controlPlane;
+    this.#dataService = dataService;
+  }
+
+  readonly files = jobs.FileService.method;
+  readonly batches = jobs.BatchService.method;
+
+  /** @throws GatewayError as the control plane says it; `file.unavailable` when it is not there */
+  async ask<I extends DescMessage, O extends DescMessage>(
+    method: Unary<I, O>,
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
+    try {
+      return await this.#controlPlane.unary(method, request, { timeoutMs: callMs, failFast: true });
+    } catch (error) {
+      throw faultOf(error);
+    }
+  }
+
+  upload(): DuplexStream<MessageInitShape<typeof jobs.UploadRequestSchema>, jobs.UploadResponse> {
+    return this.#dataService.duplexStream(jobs.ContentService.method.upload);
+  }
+
+  read(workspaceId: string, id: string) {
+    return this.#dataService.serverStream(jobs.ContentService.method.readFile, { workspaceId, id });
+  }
+
+  close(): void {
+    this.#dataService.close();
+  }
+}
+
+export function faultOf(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return (
+    toldError(error) ??
+    new GatewayError('file.unavailable', { cause: error, headers: { 'retry-after': '2' } })
+  );
+}

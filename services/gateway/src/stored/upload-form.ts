@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { GatewayError } from '@sluice/errors';
+import { invalidForm } from '../http/multipart.ts';
+
+/** What a form says beside its file. */
+export type FormTexts = ReadonlyMap<string, string>;
+
+const textBytesMax = 1024;
+const textsMax = 20;
+const idleMsMax = 60_000;
+
+/**
+ * A form with one file, read as it flows: texts may stand before the file and after it.
+ * @param onFile  takes the file's content as it comes; the form is read no faster than that
+ * @throws GatewayError `request.invalid_form`, `request.timeout`, `request.aborted`, and what `onFile` throws
+ */
+export async function readUploadForm(
+  body: Readable,
+  headers: IncomingHttpHeaders,
+  onFile: (filename: string, content: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<FormTexts> {
+  const type = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\b/i.test(type))
+    throw invalidForm('A file is sent as multipart/form-data, with the fields file and purpose.');
+  const texts = new Map<string, string>();
+  const { promise: over, resolve, reject } = Promise.withResolvers<void>();
+  over.catch(() => {});
+  let reading: Promise<void> | undefined;
+  let form: Busboy;
+  try {
+    form = new Busboy({
+      headers: { ...headers, 'content-type': type },
+      limits: { files: 1, fields: textsMax, fieldSize: textBytesMax, headerPairs: 20 },
+    });
+  } catch (error) {
+    throw new GatewayError('request.invalid_form', {
+      field: 'body',
+      cause: error,
+      message: 'The content type multipart/form-data must name its boundary.',
+    });
+  }
+  form.on('file', (name: string, content: BusboyFileStream, filename: string | undefined) => {
+    content.on('error', reject);
+    if (name !== 'file') {
+      content.resume();
+      return reject(invalidForm('The file of the form must be its field file.', 'body.file'));
+    }
+    reading = onFile(filename ?? '', content);
+    reading.catch(reject);
+  });
+  form.on('field', (name: string, value: string, _isNameCut: boolean, isCut: boolean) => {
+    if (isCut) reject(invalidForm(`A text of the form has more than ${textBytesMax} bytes.`));
+    texts.set(name, value);
+  });
+  for (const limit of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
+    form.on(limit, () => reject(invalidForm('The form has one file, and few other fields.')));
+  form.on('error', (error: unknown) =>
+    reject(
+      new GatewayError('request.invalid_form', {
+        field: 'body',
+        cause: error,
+        message: 'The body is not the form that its content type names, or ends within it.',
+      }),
+    ),
+  );
+  form.on('finish', resolve);
+  let timer: NodeJS.Timeout | undefined;
+  const alive = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      const message = `Nothing of the body came for ${idleMsMax} ms.`;
+      reject(new GatewayError('request.timeout', { message }));
+    }, idleMsMax);
+  };
+  alive();
+  body.on('data', alive);
+  body.on('error', reject);
+  body.pipe(form);
+  try {
+    await over;
+    if (reading === undefined)
+      throw invalidForm('The form has no file: send it as the field file.', 'body.file');
+    await reading;
+    return texts;
+  } finally {
+    clearTimeout(timer);
+    body.unpipe(form);
+    body.off('data', alive);
+    form.destroy();
+    body.destroy();
+  }
+}
