@@ -229,7 +229,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/data-service': {
     rpc: ['queries', 'rejects', 'retention', 'seals', 'sinks', 'files', 'control-plane'],
     // Batches over the files that callers leave, run line by line through a gateway.
-    batches: ['files', 'control-plane'],
+    batches: ['files', 'control-plane', 'settings.ts'],
     files: [],
     // What the control plane is asked and told.
     'control-plane': [],

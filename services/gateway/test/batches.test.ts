@@ -1,5 +1,5 @@
-import OpenAI, { toFile } from 'openai';
 import { eventually } from '@sluice/testkit';
+import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Scenario, startScenario } from './scenario.ts';
 
@@ -79,12 +79,13 @@ describe('a batch that the gateway runs', () => {
       expect(now.status).toBe('completed');
       return now;
     });
-    console.log(ended);
     const output = await client.files.content(ended.output_file_id ?? '');
-    const answers = (await output.text()).trim().split('\n').map((each) => JSON.parse(each));
+    const answers = (await output.text())
+      .trim()
+      .split('\n')
+      .map((each) => JSON.parse(each));
     expect(answers.map(({ custom_id }) => custom_id).sort()).toEqual(
       lines.map((each) => JSON.parse(each).custom_id).sort(),
     );
-    console.log(JSON.stringify(answers[0]));
   });
 });
