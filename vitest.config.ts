@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './packages/testkit/src/longest-first.ts';
+import { SlowestFiles } from './packages/testkit/src/slowest-files.ts';
 
 const installations = ['packages/{stack,testkit,demo-upstream}/src/**/*.test.ts'];
 
@@ -45,6 +46,7 @@ export default defineConfig({
     // Tests start real servers: many workers make them starve each other. More than half of the time of
     // one worker is waiting: with four an eighth of two cores was idle.
     maxWorkers: 5,
+    reporters: ['default', new SlowestFiles()],
     sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,

@@ -9,6 +9,7 @@ export const measurementNames = [
   'latency',
   'ttfb',
   'open',
+  'streams',
   'rss',
   'cold',
   'admin',
@@ -32,11 +33,14 @@ export interface Flags {
   withoutSluice: boolean;
   other: CommandLine | undefined;
   upstreamPort: number;
+  /** How many streams `streams` begins at once. */
+  openStreams: number | undefined;
 }
 
 export const usage = `npm run bench -- [flags]
   --quick                     some minutes: fewer and shorter rounds
   --only a,b                  some of: ${measurementNames.join(', ')}
+  --open N                    how many streams are begun at once by streams; default 5,000
   --json FILE                 also write every figure to a file
   --self-check                measure a second bare proxy as well, whose ratios should be 1, and say whether
                               the machine was quiet enough
@@ -54,6 +58,7 @@ export function parseFlags(argv: string[]): Flags | 'help' {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
+      open: { type: 'string' },
       json: { type: 'string' },
       'self-check': { type: 'boolean', default: false },
       'without-sluice': { type: 'boolean', default: false },
@@ -73,7 +78,16 @@ export function parseFlags(argv: string[]): Flags | 'help' {
     withoutSluice: values['without-sluice'],
     other: parseOther(values['gateway-cmd'], values['gateway-url'], values['gateway-header']),
     upstreamPort: Number(values['upstream-port']),
+    openStreams: parseOpen(values.open),
   };
+}
+
+function parseOpen(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 9_000)
+    throw new Error(`--open must be a number from 1 to 9000, and is ${text}`);
+  return count;
 }
 
 function parseOnly(text: string | undefined): ReadonlySet<MeasurementName> {

@@ -52,6 +52,11 @@ export class HttpConnection {
     return this.#onReply !== undefined && this.#isInBody;
   }
 
+  /** Of the reply that is being received; 0 = there is none yet. */
+  get firstByteAt(): number {
+    return this.#facts.firstByteAt;
+  }
+
   close(): void {
     this.#onReply = undefined;
     this.#socket?.destroy();

@@ -46,4 +46,6 @@ export interface LoadResult {
   latencyMs: Distribution;
   /** From sending to the first byte of the body. */
   firstByteMs: Distribution;
+  /** The same of replies that were cut, from when the job began: how long it took until so many were open. */
+  openedMs: Distribution;
 }

@@ -47,7 +47,11 @@ function run(job: LoadJob): Promise<LoadResult> {
       isFinished = true;
       clearTimeout(hangTimer);
       const elapsedMs = performance.now() - startedAt;
-      const cut = connections.filter((connection) => connection.isReceiving).length;
+      const open = connections.filter(
+        ({ isReceiving, firstByteAt }) => isReceiving && firstByteAt > 0,
+      );
+      const cut = open.length;
+      const opened = open.map(({ firstByteAt }) => firstByteAt - startedAt);
       for (const connection of connections) connection.close();
       resolve({
         requests: latencies.length,
@@ -57,6 +61,7 @@ function run(job: LoadJob): Promise<LoadResult> {
         cut,
         latencyMs: distribution(latencies),
         firstByteMs: distribution(firstBytes),
+        openedMs: distribution(opened),
       });
     }
 

@@ -16,6 +16,7 @@ import { measureOpenStreams } from './measure/open-streams.ts';
 import { measureRouting } from './measure/routing.ts';
 import { measureSaturation } from './measure/saturation.ts';
 import { measureSemanticCache } from './measure/semantic-cache.ts';
+import { measureStreams } from './measure/streams.ts';
 import { measureAgents, measureMcp } from './measure/tools.ts';
 import { startPart } from './parts.ts';
 import { type Subject, secondBareProxy, startBareProxy, startCommand } from './subject.ts';
@@ -49,6 +50,7 @@ async function openBench(flags: Flags): Promise<Workbench> {
     load,
     upstreamUrl: `${upstreamOrigin}/v1/chat/completions`,
     quick: flags.quick,
+    openStreams: flags.openStreams,
   };
 }
 
@@ -80,6 +82,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('ttfb', () => measureFirstByte(bench));
   await measure('rss', () => measureLoadedMemory(bench));
   await measure('open', () => measureOpenStreams(bench));
+  await measure('streams', () => measureStreams(bench));
   await measure('admin', () => measureAdminLists(bench));
   await measure('limits', () => measureLimits(bench));
   await measure('bodies', () => measureBodies(bench));

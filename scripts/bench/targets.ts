@@ -13,6 +13,9 @@ export const targets = {
   rssIdleMb: 130,
   rssLoadedMb: 200,
   openStreamKb: 40,
+  /** Of the bare proxy's, of streams that are all begun at once: until the last has its first byte, and memory of each. */
+  burstOpenedRatio: 1.5,
+  burstStreamKbRatio: 1.5,
   coldStartS: 0.4,
   planUs: 10,
   matchUs: 20,

@@ -144,7 +144,8 @@ const server = createServer((req, res) => {
   });
 });
 server.keepAliveTimeout = 120_000;
-server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
+// Whoever opens thousands of connections at once is to wait for the proxy, and not for this.
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', 4096, () => {
   process.send?.({ port: (server.address() as AddressInfo).port });
 });
 process.on('disconnect', () => process.exit(0));

@@ -11,6 +11,8 @@ export interface Workbench {
   readonly load: Part;
   readonly upstreamUrl: string;
   readonly quick: boolean;
+  /** `--open`. */
+  readonly openStreams?: number | undefined;
 }
 
 export interface Round extends LoadResult {
@@ -57,6 +59,8 @@ export interface Shape {
   eventEveryMs?: number;
   /** Cuts the streams after so long, in ms: they are only held open. */
   cutAfterMs?: number;
+  /** In place of what suits the shape; 0 = all connections begin at once. */
+  rampMs?: number;
 }
 
 /** Sends one batch of requests. @throws Error when one request of a hundred or more fails: such figures mean nothing. */
@@ -72,7 +76,7 @@ export async function runRound(bench: Workbench, place: Place, shape: Shape): Pr
     headers: place.headers,
     varied: place.varied,
     body: place.body ?? (stream ? streamRequest(eventEveryMs) : unaryRequest),
-    rampMs: (shape.cutAfterMs ?? (eventEveryMs ?? 0) * streamEvents.length * 2) / 2,
+    rampMs: shape.rampMs ?? (shape.cutAfterMs ?? (eventEveryMs ?? 0) * streamEvents.length * 2) / 2,
     replyBytesMin: expected.bytesMin,
     replyEndsWith: expected.endsWith,
   });

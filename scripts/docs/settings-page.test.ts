@@ -1,3 +1,4 @@
+import { graceMs } from '@sluice/env';
 import { expect, it } from 'vitest';
 import { settingsOfServices, settingsPage } from './settings-page.ts';
 
@@ -22,4 +23,16 @@ it('settings of two services under one name are of one kind', () => {
   for (const { name, kind, secret } of all)
     for (const other of all.filter((setting) => setting.name === name))
       expect({ name, kind: other.kind, secret: other.secret }).toEqual({ name, kind, secret });
+});
+
+it('by default each service has ended 30 s after SIGTERM, when orchestrators kill', () => {
+  for (const [name, { described }] of Object.entries(settingsOfServices)) {
+    const fallback = (setting: string) =>
+      Number(described.find((each) => each.name === setting)?.fallback);
+    const env = {
+      SHUTDOWN_DELAY: fallback('SHUTDOWN_DELAY'),
+      DRAIN_TIMEOUT: fallback('DRAIN_TIMEOUT'),
+    };
+    expect(graceMs(env), name).toBeLessThan(30_000);
+  }
 });

@@ -30,6 +30,11 @@ export function processSettings(defaults: { name: string; drainMs: number }) {
       '`user:password` for it, or a whole `Authorization` header',
     ),
     PROMETHEUS_PUSH_INTERVAL: integer('ms between two pushes', 15_000, 1_000, timerMsMax),
+    PROMETHEUS_METRIC_NAMES: oneOf(
+      'names of metrics: as published, the same with `sluice_` before those that have no prefix, or both',
+      ['published', 'prefixed', 'both'],
+      'published',
+    ),
     PROMETHEUS_GC_BUCKETS: ascending(
       'upper limits of `node_gc_duration_seconds`, s',
       [0.001, 0.01, 0.1, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 6000],
@@ -49,12 +54,12 @@ export function metricsSettings(defaults: { port: number }) {
  * What a service takes to close when requests have ended, ms: one part, all of
  * them, and what others have of its log after that.
  */
-export const closingDeadlines = { partMs: 8_000, allMs: 12_000, logMs: 2_000 } as const;
+export const closingDeadlines = { partMs: 5_000, allMs: 6_000, logMs: 2_000 } as const;
 
 /**
  * The longest from SIGTERM to the end of the process, ms: an orchestrator that
  * kills earlier takes records with it. Twice `allMs`, since parts that the
- * others have left no time still get a little, each.
+ * others have left no time still get a little, each. With the defaults it is less than the 30 s that orchestrators give.
  */
 export function graceMs(env: { SHUTDOWN_DELAY: number; DRAIN_TIMEOUT: number }): number {
   const { allMs, logMs } = closingDeadlines;

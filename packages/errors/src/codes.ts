@@ -301,6 +301,11 @@ export const errorCodes = {
     'same-target',
     'The provider could not be reached in time.',
   ),
+  'upstream.saturated': upstream(
+    503,
+    'next-target',
+    'All connections to the provider are in use, and none became free in time.',
+  ),
   'upstream.unreachable': upstream(503, 'same-target', 'The provider could not be reached.'),
   'upstream.reset': upstream(
     502,

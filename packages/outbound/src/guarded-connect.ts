@@ -78,6 +78,13 @@ const nextAddressAfterMs = 500;
 /** Of all owners together: sockets that wait for a DNS server, and sockets that are not yet connected. */
 const lookupsMax = 256;
 const connectingAllMax = 2_048;
+/**
+ * Of these one owner's. An upstream that takes connections slowly is not asked for few at a time: of 5,000 streams
+ * begun at once the last would wait for forty rounds. Two owners who are never answered still leave room for others.
+ */
+const connectingOwnerMax = 768;
+/** Of one owner; the requests are held anyway. */
+const connectingWaitingMax = 20_000;
 
 export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
   const { rules } = options;
@@ -91,9 +98,10 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
   });
   const connecting = new FairPlaces({
     what: 'a connection',
-    ownerMax: options.connectingMax ?? 128,
+    ownerMax: options.connectingMax ?? connectingOwnerMax,
     allMax: connectingAllMax,
-    waitingMax,
+    // Who waits holds no socket: a burst of streams of one owner is opened a few at a time, and not refused.
+    waitingMax: options.waitingMax ?? connectingWaitingMax,
   });
   const ownAddresses = createOwnAddresses(rules.own, resolve);
 

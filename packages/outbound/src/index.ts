@@ -36,6 +36,7 @@ export { hostileUrls, neverTrustedUrls } from './hostile-urls.ts';
 export { hostAndPort } from './own-services.ts';
 export {
   createUpstreamPools,
+  type PlaceInPool,
   type PoolUse,
   type UpstreamPools,
   type UpstreamPoolsOptions,

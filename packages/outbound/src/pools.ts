@@ -17,10 +17,23 @@ export interface UpstreamPools {
    * when all pools, or all that one owner may have, are in use
    */
   pool(origin: string, use?: PoolUse): Pool;
+  /** What a call of this pool may have to wait for; undefined where connections are not bounded. */
+  placeOf(pool: Pool): PlaceInPool | undefined;
   /** How many pools are open. */
   readonly size: number;
+  /** Of all pools: connections that are open, and requests that wait for one. */
+  readonly load: { readonly connections: number; readonly waiting: number };
   /** Takes no new request, lets those in flight end, and cuts what is left after `graceMs`. */
   close(graceMs: number): Promise<void>;
+}
+
+/** A connection of a pool that has only so many. */
+export interface PlaceInPool {
+  readonly waitMs: number;
+  /** Requests wait in line, since every connection is in use. */
+  isTaken(): boolean;
+  /** The line is as long as it may be. */
+  isFull(): boolean;
 }
 
 export interface PoolUse {
@@ -36,8 +49,10 @@ export interface UpstreamPoolsOptions {
   poolsMax?: number;
   /** How many origins may be in use on one owner's account. */
   ownerPoolsMax?: number;
-  /** For each origin; requests beyond it wait for a free connection. */
-  connectionsMax?: number;
+  /** For each origin; requests beyond it wait for a free connection. Not given = as many as there are requests. */
+  connectionsMax?: number | undefined;
+  /** How long whoever calls should wait for one, ms; see `placeOf`. */
+  connectionsWaitMs?: number | undefined;
   /** How long an unused connection is kept when the upstream does not say. */
   keepAliveMs?: number;
   /** Bytes of response headers. */
@@ -53,6 +68,9 @@ interface OpenPool {
   takenAs: number;
 }
 
+/** Who has left stays in undici's line until its turn comes, with what was to be sent. */
+const lineMax = 5_000;
+
 export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPools {
   const poolsMax = options.poolsMax ?? 1_000;
   const ownerPoolsMax = options.ownerPoolsMax ?? 100;
@@ -63,7 +81,7 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
   let isClosed = false;
 
   const settings: Omit<Pool.Options, 'connect'> = {
-    connections: options.connectionsMax ?? 1_024,
+    connections: options.connectionsMax ?? null,
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: options.keepAliveMs ?? 30_000,
@@ -150,8 +168,28 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       open.takenAs = ++takings;
       return open.pool;
     },
+    placeOf(pool) {
+      const { connectionsMax, connectionsWaitMs: waitMs } = options;
+      if (connectionsMax === undefined || waitMs === undefined) return undefined;
+      return {
+        waitMs,
+        isTaken: () => pool.stats.queued > 0,
+        isFull: () => pool.stats.queued >= lineMax,
+      };
+    },
     get size() {
       return pools.size;
+    },
+    get load() {
+      let connections = 0;
+      let waiting = 0;
+      for (const { pool } of pools.values()) {
+        const { connected, pending } = pool.stats;
+        connections += connected;
+        // Those in line among them.
+        waiting += pending;
+      }
+      return { connections, waiting };
     },
     async close(graceMs) {
       isClosed = true;

@@ -10,6 +10,9 @@ export interface HttpPartOptions {
   cut?: () => void;
 }
 
+/** Connections that may wait to be taken; of 511, Node's own, a burst of thousands had to try again after a second. The kernel has a bound as well. */
+const backlog = 4096;
+
 /** A connection that becomes idle after the server has closed is found so soon. */
 const idleEveryMs = 100;
 
@@ -25,7 +28,7 @@ export function httpPart({ server, host, port, cut }: HttpPartOptions): Part {
         const refuse = (cause: Error) =>
           reject(new Error(`PORT ${port} cannot be used: ${cause.message}`, { cause }));
         server.once('error', refuse);
-        server.listen(port, host, () => {
+        server.listen({ port, host, backlog }, () => {
           server.off('error', refuse);
           resolve();
         });

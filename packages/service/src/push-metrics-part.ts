@@ -37,7 +37,7 @@ export function pushMetricsPart(env: PushEnv, { metrics, logger }: PushParts): P
   let isAway = false;
 
   const send = async (method: 'PUT' | 'DELETE', until: AbortSignal) => {
-    const body = method === 'PUT' ? await metrics.registry.metrics() : undefined;
+    const body = method === 'PUT' ? await metrics.text() : undefined;
     const answer = await fetch(url, { method, headers, body, signal: until, redirect: 'error' });
     await answer.arrayBuffer();
     if (!answer.ok) throw new Error(`the Pushgateway answered with status ${answer.status}`);

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { closingDeadlines } from '@sluice/env';
-import { createMetrics, droppedEvents, type Logger, type Metrics } from '@sluice/telemetry';
+import {
+  createMetrics,
+  droppedEvents,
+  type Logger,
+  type MetricNames,
+  type Metrics,
+} from '@sluice/telemetry';
 import { metricsPart } from './metrics-part.ts';
 import type { Part, Ports } from './part.ts';
 import { type PushEnv, pushMetricsPart } from './push-metrics-part.ts';
@@ -17,6 +23,7 @@ export interface ServiceEnv extends PushEnv {
   readonly ENABLE_PROMETHEUS?: boolean;
   /** Undefined: the service shows its metrics on another port. */
   readonly METRICS_PORT?: number;
+  readonly PROMETHEUS_METRIC_NAMES?: MetricNames;
   readonly PROMETHEUS_GC_BUCKETS?: readonly number[];
 }
 
@@ -67,6 +74,7 @@ export async function startService<E extends ServiceEnv>(
     app: env.SERVICE_NAME,
     env: env.NODE_ENV,
     gcBuckets: env.PROMETHEUS_GC_BUCKETS,
+    names: env.PROMETHEUS_METRIC_NAMES,
   });
   const stopped = aborting(stopping);
   const wired = await Promise.race([wire(env, { logger, metrics, logFd }), stopped]);

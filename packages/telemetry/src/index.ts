@@ -1,7 +1,9 @@
 /** Logs, their field names and redaction, and metrics. Loggers are created once per service and handed down. */
 export { createLogger, droppedEvents, flushLogger, type Logger, logsAt } from './logger.ts';
+export { type MetricNames, metricNameForms } from './metric-names.ts';
 export { createMetrics, type Metrics, metricsLinesMax } from './metrics.ts';
 export { RequestLog, type RequestLogOptions } from './request-log.ts';
+export { createSeldom, type Seldom } from './say-seldom.ts';
 export {
   addCounter,
   addGauges,

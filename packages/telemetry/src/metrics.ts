@@ -6,10 +6,13 @@ import {
   type Metric,
   Registry,
 } from 'prom-client';
+import { type MetricNames, namedMetrics } from './metric-names.ts';
 import { observeGc } from './observe-gc.ts';
 
 export interface Metrics {
   readonly registry: Registry;
+  /** What `/metrics` shows. */
+  text(): Promise<string>;
   counter(name: string, help: string): Counter;
   gauge(name: string, help: string): Gauge;
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
@@ -32,6 +35,8 @@ export function createMetrics(options: {
   env: string;
   /** Upper limits of `node_gc_duration_seconds`, ascending. */
   gcBuckets?: readonly number[];
+  /** Under which names; the published ones unless given. */
+  names?: MetricNames;
 }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ app: options.app, env: options.env });
@@ -41,6 +46,7 @@ export function createMetrics(options: {
   const registers = [registry];
   return {
     registry,
+    text: async () => namedMetrics(await registry.metrics(), options.names ?? 'published'),
     counter: (name, help) => new Counter({ name, help, registers }),
     gauge: (name, help) => new Gauge({ name, help, registers }),
     histogram: (name, help, buckets) =>

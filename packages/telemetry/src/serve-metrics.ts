@@ -14,7 +14,7 @@ export interface MetricsListener {
  * @throws Error naming METRICS_PORT when it cannot be used.
  */
 export async function serveMetrics(
-  { registry }: Metrics,
+  { registry, text: read }: Metrics,
   place: { host: string; port: number },
 ): Promise<MetricsListener> {
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5000 }, (req, res) => {
@@ -22,7 +22,7 @@ export async function serveMetrics(
       res.writeHead(404).end();
       return;
     }
-    registry.metrics().then(
+    read().then(
       (text) => res.writeHead(200, { 'content-type': registry.contentType }).end(text),
       () => res.writeHead(500).end(),
     );

@@ -4,6 +4,7 @@ import type { PriceBook } from '@sluice/pricing';
 import type { Logger } from '@sluice/telemetry';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
+import { accessLog } from './kernel/http/access-log.ts';
 import { type HealthParts, healthRoutes } from './kernel/http/health.ts';
 import type { Implemented } from './kernel/http/implement.ts';
 import { mountOperations, type OperationParts } from './kernel/http/operation.ts';
@@ -19,6 +20,8 @@ import { type OauthParts, oauthRoutes } from './oauth/routes.ts';
 
 export interface AppParts {
   logger: Logger;
+  /** `LOG_REQUESTS`. */
+  logsRequests: boolean;
   requestContext: RequestContextParts;
   /** The one that callers are told of. */
   publicHeaderPrefix: string;
@@ -40,6 +43,7 @@ export function createApp(parts: AppParts): Express {
   app.disable('etag');
   app.use(helmet());
   app.use(requestContext(parts.requestContext));
+  if (parts.logsRequests) app.use(accessLog(parts.logger));
   app.use(healthRoutes(parts.health));
   app.use((_req, _res, next) => {
     if (parts.isServing()) return next();

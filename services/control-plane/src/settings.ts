@@ -37,6 +37,7 @@ const databaseSettings = {
 export const settings = defineSettings({
   Process: {
     ...processSettings({ name: 'sluice-control-plane', drainMs: 10_000 }),
+    LOG_REQUESTS: bool('write one log event a request of the admin API', true),
     NODE_ENV: text(
       'label `env` of metrics; `production` trusts no private hosts by default',
       'development',

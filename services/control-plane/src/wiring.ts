@@ -215,6 +215,7 @@ export function wire(
   });
   let isRetired = false;
   const app = createApp({
+    logsRequests: env.LOG_REQUESTS,
     logger,
     requestContext: {
       trustedProxies: env.TRUSTED_PROXIES ?? [],

@@ -94,7 +94,7 @@ export async function wire(
       metrics.queuedRows.set(sink.size);
       metrics.sealAgeSeconds.set(sealer.ageSeconds());
       const { contentType } = registry.registry;
-      return { contentType, text: await registry.registry.metrics() };
+      return { contentType, text: await registry.text() };
     },
   });
 

@@ -22,7 +22,7 @@ import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import { requestTarget } from './http/request-target.ts';
 import { mcpAddress } from './mcp/address.ts';
 import type { ServeMcp } from './mcp/serve-mcp.ts';
-import { adminRootPaths, isAdminPath } from './routes/admin.ts';
+import { adminPagePaths, adminRootPaths, isAdminPath, isCallersPath } from './routes/admin.ts';
 import { live, type Readiness, ready } from './routes/health.ts';
 import { noRoute } from './routes/no-route.ts';
 import { type Asking, type ServeDeps, serve } from './routes/serve.ts';
@@ -44,6 +44,8 @@ export interface AppDeps extends ServeDeps {
   };
   /** Requests to MCP servers, which have addresses at the root. */
   mcp: ServeMcp;
+  /** Where administrators find theirs; not given = here. */
+  adminApi?: 'here' | 'elsewhere';
   forwardAdmin: (req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) => void;
   readiness: () => Readiness;
   logger: Logger;
@@ -159,7 +161,11 @@ function createRoutes(
   const passThrough = serve(operations.proxy, proxy, deps);
   app.use(`/${api}`, (req, res, next) => {
     const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
-    if (isAdminPath(req.originalUrl, headers)) return deps.forwardAdmin(req, res);
+    if (isAdminPath(req.originalUrl, headers)) {
+      if (deps.adminApi === 'elsewhere' && !isCallersPath(req.originalUrl))
+        return next(adminElsewhere());
+      return deps.forwardAdmin(req, res);
+    }
     if (!proxiedMethods.has(req.method))
       return next(
         new GatewayError('request.method_not_allowed', {
@@ -168,11 +174,19 @@ function createRoutes(
       );
     passThrough(req, res);
   });
+  if (deps.adminApi === 'elsewhere')
+    app.use([...adminPagePaths], (_req, _res, next) => next(adminElsewhere()));
   app.use([...adminRootPaths], (req, res) => deps.forwardAdmin(req, res));
 
   app.use((req, _res, next) => next(noRoute(req.originalUrl)));
   app.use(renderError(deps.logger, deps.headerPrefixes));
   return app;
+}
+
+function adminElsewhere(): GatewayError {
+  return new GatewayError('request.route_not_found', {
+    message: 'No such route. The admin API is not served here (ADMIN_API_ON_GATEWAY).',
+  });
 }
 
 const proxiedMethods = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']);

@@ -33,7 +33,7 @@ const timerMsMax = 2 ** 31 - 1;
 /** Every setting of the gateway, as docs/settings.md shows them. */
 export const settings = defineSettings({
   Process: {
-    ...processSettings({ name: 'sluice-gateway', drainMs: 25_000 }),
+    ...processSettings({ name: 'sluice-gateway', drainMs: 15_000 }),
     LOG_REQUESTS: bool(
       'write one log event a request, and one for the checks of each target',
       true,
@@ -42,6 +42,10 @@ export const settings = defineSettings({
     HOST: text('address to listen on', '127.0.0.1'),
     PORT: integer('HTTP port', 8787, 0, 65_535),
     ...metricsSettings({ port: 9464 }),
+    ADMIN_API_ON_GATEWAY: bool(
+      'forward the admin API and its page at /docs to the control plane; without it they are on the control plane’s PORT alone',
+      true,
+    ),
     REPLICA_ID: optionalText(
       'name of this gateway in usage records; default: made once and kept in DATA_DIR',
     ),
@@ -206,7 +210,17 @@ export const settings = defineSettings({
       16 * 1024 * 1024,
       1024,
     ),
-    UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 10_000, 1),
+    UPSTREAM_CONNECTIONS_MAX: integer(
+      'connections to one provider origin; 0 = as many as there are requests',
+      0,
+      0,
+    ),
+    UPSTREAM_CONNECTIONS_WAIT: integer(
+      'ms that a request waits for one of them before it is 503 `upstream.saturated`',
+      5_000,
+      1,
+      timerMsMax,
+    ),
   },
   'MCP servers': {
     MCP_GATEWAY_BASE_URL: url(

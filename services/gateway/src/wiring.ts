@@ -414,6 +414,7 @@ export async function wire(
       estimate: createEstimate(explaining),
       explainMcp: explainMcp({ ...deciding, meter, access: mcp.access, whose: mcp.whose }),
     },
+    adminApi: env.ADMIN_API_ON_GATEWAY ? 'here' : 'elsewhere',
     forwardAdmin: admin.forward,
     readiness: () => ({
       ready: store.connected || store.holdsAnything,

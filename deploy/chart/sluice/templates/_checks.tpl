@@ -63,7 +63,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What the end of a pod takes: see packages/service, which has 12 s twice to close and 2 s to send its last lines. */}}
+{{/* What the end of a pod takes: see packages/service, which takes 14 s at most to close and to send its last lines; the rest is reserve. */}}
 {{- define "sluice.graceSecondsMin" -}}
 {{- add .values.drain.shutdownDelaySeconds .values.drain.drainSeconds 30 -}}
 {{- end -}}

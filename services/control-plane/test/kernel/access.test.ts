@@ -31,6 +31,7 @@ const guardedIds = Object.entries<Endpoint>(adminEndpoints)
 describe('access', () => {
   it('is declared of every mounted route, and what declares it is mounted', () => {
     const app = createApp({
+      logsRequests: false,
       logger: undefined as never,
       requestContext: {
         trustedProxies: [],

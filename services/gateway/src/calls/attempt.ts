@@ -82,6 +82,7 @@ async function run(
       timeoutMs: target.timeoutMs ?? options.requestTimeoutMs,
       idleTimeoutMs: target.planned.idleTimeoutMs ?? options.streamIdleTimeoutMs,
       signal: late?.signal ?? signal,
+      place: pools.placeOf(pool),
     });
     await upstream.head;
     return await receive(attempt, upstream, options);

@@ -52,6 +52,28 @@ const codeOf = (work: Promise<unknown>) =>
 const ok = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
 describe('UpstreamCall', () => {
+  it('tells who still waits for one of so many connections after the time for that, and is not made where the line is full', async () => {
+    let first: Socket | undefined;
+    answer = (socket) => {
+      first ??= socket;
+    };
+    const place = { waitMs: 30, isTaken: () => pool.stats.queued > 0, isFull: () => false };
+    const open = start({ place });
+    await expect.poll(() => first).toBeDefined();
+    const waiting = start({ place });
+    expect(await codeOf(waiting.head)).toBe('upstream.saturated');
+    const full = start({ place: { ...place, isFull: () => true } });
+    expect(await codeOf(full.head)).toBe('upstream.saturated');
+    first?.write(ok('x'));
+    await open.head;
+    expect((await open.readAll(10)).toString()).toBe('x');
+    // The one in whose place nobody waits any more is asked for nothing.
+    answer = (socket) => socket.write(ok('y'));
+    const next = start({ place });
+    await next.head;
+    expect(asked).toHaveLength(2);
+  });
+
   it('is not made for a caller who has already left', async () => {
     answer = (socket) => socket.write(ok('x'));
     expect(await codeOf(start({ signal: AbortSignal.abort() }).head)).toBe('request.aborted');

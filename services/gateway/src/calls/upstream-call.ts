@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '@sluice/errors';
 import { GrowingBytes } from '@sluice/json';
-import { upstreamFailure } from '@sluice/outbound';
+import { type PlaceInPool, upstreamFailure } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 import { type Abortable, abortReason } from '../http/caller-gone.ts';
 
@@ -28,6 +28,8 @@ export interface CallOptions {
   /** Between two pieces of the reply. */
   idleTimeoutMs: number;
   signal: Abortable;
+  /** Where connections are bounded: how long the call waits for one. */
+  place?: PlaceInPool | undefined;
 }
 
 /** Server-sent events, and the framings that vendors use in their place. */
@@ -86,6 +88,10 @@ export class UpstreamCall {
       this.#onAbort();
       return;
     }
+    if (options.place?.isFull() === true) {
+      this.abort(saturated('so many wait for one already'));
+      return;
+    }
     options.signal.addEventListener('abort', this.#onAbort, { once: true });
     try {
       dispatcher.dispatch(
@@ -102,6 +108,17 @@ export class UpstreamCall {
     } catch (error) {
       this.onResponseError(undefined, error as Error);
     }
+    if (options.place !== undefined) this.#waitFor(options.place);
+  }
+
+  /** Whoever still stands in line after so long is told; whoever waits for a connection to be opened is not concerned. */
+  #waitFor({ waitMs, isTaken }: PlaceInPool): void {
+    if (this.#controller !== undefined || this.#isOver) return;
+    const timer = setTimeout(() => {
+      if (this.#controller === undefined && isTaken())
+        this.abort(saturated(`none became free within ${waitMs} ms`));
+    }, waitMs);
+    timer.unref();
   }
 
   /** Stops the exchange with the upstream. The consumer is told `reason`. */
@@ -313,4 +330,11 @@ export class UpstreamCall {
           }),
     );
   }
+}
+
+function saturated(why: string): GatewayError {
+  return new GatewayError('upstream.saturated', {
+    message: `All connections to the provider are in use, and ${why}.`,
+    headers: { 'retry-after': '1' },
+  });
 }

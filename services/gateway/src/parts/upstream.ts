@@ -47,7 +47,8 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
   };
   const pools = createUpstreamPools({
     guard: createConnectGuard(connecting),
-    connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
+    connectionsMax: env.UPSTREAM_CONNECTIONS_MAX || undefined,
+    connectionsWaitMs: env.UPSTREAM_CONNECTIONS_WAIT,
   });
   const part: Part = {
     name: 'upstream',
@@ -55,6 +56,18 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
       for (const { setting, ...dropped } of hostRules.dropped)
         logger.warn(dropped, `an entry of ${setting} is not used`);
     },
+    gauges: () => [
+      {
+        name: 'sluice_upstream_connections',
+        help: 'Connections that are open to providers, tool servers and agents',
+        read: () => pools.load.connections,
+      },
+      {
+        name: 'sluice_upstream_waiting_requests',
+        help: 'Requests that wait for a connection to them: to be opened, or to become free',
+        read: () => pools.load.waiting,
+      },
+    ],
     stop: (deadlineMs) => pools.close(Math.min(closeMs, deadlineMs)),
   };
   const authoriser = createAuthoriser({ pools, hostRules, cloud: env });

@@ -1,15 +1,27 @@
-import type { Logger } from '@sluice/telemetry';
+import { createSeldom, type Logger } from '@sluice/telemetry';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisPlace } from './redis-settings.ts';
 
 /** A client that connects now, and again for ever. Whoever gets it closes it. */
 export function connectRedis(place: RedisPlace, logger: Logger): Redis | Cluster {
   const client = place.mode === 'cluster' ? connectCluster(place) : connectOne(place);
+  const seldom = createSeldom(tellEveryMs);
   const tell = (error: unknown) =>
-    logger.warn({ err: error }, 'redis cannot be used at the moment');
+    seldom.say(causeOf(error), (repeats) =>
+      logger.warn({ err: error, repeats }, 'redis cannot be used at the moment'),
+    );
   client.on('error', tell);
   client.on('node error', tell);
   return client;
+}
+
+/** A client that is away tries again every two seconds at most, and fails each time for the same reason. */
+const tellEveryMs = 300_000;
+
+/** Of an error without what differs from try to try. */
+function causeOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  return code ?? message?.replace(/\d+/g, '#') ?? '';
 }
 
 const retryStrategy = (attempt: number) => Math.min(2000, attempt * 100);

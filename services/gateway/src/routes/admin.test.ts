@@ -63,6 +63,19 @@ describe('what the control plane answers', () => {
   );
 });
 
+it('the admin API may be left off the port of callers, but for what they need', async () => {
+  const without = createServer(createApp({ ...deps, adminApi: 'elsewhere' } as AppDeps));
+  without.listen(0, '127.0.0.1');
+  await once(without, 'listening');
+  const base = `http://127.0.0.1:${(without.address() as AddressInfo).port}`;
+  const ask = async (path: string) => (await fetch(base + path, { method: 'POST' })).text();
+  for (const path of ['/v1/api-keys', '/v1/openapi.json', '/v1/docs', '/docs', '/docs/start.js'])
+    expect(await ask(path)).toContain('ADMIN_API_ON_GATEWAY');
+  for (const path of ['/v1/feedback', '/v1/otel/v1/traces', '/oauth/token', '/.well-known/x'])
+    expect(await ask(path)).toBe(`control plane: ${path}`);
+  without.close();
+});
+
 describe('createAdminForwarder', () => {
   const seal = forwardedCallerSeal('a-token-shared-by-the-services');
 

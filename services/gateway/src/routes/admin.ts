@@ -69,6 +69,14 @@ export const adminRootPaths: readonly string[] = [
   `/${rootSegment.wellKnown}`,
 ];
 
+/** Those of them that are for administrators, and may be left off the callers' port. */
+export const adminPagePaths: readonly string[] = [`/${rootSegment.docs}`];
+
+/** Whether a path of the admin API is one that callers of models need as well: feedback, and what their frameworks tell. */
+export function isCallersPath(url: string): boolean {
+  return onlyOurs.has(/^\/v1\/([^/?]+)/.exec(requestTarget(url))?.[1] ?? '');
+}
+
 /** Called between model calls, by clients whose every request names their provider; no provider has them. */
 const onlyOurs = new Set(['feedback', 'otel']);
 

@@ -101,7 +101,9 @@ export function heardOf(
       // It was ours to end it.
       return errorCode === 'gateway.draining' ? 'nothing' : 'failure';
     case Outcome.UPSTREAM_FAILURE:
-      if (errorCode === 'upstream.response_too_large') return 'nothing';
+      // Neither is the provider's doing: one is our bound of bytes, the other of connections.
+      if (errorCode === 'upstream.response_too_large' || errorCode === 'upstream.saturated')
+        return 'nothing';
       return errorCode === 'upstream.timeout' && isHurried(requester, planned, requestTimeoutMs)
         ? 'nothing'
         : 'failure';

@@ -107,11 +107,13 @@ async function answer(
   const startedAt = performance.now();
   const { method, access, audit, errorForm } = operation.endpoint;
   res.locals.errorForm = errorForm;
+  res.locals.operation = operation.id;
   let call: ReturnType<typeof createCall> | undefined;
   try {
     if (access.keyHeaderOnly === true && !req.headers['x-service-api-key'])
       throw new GatewayError('auth.missing_key');
     const caller = await parts.authenticate(req);
+    Object.assign(res.locals, { keyId: caller.keyId, organisationId: caller.organisationId });
     call = createCall(operation, caller, req, res, parts);
     if (method === 'post' || method === 'put') await readBody(req, res, parts.jsonBody);
     refuseUnstorableText([req.params, req.query]);
