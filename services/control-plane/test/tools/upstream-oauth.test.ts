@@ -145,7 +145,7 @@ describe('discovery', () => {
     ['a narrower resource', { resource: 'LONGER' }, 'invalid_metadata'],
     ['a token endpoint that nobody may reach', { tokenEndpoint: hidden }, 'host.invalid'],
     ['a private one', { tokenEndpoint: 'http://10.1.2.3/token' }, 'host.invalid'],
-    ['no address at all', { tokenEndpoint: 'file:///etc/passwd' }, 'invalid_token_response'],
+    ['no address at all', { tokenEndpoint: 'file:///etc/passwd' }, 'invalid_metadata'],
     ['a redirect', { tokenStatus: 302 }, 'invalid_token_response'],
     ['a page', { tokenStatus: 500 }, 'invalid_token_response'],
     ['no metadata', { metadata: 'none' }, 'no_metadata'],
@@ -426,8 +426,17 @@ describe('users who sign in', () => {
     const count = () =>
       h.db.mcpConnection.count({ where: { userId: { in: [userId, person.userId] } } });
     expect(await count()).toBe(2);
+    as.paths.length = 0;
     await h.as(h.first.admin_key).delete(`/mcp-servers/${one.serverId}`).expect(200);
     expect(await count()).toBe(1);
+    // With the server, and with the integration, at the server that gave it as well.
+    expect(as.paths).toEqual(['/revoke']);
+    const three = await saveAuto();
+    await signedIn(three.serverId);
+    await signedIn(three.serverId);
+    as.paths.length = 0;
+    await h.as(h.first.admin_key).delete(three.path).expect(200);
+    expect(as.paths).toEqual(['/revoke', '/revoke']);
     await h.db.user.delete({ where: { id: person.userId } });
     expect(await count()).toBe(0);
   });

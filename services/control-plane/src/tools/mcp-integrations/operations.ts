@@ -6,6 +6,7 @@ import {
   changeIntegration,
   changeReached,
   createIntegration,
+  deleteIntegration,
   reachIntegration,
 } from '../registry/integrations.ts';
 import { updateIntegration } from '../registry/integrations-store.ts';
@@ -66,6 +67,19 @@ function refuseCommands({ body }: AdminRequest): void {
 }
 
 /** Asks the server, and keeps what it says: who it is, what it offers, or why it did not answer. */
+/** With its servers; what users signed in with there is revoked at the server that gave it. */
+export async function deleteMcpIntegration(
+  call: AdminRequest,
+  registry: McpRegistry,
+  reference: string,
+): Promise<void> {
+  let revoke = async () => {};
+  await deleteIntegration(call, registry, reference, async (row) => {
+    revoke = await registry.connections.revocableOfAll(row);
+  });
+  await revoke();
+}
+
 export async function testIntegration(
   call: AdminRequest,
   registry: McpRegistry,

@@ -2,7 +2,7 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { changeWorkspaces, listWorkspaces } from '../registry/grants.ts';
-import { deleteIntegration, listReachable, reachIntegration } from '../registry/integrations.ts';
+import { listReachable, reachIntegration } from '../registry/integrations.ts';
 import { switchOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
 import { presentGlobalAccess } from '../registry/present.ts';
@@ -11,6 +11,7 @@ import { mcpKind } from './kind.ts';
 import {
   changeMcpIntegration,
   createMcpIntegration,
+  deleteMcpIntegration,
   mcpRegistry,
   testIntegration,
 } from './operations.ts';
@@ -43,7 +44,7 @@ export function mcpIntegrationOperations(parts: RegistryParts) {
         return { ...presentMcpIntegration(row), global_workspace_access: presentGlobalAccess(row) };
       },
       update: (call, { body }) => changeMcpIntegration(call, registry, named(call), body),
-      delete: (call) => deleteIntegration(call, registry, named(call)),
+      delete: (call) => deleteMcpIntegration(call, registry, named(call)),
       test: (call) => testIntegration(call, registry, named(call)),
     }),
     ...implementAll('mcp-integrations.workspaces', {

@@ -10,6 +10,7 @@ import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
 import { checkedPolicy } from '../mcp-integrations/policy.ts';
+import type { UserSignIns } from '../registry/registry.ts';
 import { changeServer, createServer, reachServer, renameServer } from '../registry/servers.ts';
 import { findServer, removeServer } from '../registry/servers-store.ts';
 
@@ -96,8 +97,15 @@ async function setOwn(
 }
 
 /** Not while others are made of it: their callers would miss it without a word. @throws 400 that names them */
-export function deleteMcpServer(call: AdminRequest, reference: string): Promise<void> {
-  return changeServer(call, mcpKind, reference, async ({ db }, { id, workspaceId }) => {
+/** What users signed in with is revoked at the server that gave it. */
+export async function deleteMcpServer(
+  call: AdminRequest,
+  connections: UserSignIns,
+  reference: string,
+): Promise<void> {
+  let revoke = async () => {};
+  await changeServer(call, mcpKind, reference, async ({ db }, server) => {
+    const { id, workspaceId, integration } = server;
     const merged = await db.mcpServer.findMany({
       where: { workspaceId, members: { array_contains: [{ server_id: id }] } },
       select: { slug: true },
@@ -111,8 +119,10 @@ export function deleteMcpServer(call: AdminRequest, reference: string): Promise<
         message: `This server is a member of others: take it out of ${names} first.`,
       });
     }
+    if (integration !== null) revoke = await connections.revocableOfAll(integration, id);
     await removeServer(db, mcpKind, id);
   });
+  await revoke();
 }
 
 const shownMax = 10;

@@ -28,7 +28,7 @@ export function mcpServerOperations(parts: RegistryParts) {
       create: (call, { body }) => createMcpServer(call, body),
       read: async (call) => presentMcpServerDetail(await reach(call), call.toolBase, call.caller),
       update: (call, { body }) => changeMcpServer(call, named(call), body),
-      delete: (call) => deleteMcpServer(call, named(call)),
+      delete: (call) => deleteMcpServer(call, parts.connections, named(call)),
       // Asks and tells; what the integration knows of the server is its owner's to renew.
       test: async (call) => {
         const { id, slug, workspaceId, integration } = await reach(call);

@@ -185,8 +185,10 @@ export function deleteIntegration<K extends KindTypes>(
   call: AdminRequest,
   registry: Registry<K>,
   reference: string,
+  before: (row: IntegrationRow<K>) => Promise<void> = async () => {},
 ): Promise<void> {
   return changeReached(call, registry, reference, async ({ db, describe }, row) => {
+    await before(row);
     const servers = await serversOf(db, registry.kind, row.id);
     await removeIntegration(db, registry.kind, row.id);
     describe({ detail: { slug: row.slug, servers: servers.map((server) => server.slug) } });

@@ -22,6 +22,11 @@ export interface UserSignIns {
     server: { readonly id: string; readonly integration: { readonly url: string } },
     userId: string,
   ): Promise<() => Promise<void>>;
+  /** The same of everybody who signed in at servers that are about to go. */
+  revocableOfAll(
+    integration: { readonly id: string; readonly url: string },
+    serverId?: string,
+  ): Promise<() => Promise<void>>;
 }
 
 /** What both registries are built with. */

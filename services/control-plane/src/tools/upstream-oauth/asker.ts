@@ -46,7 +46,7 @@ export class Asker {
   /** @throws SignInFault, GatewayError */
   async request(address: string, init: RequestInit = {}): Promise<Response> {
     const url = URL.parse(address);
-    if (url === null || !this.isSafe(url))
+    if (url === null || !isPlain(address) || !this.isSafe(url))
       throw new SignInFault(
         'invalid_metadata',
         'An address in the metadata of the authorisation server is not an https address.',
@@ -76,4 +76,16 @@ export class Asker {
     const isEmpty = bytes.length === 0 || [204, 205, 304].includes(status);
     return new Response(isEmpty ? null : new Uint8Array(bytes), { status, headers: kept });
   }
+}
+
+/**
+ * Whether a host is written as it is read: `http://134744072/` is 8.8.8.8 to some. Asked of the text, for what has been parsed is
+ * written anew.
+ */
+export function isPlain(address: string): boolean {
+  const url = URL.parse(address);
+  const [, authority = ''] = /^https?:\/\/([^/?#\\]*)/i.exec(address) ?? [];
+  if (url === null || authority === '') return false;
+  const port = url.protocol === 'https:' ? 443 : 80;
+  return [url.host, `${url.hostname}:${port}`].includes(authority.toLowerCase());
 }

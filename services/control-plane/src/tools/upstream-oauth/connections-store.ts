@@ -37,6 +37,21 @@ export async function findConnection(
   return (await db.mcpConnection.findUnique({ where })) ?? undefined;
 }
 
+/** Who is signed in at the servers of an integration, or at one of them. */
+export function listConnected(
+  db: Database,
+  integrationId: string,
+  serverId: string | undefined,
+  take: number,
+): Promise<ConnectionId[]> {
+  return db.mcpConnection.findMany({
+    where: { serverId, server: { integrationId }, sealedTokens: { not: null } },
+    select: { serverId: true, userId: true },
+    orderBy: [{ serverId: 'asc' }, { userId: 'asc' }],
+    take,
+  });
+}
+
 /** After a sign-in. What there was before is replaced. */
 export async function putConnection(
   db: Database,

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { isObject } from '../../kernel/http/json-object.ts';
 import { SignInFault } from '../registry/sign-in-fault.ts';
-import type { Asker } from './asker.ts';
+import { type Asker, isPlain } from './asker.ts';
 
 /** Who gives tokens for a server, and what to ask them for. */
 export interface Authorization {
@@ -56,12 +56,30 @@ export async function discoverAuthorization(
       'The authorisation server of the MCP server publishes no metadata.',
     );
   return {
-    as: { ...as, ...said },
+    as: { ...withPlainEndpoints(as, needed), ...said },
     resource: found.resource ?? resourceOf(server),
     scope: scope ?? found.scope,
     isPublished: published !== undefined,
     isAnonymous: false,
   };
+}
+
+/** Without those that are no addresses, or written as none should be. @throws SignInFault where one of them is needed */
+function withPlainEndpoints(
+  as: oauth.AuthorizationServer,
+  needed: readonly (typeof endpoints)[number][],
+): oauth.AuthorizationServer {
+  const kept = { ...as };
+  for (const name of endpoints) {
+    if (as[name] === undefined || isPlain(String(as[name]))) continue;
+    if (needed.includes(name))
+      throw new SignInFault(
+        'invalid_metadata',
+        `The ${name} of the authorisation server is no address, or written as none should be.`,
+      );
+    delete kept[name];
+  }
+  return kept;
 }
 
 function saidEndpoints(given: GivenMetadata): Partial<Record<(typeof endpoints)[number], string>> {
@@ -115,7 +133,7 @@ async function protectedResource(asker: Asker): Promise<ProtectedResource> {
     const listed = Array.isArray(scopes) ? scopes.filter((each) => typeof each === 'string') : [];
     return {
       resource,
-      issuer: typeof issuer === 'string' && URL.canParse(issuer) ? issuer : undefined,
+      issuer: typeof issuer === 'string' && isPlain(issuer) ? issuer : undefined,
       scope: asked ?? (listed.length === 0 ? undefined : listed.join(' ')),
     };
   }

@@ -16,6 +16,7 @@ import {
   type ConnectionRow,
   emptyConnection,
   findConnection,
+  listConnected,
   markKeys,
   noteWantedScope,
   putConnection,
@@ -76,6 +77,10 @@ const renewMs = 10_000;
 const waitMs = 15_000;
 const lookAgainMs = 100;
 const revokeMs = 3_000;
+/** With a server, or an integration. */
+const revokedMax = 1_000;
+const revokedAtOnce = 8;
+const revokeAllMs = 10_000;
 /** Renewals hold a connection to the database while they last. */
 const turns = { atOnce: 4, ofGroup: 2, waitMs };
 /** Of a token whose server does not say: until it is refused. */
@@ -204,6 +209,34 @@ export class UserConnections {
       this.#parts.logger.warn({ err, server_id: id.serverId }, 'a sign-in cannot be opened');
       return async () => {};
     }
+  }
+
+  /**
+   * What all users are about to lose with a server, or with all servers of an integration. It is bounded: of an integration with more
+   * sign-ins, or a server that does not answer, some end when they expire.
+   */
+  async revocableOfAll(
+    integration: { readonly id: string; readonly url: string },
+    serverId?: string,
+  ): Promise<() => Promise<void>> {
+    const { client, logger } = this.#parts;
+    const rows = await listConnected(client, integration.id, serverId, revokedMax);
+    const revokers: (() => Promise<void>)[] = [];
+    for (const { serverId: id, userId } of rows)
+      revokers.push(await this.revocable({ id, integration }, userId));
+    return async () => {
+      const endsAt = performance.now() + revokeAllMs;
+      const next = revokers.values();
+      const work = async () => {
+        for (const revoke of next) if (performance.now() < endsAt) await revoke();
+      };
+      await Promise.all(Array.from({ length: revokedAtOnce }, work));
+      if (performance.now() >= endsAt || rows.length === revokedMax)
+        logger.warn(
+          { integration_id: integration.id },
+          'not all tokens of users could be revoked at the authorisation server',
+        );
+    };
   }
 
   /** At the server that gave it, where that has a place for it; whether it could is nobody's fault here. */
