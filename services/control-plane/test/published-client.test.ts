@@ -1,5 +1,6 @@
 import { Portkey } from 'portkey-ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
 import { type Harness, startHarness } from './support/harness.ts';
 
@@ -34,6 +35,7 @@ describe('a client library of the published description', () => {
     expect((await admin.admin.workspaces.retrieve({ workspaceId })).description).toBe('y');
 
     const owner = (await admin.admin.users.list({ role: 'owner' })).data?.[0];
+    expect(z.email().safeParse(owner?.email).success).toBe(true);
     expect((await admin.admin.users.retrieve({ userId: owner?.id })).email).toBe(owner?.email);
     await admin.admin.workspaces.users.create({
       workspaceId,

@@ -1,7 +1,7 @@
 /** Published operations that are not built yet, by operationId, and why. */
 export const leftOut: Readonly<Record<string, string>> = {};
 
-/** Operations that the gateway answers itself; its own tests try them. */
+/** Operations that the gateway answers itself; `scripts/docs/code-blocks.test.ts` sends their examples. */
 export const answeredElsewhere: Readonly<Record<string, string>> = {
   createPromptCompletion: 'answered by the gateway',
   createPromptRender: 'answered by the gateway',

@@ -266,16 +266,15 @@ export const promptsEndpoints = {
     method: 'post',
     path: '/prompts/{promptId}/completions',
     plane: 'data',
-    body: z.object({
-      variables: z.record(z.string(), z.unknown()),
-      stream: z.boolean().default(false),
-      hyperparameters: completionBody.optional(),
-    }),
-    answer: z.object({
-      status: z.string(),
-      headers: z.record(z.string(), z.unknown()),
-      body: completionBody,
-    }),
+    // What the request has beside them stands in the place of what was saved.
+    body: z
+      .object({
+        variables: z.record(z.string(), z.unknown()),
+        stream: z.boolean().default(false),
+      })
+      .catchall(z.unknown()),
+    // The completion itself, as its clients read it; the published description has it within an envelope.
+    answer: completionBody,
   }),
   'prompts.render': openEndpoint({
     operationId: 'createPromptRender',
@@ -284,10 +283,7 @@ export const promptsEndpoints = {
     method: 'post',
     path: '/prompts/{promptId}/render',
     plane: 'data',
-    body: z.object({
-      variables: z.record(z.string(), z.unknown()),
-      hyperparameters: completionBody.optional(),
-    }),
+    body: z.object({ variables: z.record(z.string(), z.unknown()) }).catchall(z.unknown()),
     answer: z.object({ success: z.boolean(), data: completionBody }),
   }),
   'prompts.share.create': endpoint({

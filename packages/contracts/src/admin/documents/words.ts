@@ -70,6 +70,5 @@ export const documentWords = {
   share: 'Which workspaces see it; null = its own only.',
   show_prompt_share: 'Whether to say which workspaces see it.',
   variables: 'The values that are put into the template.',
-  hyperparameters: 'Parameters that count in place of the prompt’s.',
   stream: 'Whether the reply comes as a stream.',
 } as const;
