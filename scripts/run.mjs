@@ -82,6 +82,7 @@ const commands = {
   build: ['scripts/build.ts'],
   images: ['scripts/images.ts'],
   chart: ['scripts/chart.ts'],
+  'docs:browser': ['scripts/docs-browser.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
   'cache:measure': ['scripts/cache-measure.ts'],
