@@ -145,12 +145,15 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       'config-sync',
       'mcp',
       'stored',
+      'realtime',
       'settings.ts',
     ],
     // Files and batches that the service itself keeps.
     stored: ['routes'],
     // Requests to MCP servers have a way of their own through the gateway, beside the pipelines of models.
     mcp: ['routes', 'redis', 'metering'],
+    // What is held over WebSockets: opened by a pipeline, counted as calls are.
+    realtime: ['routes', 'money'],
     // Models that are asked, tools that are called, and models asked again.
     'tool-loop': ['mcp', 'pipeline'],
     routes: ['agents', 'pipeline', 'metrics.ts'],

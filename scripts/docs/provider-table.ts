@@ -30,6 +30,9 @@ const titles: Readonly<Record<Exclude<Endpoint, 'proxy'>, string>> = {
   createTranslation: 'translations',
   ocr: 'ocr',
   listModels: 'models',
+  realtime: 'realtime',
+  realtimeTranslation: 'live translation',
+  responseSession: 'responses over WebSocket',
 };
 const columns = Object.entries(titles) as [Endpoint, string][];
 

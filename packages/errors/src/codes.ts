@@ -109,6 +109,7 @@ export const errorCodes = {
   // The request itself
   'request.route_not_found': request(404, 'No such route.', 'AB08'),
   'request.method_not_allowed': request(405, 'This method is not allowed here.'),
+  'request.upgrade_required': request(426, 'This address is opened as a WebSocket.'),
   'request.malformed_json': request(400, 'The request body is not valid JSON.', 'AB01'),
   'request.too_deep': request(400, 'The request body is nested too deeply.', 'AB01'),
   'request.too_many_values': request(
@@ -269,6 +270,12 @@ export const errorCodes = {
     type: 'rate_limit_error',
     admin: 'AB06',
     text: 'What is left of a limit is held by requests that are not over.',
+  },
+  'limit.sessions': {
+    status: 429,
+    retry: 'never',
+    type: 'rate_limit_error',
+    text: 'As many sessions are open at once as may be.',
   },
   'limit.max_cost': {
     status: 412,

@@ -7,6 +7,11 @@ export { baseUrlOf, pathOf } from './address.ts';
 export { assembleStream } from './assemble/assemble-stream.ts';
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
+export {
+  isReadSessionEvent,
+  readSessionEvent,
+  type SessionEvent,
+} from './codecs/openai-realtime/index.ts';
 export { responsesRequestOf } from './codecs/openai-responses/from-chat.ts';
 export type {
   AuthRecipe,

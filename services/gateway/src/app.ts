@@ -143,6 +143,11 @@ function createRoutes(
     );
   }
 
+  for (const { at } of [operations.realtime, operations.realtimeTranslation])
+    app.get(at.slice(at.indexOf(' ') + 1), (_req, _res, next) =>
+      next(new GatewayError('request.upgrade_required', { headers: { upgrade: 'websocket' } })),
+    );
+
   const { chatComplete: chat, promptComplete, promptRender } = operations;
   app.post(pathnameOf(promptComplete), serve(chat, prompt, deps, promptComplete.id));
   app.post(pathnameOf(promptRender), serve(chat, renderPrompt, deps, promptRender.id));

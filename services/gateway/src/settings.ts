@@ -222,6 +222,31 @@ export const settings = defineSettings({
       timerMsMax,
     ),
   },
+  'Sessions over WebSocket': {
+    REALTIME_SESSIONS_MAX: integer('open at once in one gateway', 10_000, 1),
+    REALTIME_WORKSPACE_SESSIONS_MAX: integer('of these for one workspace', 5_000, 1),
+    REALTIME_KEY_SESSIONS_MAX: integer('of these for one key', 1_000, 1),
+    REALTIME_CONNECT_TIMEOUT: integer(
+      'ms until a provider has opened its side',
+      10_000,
+      1,
+      timerMsMax,
+    ),
+    REALTIME_FRAME_BYTES_MAX: integer('largest message of either side', 16 * 1024 * 1024, 1024),
+    REALTIME_PING_INTERVAL: integer(
+      'ms between two pings of both sides; who answers none of them is cut',
+      30_000,
+      100,
+      timerMsMax,
+    ),
+    REALTIME_IDLE_TIMEOUT: integer(
+      'ms without a message after which a session is closed',
+      900_000,
+      1,
+      timerMsMax,
+    ),
+    REALTIME_SESSION_TIMEOUT: integer('ms that a session may last', 7_200_000, 1, timerMsMax),
+  },
   'MCP servers': {
     MCP_GATEWAY_BASE_URL: url(
       'where MCP clients reach the gateway, with its scheme; unset = PUBLIC_URL, or on loopback where the request came',

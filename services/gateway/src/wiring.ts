@@ -73,6 +73,7 @@ import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
 import { mcpPart } from './parts/mcp.ts';
 import { otlpPart } from './parts/otlp.ts';
+import { realtimePart } from './parts/realtime.ts';
 import { redisPart } from './parts/redis.ts';
 import { replicaName } from './parts/replica-name.ts';
 import { requestLogPart } from './parts/request-log.ts';
@@ -92,6 +93,7 @@ import { answerRendered, renderRequest } from './pipeline/stages/render-request.
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
 import { usePrompt } from './pipeline/stages/use-prompt.ts';
+import { isWebSocketUpgrade } from './realtime/serve-sessions.ts';
 import { keepStringsFast } from './redis/keep-strings-fast.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
@@ -230,20 +232,20 @@ export async function wire(
     routingTimeoutMs: env.ROUTING_TIMEOUT,
   };
   const routingMetrics = createRoutingMetrics(metrics);
+  const accounting = [
+    billAttempt(estimates, observed), // before its price
+    priceAttempt(prices), // before the record, which says what it cost
+    countAttempt(estimates, prices), // before the record, which says what was counted
+    recordAttempt(recorder, guessPrompt(prices)), // what cannot be noted is not made
+    holdAttempt, // after what may say that it is not made
+  ];
   const calling = {
     hostRules,
     modelOverrides,
     keptSignatures: new KeptSignatures(),
     pools,
     authoriser: upstream.authoriser,
-    listeners: [
-      learn({ breakers, latencies }, deadlines),
-      billAttempt(estimates, observed), // before its price
-      priceAttempt(prices), // before the record, which says what it cost
-      countAttempt(estimates, prices), // before the record, which says what was counted
-      recordAttempt(recorder, guessPrompt(prices)), // what cannot be noted is not made
-      holdAttempt, // after what may say that it is not made
-    ],
+    listeners: [learn({ breakers, latencies }, deadlines), ...accounting],
     options: { ...deadlines, replyBytesMax: env.RESPONSE_BODY_BYTES_MAX },
     bounds,
     hedgeBudget: new HedgeBudget(),
@@ -264,7 +266,7 @@ export async function wire(
     onCheckError: guardrailMetrics.errored,
     onAsyncResult: guardrailMetrics.ranAside,
   });
-  const ladder = createLadder({
+  const laddering = {
     ...calling,
     owners,
     newer,
@@ -281,7 +283,8 @@ export async function wire(
     avoidedCost: avoidedCost(estimates, prices),
     recorder,
     estimate: estimateRequest(estimates, prices),
-  });
+  };
+  const ladder = createLadder(laddering);
   const configs = new ConfigCompiler({
     caps: {
       ...configCaps,
@@ -307,6 +310,16 @@ export async function wire(
     newer,
   });
   const stored = storedPart(env, { controlPlane, peer, prefixes, resolvesConfig, logger });
+  const routing = {
+    plan,
+    owners,
+    ladder,
+    recorder,
+    content: content.keeper,
+    bounds,
+    modelOverrides,
+    metrics: routingMetrics,
+  };
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
     authenticate: authenticate(store, jwt.tokens, undefined, enterJob),
@@ -322,16 +335,7 @@ export async function wire(
     renderRequest: renderRequest(prompts, newer),
     usePrompt: usePrompt(prompts, newer),
     answerRendered,
-    routeToTarget: routeToTarget({
-      plan,
-      owners,
-      ladder,
-      recorder,
-      content: content.keeper,
-      bounds,
-      modelOverrides,
-      metrics: routingMetrics,
-    }),
+    routeToTarget: routeToTarget(routing),
     ...agentStages(env, {
       pools,
       hostRules,
@@ -405,6 +409,17 @@ export async function wire(
     ask: pipeline([stages.recordOutcome, stages.enforceLimits, stages.routeToTarget]),
   };
   const explaining = { ...deciding, tools: explainTools(running) };
+  const realtime = realtimePart(env, {
+    serving,
+    stages,
+    routing,
+    ladder: laddering,
+    accounting,
+    limits: limits.limits,
+    watch,
+    guard: upstream.guard,
+    store,
+  });
   const app = createApp({
     ...serving,
     mcp: mcp.serve,
@@ -427,7 +442,12 @@ export async function wire(
   const tls = env.HTTP_TLS_ENABLED ? serverTls(env) : undefined;
   if (env.HTTP_TLS_ENABLED && tls === undefined)
     throw new Error('HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.');
-  const server = createHttpServer({ maxHeaderSize: 64 * 1024 }, tls, app);
+  const server = createHttpServer(
+    { maxHeaderSize: 64 * 1024, shouldUpgradeCallback: isWebSocketUpgrade },
+    tls,
+    app,
+  );
+  server.on('upgrade', realtime.serve);
   server.keepAliveTimeout = 75_000;
   server.headersTimeout = 60_000;
   // Large uploads take their time; silence is what the idle deadline is for.
@@ -488,6 +508,7 @@ export async function wire(
         },
       ],
     },
+    realtime.part,
     mcp.part,
     httpPart({ server, host: env.HOST, port: env.PORT, cut: () => underWay.cut() }),
   ];

@@ -142,8 +142,11 @@ export type Address = `${Method | 'ANY'} /${string}`;
  */
 export type BodyKind = 'json' | 'form' | 'none' | 'raw';
 
-/** `events` = a body, or events when the request wants a stream. `sound` = bytes, heard while they are made. */
-export type ReplyKind = 'body' | 'events' | 'sound' | 'any';
+/**
+ * `events` = a body, or events when the request wants a stream. `sound` = bytes, heard while they are made.
+ * `session` = frames of a WebSocket, both ways.
+ */
+export type ReplyKind = 'body' | 'events' | 'sound' | 'session' | 'any';
 
 export type ErrorShape = 'openai' | 'anthropic';
 

@@ -1,5 +1,6 @@
 import { completionObjects, objectRows, responseObjects } from './object-operations.ts';
 import type { ModelOperation, ObjectOperation, Operation, ToolOperation } from './operation.ts';
+import { realtimeOperations } from './realtime-operations.ts';
 
 const inference = ['completions.write'] as const;
 
@@ -158,6 +159,7 @@ const rows = {
     uses: 'text',
   },
   ...objectRows,
+  ...realtimeOperations,
   promptComplete: {
     about: 'prompt',
     at: 'POST /v1/prompts/:reference/completions',

@@ -3,6 +3,7 @@ import { openAiCallIds } from '../translation/call-id-rules.ts';
 import { chatOrResponses } from './chat-or-responses.ts';
 import { openAiKeeps } from './keepings.ts';
 import { openAiEndpoints } from './openai-endpoints.ts';
+import { realtimeEndpoints } from './realtime-endpoints.ts';
 
 export const openai: ProviderEntry = {
   id: 'openai',
@@ -12,6 +13,7 @@ export const openai: ProviderEntry = {
   auth: { type: 'bearer' },
   endpoints: {
     ...openAiEndpoints,
+    ...realtimeEndpoints,
     chatComplete: chatOrResponses({ chat: openAiEndpoints.chatComplete }),
   },
   callerHeaders: ['openai-organization', 'openai-project', 'openai-beta'],

@@ -2,6 +2,7 @@ import type { ProviderEntry } from '../contract.ts';
 import { linewise } from '../framing/linewise-sse.ts';
 import { openAiCallIds } from '../translation/call-id-rules.ts';
 import { compatible, offering, openAiEndpoints, openAiFields } from './openai-endpoints.ts';
+import { realtimeEndpoints } from './realtime-endpoints.ts';
 
 /** OpenAI's formats, with fields to rename, to hold back or to bound. */
 export const providersWithQuirks: readonly ProviderEntry[] = [
@@ -223,14 +224,17 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     id: 'x-ai',
     name: 'xAI',
     baseUrl: 'https://api.x.ai/v1',
-    endpoints: offering(
-      'chatComplete',
-      'complete',
-      'embed',
-      'imageGenerate',
-      'createModelResponse',
-      'listModels',
-    ),
+    endpoints: {
+      ...offering(
+        'chatComplete',
+        'complete',
+        'embed',
+        'imageGenerate',
+        'createModelResponse',
+        'listModels',
+      ),
+      realtime: realtimeEndpoints.realtime,
+    },
     keeps: { responses: {} },
     source: 'https://docs.x.ai/api-reference, November 2026',
     note: 'The vendor calls chat completions deprecated; new features come to the Responses API.',

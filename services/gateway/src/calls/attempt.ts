@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import type { UpstreamPools } from '@sluice/outbound';
-import { usage } from '@sluice/proto-stubs';
 import type { AttemptListener } from '../exchange/attempt.ts';
+import { outcomeOf } from '../exchange/outcome-of.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Requester } from '../exchange/requester.ts';
 import type { AttemptResult } from './attempt-result.ts';
@@ -25,8 +25,6 @@ export interface AttemptOptions extends ReceiveOptions {
   requestTimeoutMs: number;
   streamIdleTimeoutMs: number;
 }
-
-const { Outcome } = usage;
 
 /** An attempt under way. */
 export interface Launched {
@@ -105,7 +103,7 @@ async function run(
 }
 
 /** The request as it is sent: with the proof of who asks, where that is made for each call. */
-function authorised(
+export function authorised(
   call: PreparedCall,
   signal: AbortSignal,
   authoriser: CallAuthoriser,
@@ -143,11 +141,3 @@ const withoutAnswer: ReadonlySet<string> = new Set([
   'upstream.reset',
   'upstream.stream_cut',
 ]);
-
-function outcomeOf(error: GatewayError): usage.Outcome {
-  if (error.code === 'request.aborted' || error.code === 'request.superseded')
-    return Outcome.CALLER_GONE;
-  if (error.code === 'upstream.error') return Outcome.UPSTREAM_ERROR;
-  if (error.code.startsWith('upstream.')) return Outcome.UPSTREAM_FAILURE;
-  return error.status >= 500 ? Outcome.GATEWAY_ERROR : Outcome.DENIED;
-}

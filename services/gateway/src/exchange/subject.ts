@@ -39,6 +39,8 @@ export interface ModelCall extends Asked {
   /** What it names of what stays at providers, and whose that is; undefined = nothing, or nobody has looked. */
   named?: NamedObjects;
   wantsStream: boolean;
+  /** What is said in the session names it, and is judged there. */
+  namesModelLater?: boolean;
   /** Which visit of the model this is for one request whose tools the gateway runs, from 1; undefined = it runs none. */
   toolRound?: number;
   /** The saved prompt that the request is made from; the operation is its own, once it is known. */

@@ -45,8 +45,9 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
       noProxy: env.no_proxy ?? env.NO_PROXY,
     }),
   };
+  const guard = createConnectGuard(connecting);
   const pools = createUpstreamPools({
-    guard: createConnectGuard(connecting),
+    guard,
     connectionsMax: env.UPSTREAM_CONNECTIONS_MAX || undefined,
     connectionsWaitMs: env.UPSTREAM_CONNECTIONS_WAIT,
   });
@@ -71,7 +72,7 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
     stop: (deadlineMs) => pools.close(Math.min(closeMs, deadlineMs)),
   };
   const authoriser = createAuthoriser({ pools, hostRules, cloud: env });
-  return { hostRules, connecting, pools, authoriser, part };
+  return { hostRules, connecting, guard, pools, authoriser, part };
 }
 
 /** Where operators have this machine's identity confirmed, when that is not at the vendor's own address. */

@@ -26,14 +26,24 @@ export interface Stages {
   callAgent: Stage;
 }
 
+/** What stands in the pipeline of handshakes. */
+export interface SessionEntrance
+  extends Pick<Stages, 'recordOutcome' | 'authenticate' | 'enforceLimits' | 'resolveConfig'> {}
+
+/** The handshake of a WebSocket. */
+export function createSessionPipeline(
+  stages: SessionEntrance & { readSessionRequest: Stage; routeSession: Stage },
+) {
+  return pipeline([
+    ...entranceOf(stages),
+    stages.readSessionRequest, // the query is all there is
+    stages.routeSession,
+  ]);
+}
+
 /** What is done with each kind of request, and in which order; the first stage is the outermost. */
 export function createPipelines(stages: Stages) {
-  const entrance = [
-    stages.recordOutcome, // outermost, so that every outcome is counted once
-    stages.authenticate, // limits are those of a key and its workspace
-    stages.enforceLimits, // before anything is read or spent
-    stages.resolveConfig, // saved-only check first, then headers and config
-  ];
+  const entrance = entranceOf(stages);
   return {
     /** Endpoints with a body. */
     unified: pipeline([
@@ -86,4 +96,13 @@ export function createPipelines(stages: Stages) {
       stages.answerRendered,
     ]),
   };
+}
+
+function entranceOf(stages: SessionEntrance): readonly Stage[] {
+  return [
+    stages.recordOutcome, // outermost, so that every outcome is counted once
+    stages.authenticate, // limits are those of a key and its workspace
+    stages.enforceLimits, // before anything is read or spent
+    stages.resolveConfig, // saved-only check first, then headers and config
+  ];
 }

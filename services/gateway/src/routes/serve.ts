@@ -104,7 +104,8 @@ function createExchange(
   return exchange;
 }
 
-function send(
+/** Sends what a pipeline came to. */
+export function send(
   reply: Reply,
   exchange: Exchange,
   spelling: HeaderSpelling,
@@ -176,7 +177,8 @@ function responseSink(
 /** Where bytes go when the caller left before the head was sent. The abort signal stops the upstream. */
 const goneSink: ReplySink = { write: () => true, onDrain: () => {}, end: () => {}, cut: () => {} };
 
-function sendError(
+/** Sends an error in its place. */
+export function sendError(
   error: GatewayError,
   exchange: Exchange,
   spelling: HeaderSpelling,

@@ -4,6 +4,7 @@ import { emptyRecord, RecordEncoder, type UsageRecord } from '@sluice/usage';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { ServerEvent } from '../exchange/event.ts';
+import { outcomeOf } from '../exchange/outcome-of.ts';
 import type { Requester } from '../exchange/requester.ts';
 import type { CountsOfRecord } from '../exchange/reservation.ts';
 import type { Subject } from '../exchange/subject.ts';
@@ -84,12 +85,7 @@ export class UsageRecorder {
       at.visit.entry ??= { id: record.id, preProcessingMs: 0 };
       at.visit.isRecorded = true;
     } else record.logFormat = '';
-    record.outcome =
-      error.code === 'request.aborted'
-        ? Outcome.CALLER_GONE
-        : error.status >= 500
-          ? Outcome.GATEWAY_ERROR
-          : Outcome.DENIED;
+    record.outcome = outcomeOf(error);
     record.statusCode = error.status;
     record.errorCode = error.code;
     addCounts(record, at?.visit?.reservation);

@@ -34,6 +34,7 @@ export function checkedRequest(
 }
 
 function doubtOf({ subject }: ModelExchange, document: JsonObject): string | undefined {
+  if (subject.operation.reply === 'session') return 'What is said in a session is not read.';
   if (subject.form !== undefined) {
     const isHidden = subject.form.some(({ filename, data }) =>
       filename === undefined ? data.length > fieldBytesMax : data.length > 0 && isText(data),

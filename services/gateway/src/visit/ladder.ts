@@ -42,6 +42,20 @@ export function createLadder(parts: LadderParts): Ladder {
   ]);
 }
 
+/** The same for what is held over a WebSocket: its limits are asked, and its answers come, within it. */
+export function createSessionLadder(
+  parts: ResolveTargetParts & CheckInputParts,
+  prepare: Step,
+  open: Step,
+): Ladder {
+  return new Ladder([
+    resolveTarget(parts),
+    checkInput(parts), // of what is judged before anything is said
+    prepare,
+    open,
+  ]);
+}
+
 /** The steps of all targets, and for each target those that it needs, as one function. */
 export class Ladder {
   readonly #steps: readonly Step[];

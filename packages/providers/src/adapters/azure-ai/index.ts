@@ -2,6 +2,7 @@ import { namesIn } from '../../address.ts';
 import { needsResponses } from '../../catalog/chat-or-responses.ts';
 import { openAiKeepsPlainly } from '../../catalog/keepings.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
+import { realtimeEndpoints } from '../../catalog/realtime-endpoints.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { azureOcr } from '../../dialects/ocr/index.ts';
 import { azureRerank } from '../../dialects/rerank/index.ts';
@@ -31,6 +32,7 @@ export const azureAi: ProviderEntry = {
     createSpeech: at(openAiEndpoints.createSpeech),
     createTranscription: at(openAiEndpoints.createTranscription),
     createTranslation: at(openAiEndpoints.createTranslation),
+    realtime: at(realtimeEndpoints.realtime),
     rerank: byVendor(
       { format: 'azure-ai/rerank', path: '/rerank', dialect: azureRerank, quirks: {} },
       '/providers/cohere/v2/rerank',

@@ -2,6 +2,7 @@ import { modelSegment, requiredSetting } from '../../address.ts';
 import { chatOrResponses } from '../../catalog/chat-or-responses.ts';
 import { openAiKeepsPlainly } from '../../catalog/keepings.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
+import { realtimeEndpoints } from '../../catalog/realtime-endpoints.ts';
 import type {
   CallContext,
   CallFacts,
@@ -52,6 +53,9 @@ export const azureOpenAi: ProviderEntry = {
     createTranscription: deployed(openAiEndpoints.createTranscription),
     createTranslation: deployed(openAiEndpoints.createTranslation),
     createModelResponse: undeployed(openAiEndpoints.createModelResponse),
+    realtime: { ...realtimeEndpoints.realtime, path: realtimePath },
+    realtimeTranslation: undeployed(realtimeEndpoints.realtimeTranslation),
+    responseSession: undeployed(realtimeEndpoints.responseSession),
     listModels: undeployed(openAiEndpoints.listModels),
     proxy: { format: 'raw', path: (facts) => versioned(facts.proxyPath ?? '', facts) },
   },
@@ -88,6 +92,16 @@ function deployed(entry: EndpointEntry): EndpointEntry {
     return versioned(isUnversioned(facts) ? own : `/deployments/${name}${own}`, facts);
   };
   return { ...entry, path, envelope: namesDeploymentUnversioned };
+}
+
+/** The query names the deployment: as one where the version is old, as a model where there is none. */
+function realtimePath(facts: CallFacts): string {
+  const name = deploymentOf(facts).name ?? facts.model;
+  const path = versioned(String(realtimeEndpoints.realtime.path), facts);
+  if (name === '') return path;
+  return isUnversioned(facts)
+    ? `${path}?model=${encodeURIComponent(name)}`
+    : `${path}&deployment=${encodeURIComponent(name)}`;
 }
 
 function undeployed(entry: EndpointEntry): EndpointEntry {

@@ -57,7 +57,11 @@ export function checkServedModels(exchange: ModelExchange, facts: ModelFacts): v
   for (const named of modelsInQuery(exchange)) requireAllowed(facts, named);
   for (const named of modelsInHeaders(exchange, facts)) requireAllowed(facts, named);
   if (exchange.subject.operation.body === 'raw') checkPassThrough(exchange, facts);
-  else if (facts.model === '' && servedBy(facts, facts.setting).length === 0)
+  else if (
+    facts.model === '' &&
+    exchange.subject.namesModelLater !== true &&
+    servedBy(facts, facts.setting).length === 0
+  )
     throw unreadable(saved, 'body.model', 'the request names none');
 }
 
@@ -75,6 +79,17 @@ export function checkSentModels(
   if (saved?.limitsModels !== true || exchange.subject.operation.body === 'raw') return;
   if (namesNoModel(exchange)) return;
   checkBody(exchange, facts, body);
+}
+
+/**
+ * The same for one event of a session. @returns how many names it gives
+ * @throws GatewayError as `checkServedModels`
+ */
+export function checkEventModels(facts: ModelFacts, bytes: Buffer, event: JsonObject): number {
+  const named = modelsInBody(event, 'event');
+  for (const each of named) requireAllowed(facts, each);
+  refuseRepeated(bytes, 'event');
+  return named.length;
 }
 
 function namesNoModel({ subject }: ModelExchange): boolean {
@@ -129,11 +144,15 @@ function checkBody(exchange: ModelExchange, facts: ModelFacts, json: JsonObject)
   for (const named of modelsInBody(json)) requireAllowed(facts, named);
   // A form's fields are looked at one by one; only JSON hides a value behind another.
   if (exchange.subject.body === undefined || exchange.subject.form !== undefined) return;
-  const repeated = repeatedMember(exchange.subject.body);
+  refuseRepeated(exchange.subject.body, 'body');
+}
+
+function refuseRepeated(bytes: Buffer, field: 'body' | 'event'): void {
+  const repeated = repeatedMember(bytes);
   if (repeated !== undefined)
     throw new GatewayError('request.ambiguous_member', {
-      field: 'body',
-      message: `The body has the member "${repeated.slice(0, 80)}" twice in one object, and the provider is limited to certain models.`,
+      field,
+      message: `The ${field} has the member "${repeated.slice(0, 80)}" twice in one object, and the provider is limited to certain models.`,
     });
 }
 

@@ -1,0 +1,132 @@
+import type { ChatUsage, JsonObject } from '@sluice/contracts';
+import { furtherKinds } from '../../bills/further-kinds.ts';
+import type { ReplyFacts } from '../../contract.ts';
+import { compact, countOf, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
+import { readBill } from '../openai-responses/bill.ts';
+import { decodeUsage as decodeResponsesUsage, rawFinishOf } from '../openai-responses/wire.ts';
+
+/**
+ * What events of a session tell that is accounted for: a piece of work that begins
+ * or has ended, with what it used; that the session has changed; that something failed.
+ * https://platform.openai.com/docs/api-reference/realtime-server-events
+ */
+export type SessionEvent =
+  /** A response is being made. */
+  | { readonly kind: 'begun'; readonly id: string }
+  /** Something that is paid for has ended: a response, a transcript. */
+  | {
+      readonly kind: 'used';
+      readonly id: string;
+      readonly facts: ReplyFacts;
+      /** It was made to its end, or stopped by whoever asked; false = the model failed. */
+      readonly hasSucceeded: boolean;
+    }
+  /** The session, or its conversation, is as it says. */
+  | {
+      readonly kind: 'session';
+      readonly model: string | undefined;
+      /** Of transcripts of what the caller says. */
+      readonly transcriptionModel: string | undefined;
+    }
+  | { readonly kind: 'error'; readonly code: string | undefined };
+
+type Reader = (event: JsonObject) => SessionEvent;
+
+const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['response.created', begun],
+  ['response.done', responseUsed],
+  ['response.completed', responseUsed],
+  ['response.incomplete', responseUsed],
+  ['response.failed', responseUsed],
+  ['conversation.item.input_audio_transcription.completed', transcriptUsed],
+  ['session.created', sessionIs],
+  ['session.updated', sessionIs],
+  ['transcription_session.created', sessionIs],
+  ['transcription_session.updated', sessionIs],
+  ['conversation.created', sessionIs],
+  [
+    'error',
+    ({ error, code }) => ({ kind: 'error', code: stringOf(objectOf(error)?.code ?? code) }),
+  ],
+]);
+
+/** Whether an event of this type is read at all; the others pass unread. */
+export function isReadSessionEvent(type: string): boolean {
+  return readers.has(type);
+}
+
+/** @returns undefined = nothing of it is accounted for */
+export function readSessionEvent(type: string, event: JsonObject): SessionEvent | undefined {
+  return readers.get(type)?.(event);
+}
+
+function begun({ response }: JsonObject): SessionEvent {
+  return { kind: 'begun', id: stringOf(objectOf(response)?.id) ?? '' };
+}
+
+function responseUsed({ response: said }: JsonObject): SessionEvent {
+  const response = objectOf(said) ?? {};
+  const usage = saidIn(response.usage);
+  return {
+    kind: 'used',
+    id: stringOf(response.id) ?? '',
+    hasSucceeded: response.status !== 'failed',
+    facts: compact<ReplyFacts>({
+      id: stringOf(response.id),
+      model: stringOf(response.model),
+      finishReason: rawFinishOf(response),
+      usage: usage === undefined ? undefined : decodeSessionUsage(usage),
+      ...readBill(response),
+    }),
+  };
+}
+
+/** Paid for by tokens or by the second, apart from any response. */
+function transcriptUsed(event: JsonObject): SessionEvent {
+  const usage = saidIn(event.usage);
+  const seconds = numberOf(usage?.seconds);
+  return {
+    kind: 'used',
+    id: stringOf(event.item_id) ?? '',
+    hasSucceeded: true,
+    facts: compact<ReplyFacts>({
+      id: stringOf(event.item_id),
+      usage:
+        usage === undefined || usage.type === 'duration' ? undefined : decodeSessionUsage(usage),
+      units:
+        usage?.type === 'duration' && seconds !== undefined ? { audioSeconds: seconds } : undefined,
+    }),
+  };
+}
+
+function sessionIs({ session: said }: JsonObject): SessionEvent {
+  const session = objectOf(said) ?? {};
+  const input = objectOf(objectOf(session.audio)?.input);
+  const transcription =
+    objectOf(input?.transcription) ?? objectOf(session.input_audio_transcription);
+  return {
+    kind: 'session',
+    model: stringOf(session.model),
+    transcriptionModel: stringOf(transcription?.model),
+  };
+}
+
+/** Sessions name the kinds of tokens in the singular, responses in the plural. */
+export function decodeSessionUsage(usage: JsonObject): ChatUsage {
+  const input = objectOf(usage.input_token_details);
+  const output = objectOf(usage.output_token_details);
+  if (input === undefined && output === undefined) return decodeResponsesUsage(usage);
+  const cached = objectOf(input?.cached_tokens_details);
+  return {
+    ...decodeResponsesUsage(usage),
+    cacheReadTokens: countOf(input?.cached_tokens),
+    inputAudioTokens: countOf(input?.audio_tokens),
+    outputAudioTokens: countOf(output?.audio_tokens),
+    ...furtherKinds({
+      inputImageTokens: countOf(input?.image_tokens),
+      outputImageTokens: countOf(output?.image_tokens),
+      cacheReadAudioTokens: countOf(cached?.audio_tokens),
+      cacheReadImageTokens: countOf(cached?.image_tokens),
+    }),
+  };
+}

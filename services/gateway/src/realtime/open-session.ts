@@ -1,0 +1,149 @@
+import type { ConnectGuard } from '@sluice/outbound';
+import type { WebSocket } from 'ws';
+import { authorised } from '../calls/attempt.ts';
+import type { CallAuthoriser } from '../calls/call-authoriser.ts';
+import type { CallRules } from '../calls/prepare/call-rules.ts';
+import { newCall } from '../calls/prepare/new-call.ts';
+import { prepareUnified } from '../calls/prepare/prepare-unified.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { Reply } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
+import type { Step } from '../visit/step.ts';
+import { callOf, type TargetVisit, targetOf } from '../visit/target-visit.ts';
+import { connectUpstream } from './connect-upstream.ts';
+import { type MeterParts, SessionMeter } from './session-meter.ts';
+import type { Sessions } from './sessions.ts';
+import { readProtocols } from './sub-protocols.ts';
+
+/** A session that a provider has opened, and nobody listens to yet. */
+export interface OpenedSession {
+  readonly upstream: WebSocket;
+  readonly meter: SessionMeter;
+  readonly call: PreparedCall;
+  /** Gives its place back, once it is over. */
+  readonly leave: () => void;
+  /** Nobody will listen: it is as if it had not been opened. */
+  readonly giveUp: () => void;
+}
+
+export interface OpenSessionParts extends CallRules, MeterParts {
+  readonly sessions: Sessions;
+  readonly guard: ConnectGuard;
+  readonly authoriser: CallAuthoriser;
+  readonly connectTimeoutMs: number;
+  readonly frameBytesMax: number;
+}
+
+const opened = new WeakMap<Exchange, OpenedSession>();
+
+/** What a handshake came to; undefined = it was answered by something else. */
+export function sessionOf(exchange: Exchange): OpenedSession | undefined {
+  return opened.get(exchange);
+}
+
+/** Address and credential of a session: as of any call, with the model in the query. */
+export function prepareSession(rules: CallRules): Step {
+  return {
+    run(visit, next) {
+      const { exchange } = visit;
+      const target = targetOf(visit);
+      const request = prepareUnified(exchange, target, undefined, rules);
+      const [path = '', own = ''] = splitQuery(request.path, exchange.subject.search);
+      const query = joined(own, queryOf(exchange.subject.search, target, own));
+      visit.prepared = newCall({ ...request, path: `${path}${query}` }, exchange, target, visit);
+      return next(visit);
+    },
+  };
+}
+
+/** The path, and what of its query is the provider's own: its end is what the caller wrote. */
+function splitQuery(path: string, search: string): [string, string] {
+  const end = path.length - Math.max(0, search.length - 1);
+  const written = search === '' ? path : path.slice(0, end).replace(/[?&]$/, '');
+  const at = written.indexOf('?');
+  return at < 0 ? [written, ''] : [written.slice(0, at), written.slice(at + 1)];
+}
+
+function joined(own: string, callers: string): string {
+  const query = [own, callers].filter((part) => part !== '').join('&');
+  return query === '' ? '' : `?${query}`;
+}
+
+/** The caller's query as it came, but for the name of the model. */
+function queryOf(search: string, target: Target, own: string): string {
+  const parts = search
+    .slice(1)
+    .split('&')
+    .filter((part) => part !== '');
+  const isNamed = /(?:^|&)(?:model|deployment)=/.test(own);
+  const kept = parts.filter((part) => nameOf(part) !== 'model');
+  if (target.model === '' || isNamed) return kept.join('&');
+  const at = parts.findIndex((part) => nameOf(part) === 'model');
+  const model = `model=${encodeURIComponent(target.model)}`;
+  return kept.toSpliced(Math.max(0, at), 0, model).join('&');
+}
+
+function nameOf(part: string): string {
+  const [name = ''] = part.split('=', 1);
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '));
+  } catch {
+    return name;
+  }
+}
+
+/** Innermost: takes what the first event needs of its limits, and opens the provider's side. */
+export function openSession(parts: OpenSessionParts): Step {
+  return {
+    async run(visit) {
+      const call = callOf(visit);
+      const leave = parts.sessions.enter(visit.exchange);
+      const meter = new SessionMeter(call, visit.exchange, parts);
+      try {
+        await meter.begin();
+        const upstream = await connect(visit, call, parts);
+        const giveUp = () => {
+          upstream.on('error', () => {});
+          upstream.terminate();
+          meter.giveUp();
+          leave();
+        };
+        opened.set(visit.exchange, { upstream, meter, call, leave, giveUp });
+      } catch (error) {
+        meter.giveUp();
+        leave();
+        throw error;
+      }
+      const reply: Reply = { kind: 'body', status: 101, headers: {}, body: Buffer.alloc(0) };
+      return { status: 200, stops: true, reply, error: undefined };
+    },
+  };
+}
+
+async function connect(
+  { exchange }: TargetVisit,
+  call: PreparedCall,
+  { guard, authoriser, connectTimeoutMs, frameBytesMax }: OpenSessionParts,
+): Promise<WebSocket> {
+  const { signal, headers } = exchange.arrival;
+  const sent = await authorised(call, signal, authoriser);
+  const { target } = call;
+  return connectUpstream(
+    {
+      origin: sent.origin,
+      path: call.path,
+      headers: sent.headers,
+      protocols: readProtocols(headers['sec-websocket-protocol']).forwarded,
+      tls: target.tls,
+      by: call.addressBy,
+      owner: exchange.key?.source.workspaceId ?? '',
+    },
+    {
+      guard,
+      timeoutMs: Math.min(target.timeoutMs ?? connectTimeoutMs, connectTimeoutMs),
+      frameBytesMax,
+      signal,
+    },
+  );
+}

@@ -1,0 +1,137 @@
+import { GatewayError } from '@sluice/errors';
+import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import type { ConfigStore } from '../held/config-store.ts';
+import type { EndReason, Session } from './session.ts';
+
+export interface SessionBounds {
+  /** Open at once, in this gateway. */
+  readonly sessionsMax: number;
+  readonly perWorkspaceMax: number;
+  readonly perKeyMax: number;
+  readonly pingMs: number;
+  /** Without a message of either side. */
+  readonly idleMs: number;
+  readonly lifeMs: number;
+}
+
+/** How often deadlines are looked at. */
+const tickMs = 500;
+/** What callers have for their close at the drain's deadline. */
+const closingMs = 100;
+
+/** All sessions that are open: how many there may be, and how long each. */
+export class Sessions {
+  readonly #bounds: SessionBounds;
+  readonly #store: Pick<ConfigStore, 'bundle' | 'heldKey'>;
+  readonly #sessions = new Set<Session>();
+  readonly #byHolder = new Map<string, number>();
+  #places = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(bounds: SessionBounds, store: Pick<ConfigStore, 'bundle' | 'heldKey'>) {
+    this.#bounds = bounds;
+    this.#store = store;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), Math.min(tickMs, this.#bounds.pingMs));
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    for (const { relay } of this.#sessions) relay.cut();
+  }
+
+  /**
+   * A place for a session of this key, from before it is opened.
+   * @returns what gives it back, once
+   * @throws GatewayError `limit.sessions`, `overloaded`
+   */
+  enter({ key }: ModelExchange): () => void {
+    const { sessionsMax, perWorkspaceMax, perKeyMax } = this.#bounds;
+    if (this.#places >= sessionsMax) throw new GatewayError('overloaded');
+    const holders = [
+      ['workspace', key?.source.workspaceId ?? '', perWorkspaceMax],
+      ['key', key?.source.id ?? '', perKeyMax],
+    ] as const;
+    for (const [what, id, most] of holders)
+      if ((this.#byHolder.get(`${what} ${id}`) ?? 0) >= most)
+        throw new GatewayError('limit.sessions', {
+          message: `This ${what} has ${most} sessions open in this gateway, which is as many as it may have.`,
+        });
+    this.#places++;
+    for (const [what, id] of holders) this.#add(`${what} ${id}`, 1);
+    let isGone = false;
+    return () => {
+      if (isGone) return;
+      isGone = true;
+      this.#places--;
+      for (const [what, id] of holders) this.#add(`${what} ${id}`, -1);
+    };
+  }
+
+  add(session: Session): void {
+    this.#sessions.add(session);
+  }
+
+  delete(session: Session): void {
+    this.#sessions.delete(session);
+  }
+
+  /** The drain's deadline: who does not close is cut. */
+  endDraining(session: Session): void {
+    session.end('draining');
+    setTimeout(() => session.relay.cut(), closingMs).unref();
+  }
+
+  #add(holder: string, more: number): void {
+    const count = (this.#byHolder.get(holder) ?? 0) + more;
+    if (count === 0) this.#byHolder.delete(holder);
+    else this.#byHolder.set(holder, count);
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const session of this.#sessions) this.#lookAt(session, now);
+  }
+
+  #lookAt(session: Session, now: number): void {
+    const { pingMs, idleMs, lifeMs } = this.#bounds;
+    const { relay } = session;
+    if (relay.messages !== session.seenMessages) {
+      session.seenMessages = relay.messages;
+      session.seenAt = now;
+    }
+    let reason: EndReason | undefined;
+    if (now - session.openedAt >= lifeMs) reason = 'expired';
+    else if (now - session.seenAt >= idleMs) reason = 'idle';
+    if (reason !== undefined) session.end(reason);
+    if (now - session.lookedAt < pingMs) return;
+    session.lookedAt = now;
+    relay.look();
+    if (!this.#isStillLetIn(session)) session.refuse(new GatewayError('auth.invalid_key'));
+  }
+
+  /** Whether its key is one still; what holds for it from now on is taken over. */
+  #isStillLetIn({ exchange }: Session): boolean {
+    const { key, arrival } = exchange;
+    if (key === undefined) return false;
+    if (key.expiresAtMs !== 0 && key.expiresAtMs <= Date.now()) return false;
+    if (!('validUntilMs' in key)) {
+      const held = this.#store.heldKey(arrival.caller.serviceKey ?? '');
+      if (held === undefined) return false;
+      exchange.key = held;
+    }
+    const bundle = this.#store.bundle(key.source.workspaceId);
+    // It is being fetched, and what was in force still is.
+    if (bundle instanceof Promise) bundle.catch(() => undefined);
+    else exchange.bundle = bundle satisfies CompiledBundle;
+    return true;
+  }
+}

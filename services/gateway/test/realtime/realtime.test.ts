@@ -1,0 +1,576 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { usage } from '@sluice/proto-stubs';
+import { eventually, freePort } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ClientOptions, WebSocket } from 'ws';
+import { type Lab, startLab } from '../lab.ts';
+import { openRaw } from '../raw-http.ts';
+import type { Records } from '../records.ts';
+import { errorOf, type Scenario } from '../scenario.ts';
+import { type FakeVendor, startFakeVendor, vendorKey } from './fake-vendor.ts';
+
+const canary = 'sk-canary-of-nobody';
+let lab: Lab;
+let scenario: Scenario;
+let records: Records;
+let vendor: FakeVendor;
+let origin: string;
+/** Nothing listens there. */
+let nobody: number;
+const open: WebSocket[] = [];
+
+beforeAll(async () => {
+  vendor = await startFakeVendor();
+  nobody = await freePort();
+  lab = await startLab({
+    environment: {
+      gateway: {
+        REALTIME_CONNECT_TIMEOUT: '700',
+        REALTIME_PING_INTERVAL: '300',
+        REALTIME_IDLE_TIMEOUT: '60000',
+        REALTIME_FRAME_BYTES_MAX: String(4 * 1024 * 1024),
+        REALTIME_KEY_SESSIONS_MAX: '300',
+      },
+    },
+  });
+  ({ scenario, records } = lab);
+  origin = scenario.stack.gatewayUrls[0] as string;
+}, 60_000);
+afterAll(async () => {
+  for (const socket of open) socket.terminate();
+  await lab?.stop();
+  await vendor?.close();
+});
+
+interface Asked extends Omit<ClientOptions, 'host' | 'key'> {
+  path?: string;
+  query?: string;
+  key?: string | null;
+  host?: string | null;
+  protocols?: string[];
+  metadata?: string;
+}
+
+/** A WebSocket at the gateway that goes on to our vendor. */
+function dial(model: string | undefined, over: Asked = {}): WebSocket {
+  const { path = '/v1/realtime', query, key, host, protocols = [], metadata, ...options } = over;
+  const search = query ?? (model === undefined ? '' : `model=${model}`);
+  const shown = key === undefined ? scenario.stack.credentials.workspace_key : key;
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}${path}?${search}`, protocols, {
+    perMessageDeflate: false,
+    skipUTF8Validation: true,
+    ...options,
+    headers: {
+      ...(shown === null ? {} : { 'x-service-api-key': shown }),
+      ...(host === null
+        ? {}
+        : {
+            'x-service-provider': 'openai',
+            'x-service-custom-host': host ?? vendor.base,
+            ...(shown === null ? {} : { authorization: `Bearer ${vendorKey}` }),
+          }),
+      ...(metadata === undefined ? {} : { 'x-service-metadata': JSON.stringify({ metadata }) }),
+      ...options.headers,
+    },
+  });
+  open.push(socket);
+  socket.on('error', () => {});
+  return socket;
+}
+
+/** One that is open, and what it hears. */
+async function session(model: string | undefined, over: Asked = {}) {
+  const socket = dial(model, over);
+  const heard: Record<string, unknown>[] = [];
+  const frames: Buffer[] = [];
+  socket.on('message', (data: Buffer) => {
+    frames.push(data);
+    try {
+      heard.push(JSON.parse(String(data)));
+    } catch {
+      heard.push({ type: 'garbage' });
+    }
+  });
+  const closed = new Promise<{ code: number; reason: string }>((resolve) =>
+    socket.on('close', (code, reason) => resolve({ code, reason: String(reason) })),
+  );
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  const types = () => heard.map(({ type }) => type);
+  const say = (event: object) => socket.send(JSON.stringify(event));
+  const hears = (type: string, count = 1) =>
+    eventually(() => expect(types().filter((each) => each === type)).toHaveLength(count));
+  return { socket, heard, frames, closed, types, say, hears };
+}
+
+interface Refusal {
+  status: number;
+  code: string | undefined;
+  message: string;
+  headers: Record<string, unknown>;
+}
+
+/** What a handshake is answered that fails. */
+function refusal(model: string | undefined, over: Asked = {}): Promise<Refusal> {
+  const socket = dial(model, over);
+  return new Promise((resolve, reject) => {
+    socket.on('open', () => reject(new Error('it was opened')));
+    socket.on('unexpected-response', (_req, res) => {
+      const pieces: Buffer[] = [];
+      res.on('data', (piece: Buffer) => pieces.push(piece));
+      res.on('end', () => {
+        const { error } = JSON.parse(String(Buffer.concat(pieces)));
+        resolve({
+          status: res.statusCode ?? 0,
+          code: error.code,
+          message: error.message,
+          headers: res.headers,
+        });
+      });
+    });
+  });
+}
+
+const named = (name: string) =>
+  records.all().filter(({ metadata }) => metadata.metadata === name || metadata.name === name);
+
+/** The records of a session by its metadata, once there are so many of this type. */
+async function recordsOf(name: string, type: string, count: number) {
+  const found = () => named(name).filter(({ metadata }) => metadata._realtime_event_type === type);
+  await eventually(() => expect(found()).toHaveLength(count), { timeoutMs: 10_000 });
+  return found();
+}
+
+const newKey = async (body: object) =>
+  scenario.admin<{ key: string; id: string }>('POST', '/api-keys/workspace/service', {
+    name: `key ${Math.random()}`,
+    scopes: ['completions.write'],
+    workspace_id: scenario.stack.credentials.workspace_slug,
+    ...body,
+  });
+
+describe('a handshake', () => {
+  it.each<[string, () => Promise<Refusal>, number, string]>([
+    ['without a key', () => refusal('m', { key: null }), 401, 'auth.missing_key'],
+    ['with a key of nobody', () => refusal('m', { key: canary }), 401, 'auth.invalid_key'],
+    [
+      'with a key of nobody as a sub-protocol',
+      () =>
+        refusal('m', { key: null, protocols: ['realtime', `openai-insecure-api-key.${canary}`] }),
+      401,
+      'auth.invalid_key',
+    ],
+    [
+      'at an unknown path',
+      () => refusal('m', { path: '/v1/unknown' }),
+      404,
+      'request.route_not_found',
+    ],
+    ['without a provider', () => refusal('m', { host: null }), 400, 'provider.missing'],
+    [
+      'for a provider without sessions',
+      () => refusal('m', { headers: { 'x-service-provider': 'anthropic' } }),
+      400,
+      'provider.endpoint_unsupported',
+    ],
+    [
+      'to a host that must not be called',
+      () => refusal('m', { host: 'http://169.254.169.254/v1' }),
+      400,
+      'host.invalid',
+    ],
+    [
+      'with two models',
+      () => refusal('', { query: 'model=a&model=b' }),
+      400,
+      'request.invalid_field',
+    ],
+    ['that the vendor refuses', () => refusal('refuse-429'), 429, 'upstream.error'],
+    ['that the vendor fails', () => refusal('refuse-500'), 500, 'upstream.error'],
+    [
+      'that the vendor refuses for its key',
+      () => refusal('m', { headers: { authorization: 'Bearer wrong' } }),
+      401,
+      'upstream.error',
+    ],
+    ['that the vendor redirects', () => refusal('redirect'), 502, 'upstream.error'],
+    ['that the vendor answers plainly', () => refusal('plain'), 502, 'upstream.error'],
+    [
+      'that is answered by something else',
+      () => refusal('garbage'),
+      502,
+      'upstream.invalid_response',
+    ],
+    ['that hangs', () => refusal('hang'), 408, 'upstream.timeout'],
+    [
+      'to where nobody listens',
+      () => refusal('m', { host: `http://127.0.0.1:${nobody}/v1` }),
+      503,
+      'upstream.unreachable',
+    ],
+  ])('%s', async (_name, ask, status, code) => {
+    const told = await ask();
+    expect(told).toMatchObject({ status, code });
+    expect(told.headers['x-service-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('tells what the vendor said, and when to come again', async () => {
+    const { message, headers } = await refusal('refuse-429');
+    expect(message).toContain('refused with 429');
+    expect(headers['retry-after']).toBe('7');
+  });
+
+  it('that is none is told that it should be', async () => {
+    const plain = await scenario.call('/v1/realtime?model=m', { method: 'GET' });
+    expect(plain.headers.get('upgrade')).toBe('websocket');
+    expect(await errorOf(plain)).toMatchObject({ status: 426, code: 'request.upgrade_required' });
+    const asked = vendor.handshakes.length;
+    const raw = await openRaw(origin);
+    const key = scenario.stack.credentials.workspace_key;
+    const head = (method: string, path: string, upgrade: string) =>
+      `${method} ${path} HTTP/1.1\r\nhost: x\r\nx-service-api-key: ${key}\r\nconnection: upgrade\r\nupgrade: ${upgrade}\r\n\r\n`;
+    // Other upgrades, as some clients offer with every request, are not taken.
+    await raw.write(head('GET', '/v1/health', 'h2c'));
+    expect((await raw.reply()).status).toBe(200);
+    await raw.write(head('POST', '/v1/realtime', 'websocket'));
+    expect((await raw.reply()).status).toBe(405);
+    await raw.closed();
+    const second = await openRaw(origin);
+    await second.write(head('GET', '/v1/realtime?model=m', 'websocket'));
+    expect((await second.reply()).status).toBe(400);
+    await second.closed();
+    expect(vendor.handshakes.length).toBe(asked);
+  });
+
+  it('takes the key as a header, as a bearer, and as a sub-protocol that goes nowhere', async () => {
+    const { workspace_key: key } = scenario.stack.credentials;
+    const config = JSON.stringify({
+      provider: 'openai',
+      api_key: vendorKey,
+      custom_host: vendor.base,
+    });
+    const bearer = await session('m', {
+      key: null,
+      host: null,
+      headers: { authorization: `Bearer ${key}`, 'x-service-config': config },
+    });
+    await bearer.hears('session.created');
+    const shown = await session('m', {
+      key: null,
+      host: null,
+      headers: { 'x-service-config': config },
+      protocols: ['realtime', `openai-insecure-api-key.${key}`, 'openai-beta.realtime-v1'],
+    });
+    expect(shown.socket.protocol).toBe('realtime');
+    await shown.hears('session.created');
+    const { headers, url } = vendor.handshakes.at(-1)!;
+    expect(headers.authorization).toBe(`Bearer ${vendorKey}`);
+    expect(headers['sec-websocket-protocol']).toBe('realtime,openai-beta.realtime-v1');
+    expect(JSON.stringify([headers, url])).not.toContain(key);
+  });
+
+  it('passes other parameters as they came, and tells how it came about', async () => {
+    const socket = dial(undefined, {
+      query: 'a=%20b&model=gpt%2Drealtime&intent=x&c',
+      metadata: 'params',
+    });
+    const headers = await new Promise<Record<string, unknown>>((resolve) =>
+      socket.on('upgrade', (res) => resolve(res.headers)),
+    );
+    expect(headers).toMatchObject({ 'x-service-provider': 'openai' });
+    expect(vendor.handshakes.at(-1)?.url).toBe('/v1/realtime?a=%20b&model=gpt-realtime&intent=x&c');
+  });
+
+  it('goes on to the next target until one opens', async () => {
+    const target = (port: number | string, over: object = {}) => ({
+      provider: 'openai',
+      api_key: vendorKey,
+      custom_host: `http://127.0.0.1:${port}/v1`,
+      ...over,
+    });
+    const targets = [
+      target(nobody),
+      target(vendor.port, { override_params: { model: 'refuse-500' } }),
+      target(vendor.port),
+    ];
+    const config = JSON.stringify({ strategy: { mode: 'fallback' }, targets });
+    const found = await session('m', {
+      host: null,
+      headers: { 'x-service-config': config },
+      metadata: 'fallback',
+    });
+    await found.hears('session.created');
+    await recordsOf('fallback', 'session.created', 1);
+    const refused = named('fallback').filter(({ errorCode }) => errorCode !== '');
+    expect(refused.map(({ errorCode }) => errorCode).sort()).toEqual([
+      'upstream.error',
+      'upstream.unreachable',
+    ]);
+  });
+});
+
+describe('frames', () => {
+  it('go on as they came: text, bytes, pieces, in order, whatever they are', async () => {
+    const { socket, frames } = await session('echo');
+    const sent: Buffer[] = [];
+    const sizes = [0, 1, 125, 126, 65_535, 65_536, 1_000_000];
+    for (const [at, size] of sizes.entries()) {
+      const data = at % 2 === 0 ? randomBytes(size) : Buffer.from('ü'.repeat(size / 2));
+      sent.push(data);
+      socket.send(data, { binary: at % 2 === 0 });
+      const pieces = randomBytes(999);
+      sent.push(pieces);
+      for (let from = 0; from < 999; from += 333)
+        socket.send(pieces.subarray(from, from + 333), { binary: true, fin: from === 666 });
+    }
+    // Text that is no text, and JSON that is none.
+    for (const odd of ['{"type":', '\ud800', '{"type":"response.done"}', '[]', '']) {
+      sent.push(Buffer.from(odd));
+      socket.send(odd);
+    }
+    sent.push(Buffer.from([0xff, 0xfe]));
+    socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
+    await eventually(() => expect(frames).toHaveLength(sent.length), { timeoutMs: 10_000 });
+    const hash = (all: Buffer[]) => createHash('sha256').update(Buffer.concat(all)).digest('hex');
+    expect(hash(frames)).toBe(hash(sent));
+  });
+
+  it('larger than the setting end the session', async () => {
+    const { socket, closed } = await session('echo');
+    socket.send(Buffer.alloc(4 * 1024 * 1024 + 1));
+    expect((await closed).code).toBe(1009);
+    await eventually(() => expect(socket.readyState).toBe(socket.CLOSED));
+  });
+
+  it.each(['caller', 'vendor'] as const)(
+    'that the %s does not read are not taken in',
+    async (who) => {
+      const opening = vendor.next();
+      const { socket } = await session('silent');
+      const upstream = await opening;
+      const [from, to] = who === 'caller' ? [upstream, socket] : [socket, upstream];
+      to.pause();
+      const piece = randomBytes(64 * 1024);
+      const count = 512;
+      let taken = 0;
+      let read = 0;
+      to.on('message', (data: Buffer) => {
+        if (data.equals(piece)) read++;
+      });
+      // 32 MB, of which only what fits between the two is taken.
+      for (let at = 0; at < count; at++) from.send(piece, () => void taken++);
+      let before = -1;
+      while (taken !== before) {
+        before = taken;
+        await delay(250);
+      }
+      expect(taken).toBeLessThan(count / 2);
+      to.resume();
+      await eventually(() => expect(read).toBe(count), { timeoutMs: 10_000 });
+    },
+  );
+
+  it('sent ahead of the answer are kept, and a caller who leaves by then is left', async () => {
+    const raw = await openRaw(origin);
+    const key = scenario.stack.credentials.workspace_key;
+    const head = `GET /v1/realtime?model=hang HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: ${randomBytes(16).toString('base64')}\r\nx-service-api-key: ${key}\r\nx-service-provider: openai\r\nx-service-custom-host: ${vendor.base}\r\nauthorization: Bearer ${vendorKey}\r\n\r\n`;
+    const asked = vendor.handshakes.length;
+    await raw.write(
+      Buffer.concat([Buffer.from(head), Buffer.alloc(3 * 1024 * 1024)]).subarray(
+        0,
+        head.length + 10,
+      ),
+    );
+    await eventually(() => expect(vendor.handshakes).toHaveLength(asked + 1));
+    raw.end();
+    const early = await openRaw(origin);
+    const frame = Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69]);
+    await early.write(Buffer.concat([Buffer.from(head.replace('hang', 'echo')), frame]));
+    await eventually(() => expect(early.received().subarray(-2).toString()).toBe('hi'));
+    early.end();
+  });
+});
+
+describe('a close', () => {
+  it.each<[string, number, string]>([
+    ['close-1000', 1000, 'as asked'],
+    ['close-1011', 1011, 'as asked'],
+    ['close-3000', 3000, 'as asked'],
+    ['close-4999', 4999, 'as asked'],
+    ['close-plain', 1005, ''],
+    ['gone', 1011, ''],
+  ])('of the vendor, %s, is told', async (model, code, reason) => {
+    const { closed } = await session(model);
+    expect(await closed).toEqual({ code, reason });
+  });
+
+  it.each<[string, (socket: WebSocket) => void, number]>([
+    ['1000', (socket) => socket.close(1000, 'enough'), 1000],
+    ['4321', (socket) => socket.close(4321, 'enough'), 4321],
+    ['nothing', (socket) => socket.close(), 1005],
+    ['a cut', (socket) => socket.terminate(), 1011],
+  ])('of the caller, %s, is told to the vendor', async (_name, close, code) => {
+    const opening = vendor.next();
+    const { socket } = await session('silent');
+    const upstream = await opening;
+    const told = new Promise((resolve) => upstream.once('close', resolve));
+    close(socket);
+    expect(await told).toBe(code);
+  });
+
+  it('of who is not there any more is found by pings', async () => {
+    const opening = vendor.next();
+    const { closed } = await session('silent', { autoPong: false });
+    const upstream = await opening;
+    const told = new Promise((resolve) => upstream.once('close', resolve));
+    expect((await closed).code).toBe(1006);
+    expect(await told).toBe(1011);
+  });
+});
+
+describe('what a session costs', () => {
+  it('is a record for each response and transcript, with its kinds of tokens, under one trace', async () => {
+    const live = await session('gpt-realtime', {
+      metadata: 'costs',
+      headers: { 'x-service-trace-id': 'trace-of-costs' },
+    });
+    live.say({
+      type: 'session.update',
+      session: { audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } } },
+    });
+    for (let at = 0; at < 10; at++) live.say({ type: 'response.create' });
+    live.socket.send('garbage');
+    live.say({ type: 'input_audio_buffer.commit' });
+    await live.hears('response.done', 10);
+    const done = await recordsOf('costs', 'response.done', 10);
+    expect(new Set(done.map(({ requestId }) => String(requestId))).size).toBe(10);
+    expect(new Set(named('costs').map(({ traceId }) => traceId))).toEqual(
+      new Set(['trace-of-costs']),
+    );
+    expect(done[0]).toMatchObject({
+      endpoint: 'realtime',
+      provider: 'openai',
+      model: 'gpt-realtime',
+      spanName: 'response.done',
+      outcome: usage.Outcome.SUCCESS,
+      inputTokens: 1000n,
+      outputTokens: 300n,
+      cacheReadTokens: 100n,
+      cacheReadAudioTokens: 60n,
+      inputAudioTokens: 600n,
+      outputAudioTokens: 200n,
+      usageReported: true,
+      costKnown: true,
+    });
+    // $4 and $32 a million in, $0.40 of either read from the cache, $16 and $64 out.
+    const dollars = (360 * 4 + 540 * 32 + 100 * 0.4 + 100 * 16 + 200 * 64) / 1e6;
+    expect(Number(done[0]?.costNanoUsd)).toBe(Math.round(dollars * 1e9));
+    const [transcript] = await recordsOf(
+      'costs',
+      'conversation.item.input_audio_transcription.completed',
+      1,
+    );
+    expect(transcript).toMatchObject({
+      inputTokens: 50n,
+      outputTokens: 5n,
+      responseModel: 'gpt-4o-transcribe',
+    });
+    await recordsOf('costs', 'session.created', 1);
+    await recordsOf('costs', 'session.updated', 1);
+    const [failed] = await recordsOf('costs', 'error', 1);
+    expect(failed).toMatchObject({ statusCode: 500, outcome: usage.Outcome.UPSTREAM_ERROR });
+    live.say({ type: 'response.create' });
+    await live.hears('response.done', 11);
+    live.socket.close();
+  });
+
+  it('is told of seconds as well, of responses over WebSocket, and of what is cut', async () => {
+    const spoken = await session('by-duration', { metadata: 'seconds' });
+    spoken.say({ type: 'input_audio_buffer.commit' });
+    const [transcript] = await recordsOf(
+      'seconds',
+      'conversation.item.input_audio_transcription.completed',
+      1,
+    );
+    expect(transcript).toMatchObject({ audioSeconds: 12 });
+
+    const asked = await session(undefined, { path: '/v1/responses', metadata: 'responses' });
+    asked.say({ type: 'response.create', model: 'gpt-4o-mini', input: 'hi' });
+    const [completed] = await recordsOf('responses', 'response.completed', 1);
+    expect(completed).toMatchObject({
+      endpoint: 'responseSession',
+      inputTokens: 10n,
+      outputTokens: 20n,
+      costKnown: true,
+    });
+
+    const cut = await session('gpt-realtime', { metadata: 'cut' });
+    cut.say({ type: 'response.create', cut: true });
+    await cut.hears('response.created');
+    cut.socket.terminate();
+    const [left] = await recordsOf('cut', 'response.done', 1);
+    expect(left).toMatchObject({
+      outcome: usage.Outcome.CALLER_GONE,
+      errorCode: 'request.aborted',
+    });
+  });
+
+  it('is limited at the handshake and after each event', async () => {
+    const { key } = await newKey({
+      rate_limits: [{ type: 'requests', unit: 'rpd', value: 3 }],
+    });
+    const live = await session('gpt-realtime', { key, metadata: 'limited' });
+    for (let at = 0; at < 3; at++) {
+      live.say({ type: 'response.create' });
+      await live.hears('response.done', at + 1);
+    }
+    expect(await live.closed).toEqual({ code: 1008, reason: 'limit.rate_exceeded' });
+    expect(live.heard.at(-1)).toMatchObject({
+      type: 'error',
+      error: { code: 'limit.rate_exceeded', type: 'rate_limit_error' },
+    });
+    await recordsOf('limited', 'response.done', 3);
+    expect(await refusal('gpt-realtime', { key })).toMatchObject({
+      status: 429,
+      code: 'limit.rate_exceeded',
+    });
+
+    const budget = await newKey({ usage_limits: { type: 'tokens', credit_limit: 2000 } });
+    // At a host of the caller's own choice no more counts than is estimated: this one is an admin's.
+    const saved = await lab.saveProvider({
+      aiProviderId: 'openai',
+      key: vendorKey,
+      customHost: vendor.base,
+    });
+    const way = { key: budget.key, host: null, metadata: 'budget' };
+    const spending = await session(`${saved}/gpt-realtime`, way);
+    expect(vendor.handshakes.at(-1)?.url).toBe('/v1/realtime?model=gpt-realtime');
+    spending.say({ type: 'response.create' });
+    await spending.hears('response.done');
+    expect(spending.socket.readyState).toBe(WebSocket.OPEN);
+    spending.say({ type: 'response.create' });
+    expect(await spending.closed).toEqual({ code: 1008, reason: 'limit.budget_exhausted' });
+    await recordsOf('budget', 'response.done', 2);
+    expect(await refusal(`${saved}/gpt-realtime`, way)).toMatchObject({ status: 412 });
+  });
+
+  it('ends with the key', async () => {
+    const { key, id } = await newKey({});
+    const live = await session('silent', { key });
+    await scenario.admin('DELETE', `/api-keys/${id}`).catch(() => undefined);
+    expect(await live.closed).toEqual({ code: 1008, reason: 'auth.invalid_key' });
+  });
+});
+
+it('a key that was shown to nobody it belongs to is in no log', async () => {
+  const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
+  expect(metrics).not.toContain(canary);
+  expect(metrics).toMatch(/^sluice_realtime_sessions\{.*\} \d+$/m);
+  const said = JSON.stringify(records.all(), (_key, value) =>
+    typeof value === 'bigint' ? Number(value) : value,
+  );
+  expect(said).not.toContain(canary);
+});
