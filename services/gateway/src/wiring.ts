@@ -37,7 +37,6 @@ import { OpenStreams } from './http/open-streams.ts';
 import { RequestsUnderWay } from './http/requests-under-way.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
 import { Identities } from './identity/tell-identity.ts';
-import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
 import { explainMcp } from './mcp/explain-call.ts';
@@ -51,17 +50,14 @@ import {
   createRoutingMetrics,
 } from './metrics.ts';
 import { avoidedCost } from './money/avoided-cost.ts';
-import { billAttempt } from './money/bill-attempt.ts';
-import { countAttempt } from './money/count-attempt.ts';
 import { estimateRequest } from './money/estimate-request.ts';
 import { UseEstimates } from './money/estimate-use.ts';
-import { guessPrompt } from './money/guess-prompt.ts';
 import { likelyUse } from './money/likely-use.ts';
 import { ObservedModels } from './money/observed-models.ts';
-import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
 import { OwnerNotes } from './owners/owner-notes.ts';
+import { accounting } from './parts/accounting.ts';
 import { agentStages } from './parts/agents.ts';
 import { createCache, createEmbedder } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
@@ -107,7 +103,6 @@ import { StickyChildren } from './routing/state/sticky-children.ts';
 import type { Env } from './settings.ts';
 import { explainTools } from './tool-loop/explain-tools.ts';
 import { runTools } from './tool-loop/run-tools.ts';
-import { recordAttempt } from './usage/record-attempt.ts';
 import { CheckEmbedder } from './visit/embed-for-checks.ts';
 import { createLadder } from './visit/ladder.ts';
 import { askedOf } from './visit/target/asked-of.ts';
@@ -232,20 +227,14 @@ export async function wire(
     routingTimeoutMs: env.ROUTING_TIMEOUT,
   };
   const routingMetrics = createRoutingMetrics(metrics);
-  const accounting = [
-    billAttempt(estimates, observed), // before its price
-    priceAttempt(prices), // before the record, which says what it cost
-    countAttempt(estimates, prices), // before the record, which says what was counted
-    recordAttempt(recorder, guessPrompt(prices)), // what cannot be noted is not made
-    holdAttempt, // after what may say that it is not made
-  ];
+  const accounted = accounting({ estimates, observed, prices, recorder });
   const calling = {
     hostRules,
     modelOverrides,
     keptSignatures: new KeptSignatures(),
     pools,
     authoriser: upstream.authoriser,
-    listeners: [learn({ breakers, latencies }, deadlines), ...accounting],
+    listeners: [learn({ breakers, latencies }, deadlines), ...accounted],
     options: { ...deadlines, replyBytesMax: env.RESPONSE_BODY_BYTES_MAX },
     bounds,
     hedgeBudget: new HedgeBudget(),
@@ -414,7 +403,7 @@ export async function wire(
     stages,
     routing,
     ladder: laddering,
-    accounting,
+    accounting: accounted,
     limits: limits.limits,
     watch,
     guard: upstream.guard,
