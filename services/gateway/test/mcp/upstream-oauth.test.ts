@@ -309,6 +309,29 @@ describe('oauth_auto', () => {
     expect(mixed).toEqual([]);
   });
 
+  it('is a member of a merged server as it is by itself: each user’s own token, and no tools before they signed in', async () => {
+    const [auto, shared] = [await saveAuto(), await save()];
+    const { slug } = await lab.merge([{ server_id: auto.id }, { server_id: shared.id }]);
+    const [one, two] = (await newPeople(2)) as [Person, Person];
+    await signIn(auto, one);
+    const names = async (person: Person) => {
+      const { client: mcp } = await lab.connect(slug, { key: person.key });
+      const { tools } = await mcp.listTools();
+      return { mcp, names: tools.map(({ name }) => name) };
+    };
+    const [first, second] = [await names(one), await names(two)];
+    const ofAuto = (name: string) => name.startsWith(`${auto.slug}_`);
+    expect(first.names.some(ofAuto)).toBe(true);
+    expect(second.names.some(ofAuto)).toBe(false);
+    expect(second.names.length).toBeGreaterThan(0);
+    const name = `${auto.slug}_headers`;
+    expect(whoseToken(headersOf(await first.mcp.callTool({ name })))).toBe(one.account);
+    await expect(second.mcp.callTool({ name })).rejects.toThrow(/oauth_required|not found/);
+    await signIn(auto, two);
+    const again = await names(two);
+    expect(whoseToken(headersOf(await again.mcp.callTool({ name })))).toBe(two.account);
+  });
+
   it('asks to sign in anew when a server wants more, and leaves the rest as it is', async () => {
     const server = await saveAuto();
     const [one] = (await newPeople(1)) as [Person];
