@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { JsonEdit, jsonBounds, readJson } from '@sluice/json';
 import {
@@ -26,12 +26,12 @@ import type { Abortable } from '../http/caller-gone.ts';
 import { type Access, listMsMax } from './access.ts';
 import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
-import { messageOf } from './events.ts';
 import { enter } from './guards/enter.ts';
 import type { ToolGuards } from './guards/tool-guards.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
-import { identityOf, listener, ownerOf, stateMs } from './modern-relay.ts';
+import { identityOf, ownerOf, stateMs } from './modern-relay.ts';
+import { listenToLegacy } from './modern-to-legacy-listen.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
 import type { OwnSession, OwnSessions } from './own-sessions.ts';
 import { ServerMessages } from './server-messages.ts';
@@ -40,7 +40,6 @@ import {
   failureOf,
   hasForgotten,
   invalidReply,
-  pipeEvents,
   readAnswer,
   type ServerReply,
   sessionHeaders,
@@ -104,7 +103,7 @@ export class ModernToLegacy {
   }
 
   async request(call: McpCall, asked: McpRequest): Promise<void> {
-    if (asked.method === 'subscriptions/listen') return this.#listen(call, asked);
+    if (asked.method === 'subscriptions/listen') return listenToLegacy(call, asked, this.#deps);
     const recorded = this.#deps.recorder.begin(call, asked, { revision });
     const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     const ended = this.#deps.streams.open(call, undefined);
@@ -368,77 +367,6 @@ export class ModernToLegacy {
     return this.#question(call, asked, message, handle);
   }
 
-  /** A subscription has a session of its own, whose stream and resources it hears of. */
-  async #listen(call: McpCall, asked: McpRequest): Promise<void> {
-    const { sessions, streams, access } = this.#deps;
-    const recorded = this.#deps.recorder.begin(call, asked, { revision });
-    const session = await sessions.begin(call, asked).catch((error: unknown) => {
-      throw recorded.thrown(failureOf(error, asked, undefined));
-    });
-    const _meta = { [metaKeys.subscriptionId]: asked.id };
-    const filter = isObject(asked.params?.notifications) ? asked.params.notifications : {};
-    const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions : [];
-    const honoured: string[] = [];
-    for (const uri of uris.slice(0, subscriptionsMax)) {
-      if (typeof uri !== 'string') continue;
-      const subscribe = {
-        id: `sub-${honoured.length}`,
-        method: 'resources/subscribe',
-        params: { uri },
-      };
-      try {
-        access.admit(
-          call,
-          readMessage(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...subscribe }))) as McpRequest,
-        );
-        await sessions.tell(call, session.side, subscribe, call.signal);
-        honoured.push(uri);
-      } catch {
-        // What may not be read, or is not there, is not honoured, and the acknowledgement says so.
-      }
-    }
-    call.reply.openStream();
-    const told = { ...filter, ...(uris.length > 0 && { resourceSubscriptions: honoured }) };
-    const tell = (method: string, params: JsonObject) =>
-      call.reply.write(
-        writeSseEvent(
-          Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } })),
-        ),
-      );
-    tell('notifications/subscriptions/acknowledged', { notifications: told as JsonObject });
-    recorded.succeeded({});
-    const ended = streams.open(call, listener(asked));
-    await new Promise<void>((resolve) => {
-      call.reply.onClose(resolve);
-      this.#hear(call, session, filter, tell).catch(() => undefined);
-    });
-    ended();
-    sessions.end(call, session.side);
-  }
-
-  /** Passes on what its server tells by itself; one that tells nothing is no fault. */
-  async #hear(
-    call: McpCall,
-    { side }: OwnSession,
-    filter: JsonObject,
-    tell: (method: string, params: JsonObject) => void,
-  ): Promise<void> {
-    const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
-    const upstream = await askServer(call, 'GET', headers, undefined, call.signal, this.#deps);
-    if (upstream.status !== 200 || !upstream.isEventStream)
-      return upstream.abort(new GatewayError('request.aborted'));
-    pipeEvents(call, upstream, {
-      event: (event) => {
-        const message = messageOf(event);
-        if (message?.kind === 'notification' && isWanted(message, filter))
-          tell(message.method, message.params ?? {});
-        return nothing;
-      },
-      end: () => {},
-      fail: () => {},
-    });
-  }
-
   async #post(
     call: McpCall,
     { side }: OwnSession,
@@ -475,22 +403,9 @@ const [revision = ''] = modernVersions;
 const askedFirst = { resultType: 'input_required' };
 const noResource = -32002;
 const endMs = 5000;
-const subscriptionsMax = 100;
-const nothing = Buffer.alloc(0);
 
 /** Tasks of the older era are another thing than those of the newer one. */
 const isCarried = (path: string) => path !== 'tasks';
-
-const listFilters: Readonly<Record<string, string>> = {
-  'notifications/tools/list_changed': 'toolsListChanged',
-  'notifications/prompts/list_changed': 'promptsListChanged',
-  'notifications/resources/list_changed': 'resourcesListChanged',
-};
-
-function isWanted({ method }: McpNotification, filter: JsonObject): boolean {
-  if (method === 'notifications/resources/updated') return true;
-  return filter[listFilters[method] ?? ''] === true;
-}
 
 /** The request under an id of ours, without what only the newer era has. */
 function asOlder(asked: McpRequest, id: string): Buffer {

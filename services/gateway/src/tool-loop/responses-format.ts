@@ -17,7 +17,8 @@ import {
   sealApproval,
   shownId,
 } from './responses-history.ts';
-import { type AnswerPart, type ToolAnswer, textOf } from './tool-answer.ts';
+import { callItem, functionOf, isOfCaller, told, withoutCredential } from './responses-items.ts';
+import { type ToolAnswer, textOf } from './tool-answer.ts';
 
 export interface ResponsesParts {
   readonly json: JsonObject;
@@ -441,63 +442,4 @@ export class ResponsesFormat implements LoopFormat {
       .filter((tool) => tool.label === label && (name == null || tool.listed.name === name))
       .map(({ functionName }) => ({ type: 'function', name: functionName }));
   }
-}
-
-function functionOf({ functionName, listed }: OfferedTool): JsonObject {
-  return {
-    type: 'function',
-    name: functionName,
-    ...(listed.description === undefined ? {} : { description: listed.description }),
-    parameters: listed.inputSchema,
-    strict: false,
-  };
-}
-
-function callItem(
-  call: Pick<AskedCall, 'id' | 'label' | 'toolName'> & Partial<AskedCall>,
-  status: string,
-): JsonObject {
-  return {
-    id: call.id,
-    type: 'mcp_call',
-    approval_request_id: call.approvalId ?? null,
-    arguments: call.argumentsText ?? '',
-    error: null,
-    name: call.toolName,
-    output: null,
-    server_label: call.label,
-    status,
-  };
-}
-
-const ofCaller = new Set([
-  'function_call',
-  'custom_tool_call',
-  'local_shell_call',
-  'shell_call',
-  'apply_patch_call',
-  'computer_call',
-  'mcp_approval_request',
-]);
-
-/** Whether the caller has to bring something before the model can go on. */
-function isOfCaller({ type, output }: JsonObject): boolean {
-  return ofCaller.has(String(type)) && output === undefined;
-}
-
-function told(answer: ToolAnswer): JsonValue {
-  if (answer.parts.every(({ kind }) => kind === 'text')) return textOf(answer);
-  return answer.parts.map(inputPart);
-}
-
-function inputPart(part: AnswerPart): JsonObject {
-  if (part.kind === 'text') return { type: 'input_text', text: part.text };
-  const url = `data:${part.mediaType};base64,${part.data}`;
-  return { type: 'input_image', image_url: url, detail: 'auto' };
-}
-
-function withoutCredential(tool: JsonValue): JsonValue {
-  if (!isObject(tool) || tool.type !== 'mcp') return tool;
-  const { authorization, headers, ...rest } = tool;
-  return rest;
 }

@@ -1,12 +1,7 @@
-import type { JsonValue } from '@sluice/contracts';
-import { JsonEdit } from '@sluice/json';
 import {
   askedOfMember,
   idKey,
   isObject,
-  type JoinedKind,
-  joinItems,
-  type ListKind,
   listKindOf,
   McpFault,
   type McpMessage,
@@ -20,23 +15,16 @@ import {
   modernVersions,
   negotiated,
   openMemberId,
-  openPageCursor,
   openRequestId,
   openShownUri,
-  type PageItem,
   readMessage,
   resultReply,
   rpcCodes,
   type Sealer,
-  sealMemberId,
-  sealPageCursor,
-  shownUri,
   subjectFields,
   toMember,
-  writeSseEvent,
 } from '@sluice/mcp';
 import { RecentMap } from '../../chain/recent-map.ts';
-import { listMsMax } from '../access.ts';
 import type { CallReply } from '../caller-reply.ts';
 import { type EnterParts, withCaller } from '../enter-server.ts';
 import type { McpCall } from '../mcp-call.ts';
@@ -45,14 +33,15 @@ import type { ServedServer } from '../served-server.ts';
 import type { Session } from '../session.ts';
 import type { Sessions } from '../sessions.ts';
 import { unserved } from '../unserved.ts';
-import { type AskMember, type Failed, faultOfAll, Gatherer, type Listed } from './gather.ts';
-import { faultText, HeardReply } from './heard-reply.ts';
+import { faultOfAll, Gatherer } from './gather.ts';
+import { HeardReply } from './heard-reply.ts';
 import { type Member, Members, stateOf } from './members.ts';
 import { listenToAll } from './merged-listen.ts';
+import { invalidParams, MergedLists, taskList, type Way } from './merged-lists.ts';
 import { MergedSessions } from './merged-sessions.ts';
 import { type RunningCalls, streamOfAll } from './merged-stream.ts';
 import { type NamedType, Naming } from './naming.ts';
-import { memberView, ownerText, passTo } from './pass-to.ts';
+import { memberView, passTo } from './pass-to.ts';
 
 export interface MergedServerDeps extends EnterParts {
   readonly single: ServedServer;
@@ -75,16 +64,6 @@ interface Place {
   readonly isShown: boolean;
 }
 
-/** How a request goes to a member: in a session, or alone. */
-interface Way {
-  readonly isModern: boolean;
-  readonly send: (member: McpCall, asked: McpRequest) => Promise<void>;
-  /** Whether the caller hears of warnings. */
-  readonly hearsWarnings: () => boolean | Promise<boolean>;
-}
-
-const pageItemsMax = 1_000;
-const pageBytesMax = 4 * 1024 * 1024;
 const sessionsRunningMax = 10_000;
 
 /**
@@ -97,6 +76,7 @@ export class MergedServer implements ServedServer {
   readonly #gatherer: Gatherer;
   readonly #naming = new Naming();
   readonly #sessions: MergedSessions;
+  readonly #lists: MergedLists;
   /** Calls that go on, by session: who has them, for what their caller says of them. */
   readonly #running: RunningCalls = new RecentMap(sessionsRunningMax);
 
@@ -105,6 +85,16 @@ export class MergedServer implements ServedServer {
     this.#members = new Members(deps.hurryMs);
     this.#gatherer = new Gatherer(deps.hurryMs);
     this.#sessions = new MergedSessions(deps.sessions, deps.single);
+    this.#lists = new MergedLists({
+      access: deps.access,
+      sealer: deps.sealer,
+      members: this.#members,
+      gatherer: this.#gatherer,
+      naming: this.#naming,
+      open: (call) => this.#open(call),
+      view: (call, member) => this.#view(call, member),
+      calling: (call, member, reply) => this.#calling(call, member, reply, { isHurried: true }),
+    });
   }
 
   async begin(call: McpCall, asked: McpRequest): Promise<void> {
@@ -149,8 +139,8 @@ export class MergedServer implements ServedServer {
       hearsWarnings: async () => isHeard(await this.#sessions.logLevelOf(session)),
     };
     const kind = listKindOf(asked.method);
-    if (kind !== undefined) return this.#list(call, asked, kind, way);
-    if (asked.method === 'tasks/list') return this.#list(call, asked, taskList, way);
+    if (kind !== undefined) return this.#lists.list(call, asked, kind, way);
+    if (asked.method === 'tasks/list') return this.#lists.list(call, asked, taskList, way);
     return this.#ask(call, asked, way, session.name);
   }
 
@@ -221,7 +211,7 @@ export class MergedServer implements ServedServer {
       hearsWarnings: () => isHeardByRequest(message.meta?.[metaKeys.logLevel]),
     };
     const kind = listKindOf(message.method);
-    if (kind !== undefined) return this.#list(call, message, kind, way);
+    if (kind !== undefined) return this.#lists.list(call, message, kind, way);
     if (message.method === 'server/discover') return this.#discover(call, message, way);
     if (message.method !== 'subscriptions/listen') return this.#ask(call, message, way, undefined);
     return listenToAll(call, message, this.#open(call), {
@@ -425,110 +415,8 @@ export class MergedServer implements ServedServer {
   async #ownerOf(call: McpCall, asked: McpRequest, type: NamedType, name: string, way: Way) {
     const owner = this.#known(call, type, name);
     if (owner !== undefined || this.#naming.isFresh(call, type)) return owner;
-    const kind = listKindOf(type === 'tool' ? 'tools/list' : 'prompts/list') as ListKind;
-    const { answers } = await this.#lists(call, asked, kind, way);
-    this.#names(call, type, answers);
+    await this.#lists.look(call, asked, type, way);
     return this.#known(call, type, name);
-  }
-
-  #lists(call: McpCall, asked: McpRequest, kind: JoinedKind, way: Way) {
-    const ask: AskMember = async (member, request, reply) =>
-      way.send(await this.#calling(call, member, reply, { isHurried: true }), request);
-    return this.#gatherer.lists(call, this.#open(call), asked, kind, ask);
-  }
-
-  #names(call: McpCall, type: NamedType, answers: Listed) {
-    const members = this.#members.of(call.bundle, call.server);
-    const listed = new Map(
-      answers.map(({ member, answer }) => [member.slug, answer.map(({ name }) => name)]),
-    );
-    return this.#naming.listed(call, members, type, listed);
-  }
-
-  /** What all list, in the order of the members. */
-  async #list(
-    call: McpCall,
-    asked: McpRequest,
-    kind: ListKind | JoinedKind,
-    way: Way,
-  ): Promise<void> {
-    const from = this.#cursorOf(call, asked);
-    const { answers, failed, isStreamed } = await this.#lists(call, asked, kind, way);
-    if (answers.length === 0 && failed.length > 0) throw faultOfAll(failed, asked);
-    const show = 'type' in kind ? this.#shower(call, kind, answers) : this.#showTask(call);
-    const shown: Shown[] = [];
-    for (const { member, answer } of answers)
-      for (const [at, item] of answer.entries()) {
-        const bytes = show(member, item);
-        if (bytes !== undefined) shown.push({ slug: member.slug, at, bytes });
-      }
-    const all = this.#members.of(call.bundle, call.server);
-    const order = new Map(all.map(({ slug }, at) => [slug, at]));
-    const start = from === undefined ? 0 : shown.findIndex((each) => isFrom(each, from, order));
-    const rest = start === -1 ? [] : shown.slice(start);
-    const page = firstOf(rest);
-    const next = rest[page.length];
-    const bytes = joinItems(
-      page.map((each) => each.bytes),
-      kind,
-      asked.idText,
-      {
-        nextCursor: next && this.#sealCursor(call, asked, next),
-        hints: way.isModern ? { ttlMs: listMsMax } : undefined,
-      },
-    );
-    const isTold = failed.length > 0 && from === undefined && (await way.hearsWarnings());
-    const told = isTold ? failed : [];
-    answerWith(call, bytes, told, isStreamed);
-  }
-
-  /** How a definition is shown: undefined = callers do not see it. */
-  #shower(
-    call: McpCall,
-    { type, field }: ListKind,
-    answers: Listed,
-  ): (member: Member, item: PageItem) => Buffer | undefined {
-    const isNamed = type === 'tool' || type === 'prompt';
-    const names = isNamed ? this.#names(call, type, answers) : undefined;
-    const { access } = this.#deps;
-    return (member, { name, bytes, definition }) => {
-      const { slug } = member;
-      const { namesUris } = this.#view(call, member);
-      const uri = namesUris ? shownUri(slug, name) : name;
-      const shown = names === undefined ? uri : names.exposed({ member: slug, name });
-      if (shown === undefined || !access.lists(call, type, shown)) return undefined;
-      const edit = new JsonEdit(bytes);
-      if (shown !== name) edit.set([field], JSON.stringify(shown));
-      if (type === 'tool' && namesUris) namePages(edit, slug, definition._meta);
-      return edit.bytes();
-    };
-  }
-
-  #showTask(call: McpCall): (member: Member, item: PageItem) => Buffer {
-    const { id: server } = call.server.source;
-    return ({ slug }, { name, bytes }) => {
-      const task = sealMemberId(this.#deps.sealer, 'task', server, { member: slug, id: name });
-      const edit = new JsonEdit(bytes);
-      edit.set(['taskId'], JSON.stringify(task));
-      return edit.bytes();
-    };
-  }
-
-  #cursorOf(call: McpCall, asked: McpRequest): { slug: string; at: number } | undefined {
-    const cursor = asked.params?.cursor;
-    if (cursor === undefined) return undefined;
-    const { id } = call.server.source;
-    const place =
-      typeof cursor === 'string'
-        ? openPageCursor(this.#deps.sealer, id, asked.method, ownerText(call), cursor)
-        : undefined;
-    if (place === undefined) throw invalidParams(asked, 'params.cursor is none of this list.');
-    return { slug: place.member, at: Number(place.cursor ?? 0) };
-  }
-
-  #sealCursor(call: McpCall, { method }: McpRequest, { slug, at }: { slug: string; at: number }) {
-    const place = { member: slug, cursor: `${at}` };
-    return sealPageCursor(this.#deps.sealer, call.server.source.id, method, ownerText(call), place);
   }
 
   #runs(session: string, { id, progressToken }: McpRequest, { slug }: Member): () => void {
@@ -562,43 +450,6 @@ export class MergedServer implements ServedServer {
   }
 }
 
-interface Shown {
-  readonly slug: string;
-  /** Its place among what its member lists. */
-  readonly at: number;
-  readonly bytes: Buffer;
-}
-
-/** An answer, after what its caller is to know of members that are not in it; a stream where a member's was one. */
-function answerWith(
-  { reply }: McpCall,
-  bytes: Buffer,
-  failed: readonly Failed[],
-  isStreamed: boolean,
-): void {
-  if (failed.length === 0 && !isStreamed) {
-    reply.body(200, bytes);
-    return;
-  }
-  reply.openStream();
-  for (const each of failed) reply.write(writeSseEvent(leftOut(each)));
-  reply.write(writeSseEvent(bytes));
-  reply.endStream();
-}
-
-/** Pages that hosts show with a tool are resources of its member. */
-function namePages(edit: JsonEdit, slug: string, meta: JsonValue | undefined): void {
-  if (!isObject(meta)) return;
-  const at = (path: readonly string[], uri: JsonValue | undefined) => {
-    if (typeof uri === 'string') edit.set(['_meta', ...path], JSON.stringify(shownUri(slug, uri)));
-  };
-  at(['ui', 'resourceUri'], isObject(meta.ui) ? meta.ui.resourceUri : undefined);
-  at(['ui/resourceUri'], meta['ui/resourceUri']);
-}
-
-/** As lists of definitions are, so are tasks joined. */
-const taskList: JoinedKind = { method: 'tasks/list', member: 'tasks', field: 'taskId' };
-
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 /** Who asked for no level is told what servers choose. */
@@ -611,12 +462,6 @@ function isHeardByRequest(level: unknown): boolean {
   return typeof level === 'string' && isHeard(level);
 }
 
-export function leftOut({ slug, error }: Failed): Buffer {
-  const data = `${slug} is left out: ${faultText(error)}`;
-  const params = { level: 'warning', logger: 'sluice', data };
-  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params }));
-}
-
 function namedTypeOf({ method, params }: McpRequest): NamedType | undefined {
   if (method === 'tools/call') return 'tool';
   if (method === 'prompts/get') return 'prompt';
@@ -626,33 +471,6 @@ function namedTypeOf({ method, params }: McpRequest): NamedType | undefined {
 
 function infoOf({ server: { source } }: McpCall) {
   return { name: source.slug, title: source.name, version: '1' };
-}
-
-function firstOf<T extends { bytes: Buffer }>(items: readonly T[]): T[] {
-  const page: T[] = [];
-  let size = 0;
-  for (const item of items) {
-    size += item.bytes.length;
-    if (page.length > 0 && (page.length === pageItemsMax || size > pageBytesMax)) break;
-    page.push(item);
-  }
-  return page;
-}
-
-/** Whether a page that goes on from there begins with this. */
-function isFrom(
-  { slug, at }: { slug: string; at: number },
-  from: { slug: string; at: number },
-  order: ReadonlyMap<string, number>,
-): boolean {
-  if (slug === from.slug) return at >= from.at;
-  // Of a member that has gone the next one begins.
-  const place = order.get(from.slug);
-  return place !== undefined && (order.get(slug) as number) > place;
-}
-
-function invalidParams({ idText }: McpRequest, message: string): McpFault {
-  return new McpFault({ status: 200, code: rpcCodes.invalidParams, message, idText });
 }
 
 function cut(text: string): string {
