@@ -64,6 +64,8 @@ describe('bad input', () => {
     const answer = await raw(body);
     expect([answer.status, answer.body.data?.code]).toEqual([status, code]);
     expect(answer.body.data.request_id).toBe(answer.headers['x-service-request-id']);
+    // What vendors’ SDKs show of an answer.
+    expect(answer.headers['x-request-id']).toBe(answer.headers['x-service-request-id']);
   });
 
   it('takes JSON under any content type, and refuses unknown encodings', async () => {

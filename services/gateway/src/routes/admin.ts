@@ -203,6 +203,7 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
           spelledHeaders(prefixes, spelling, {
             'content-type': 'application/json',
             'x-service-request-id': requestId,
+            'x-request-id': requestId,
             ...error.headers,
           }),
         );

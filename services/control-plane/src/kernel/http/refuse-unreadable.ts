@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { newId } from '../names/ids.ts';
-import { requestIdHeader } from './request-context.ts';
+import { requestIdHeader, shownRequestIdHeader } from './request-context.ts';
 
 const statusTexts: Readonly<Record<number, string>> = {
   400: 'Bad Request',
@@ -36,6 +36,7 @@ export function refuseUnreadable(server: Server): void {
         'content-type: application/json; charset=utf-8',
         `content-length: ${Buffer.byteLength(body)}`,
         `${requestIdHeader}: ${requestId}`,
+        `${shownRequestIdHeader}: ${requestId}`,
         'connection: close',
         '',
         body,

@@ -18,6 +18,8 @@ import type { InputNotes } from './parse-input.ts';
 
 /** Header that names the request, in both directions. */
 export const requestIdHeader = 'x-service-request-id';
+/** The same, where vendors' SDKs look for it. */
+export const shownRequestIdHeader = 'x-request-id';
 const traceIdHeader = 'x-service-trace-id';
 
 export interface RequestContextParts {
@@ -55,7 +57,10 @@ export function requestContext(parts: RequestContextParts): RequestHandler {
     noteArrival(req, forwarded ?? readArrival(arriving));
     const id = forwarded?.requestId ?? newId();
     res.locals.requestId = id;
-    const headers = spelledHeaders(headerPrefixes, spelling, { [requestIdHeader]: id });
+    const headers = spelledHeaders(headerPrefixes, spelling, {
+      [requestIdHeader]: id,
+      [shownRequestIdHeader]: id,
+    });
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     next();
   };
