@@ -54,8 +54,10 @@ import { estimateRequest } from './money/estimate-request.ts';
 import { UseEstimates } from './money/estimate-use.ts';
 import { likelyUse } from './money/likely-use.ts';
 import { ObservedModels } from './money/observed-models.ts';
+import { priceReply } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
+import { BillClaims } from './owners/bill-claims.ts';
 import { OwnerNotes } from './owners/owner-notes.ts';
 import { accounting } from './parts/accounting.ts';
 import { agentStages } from './parts/agents.ts';
@@ -105,6 +107,7 @@ import { explainTools } from './tool-loop/explain-tools.ts';
 import { runTools } from './tool-loop/run-tools.ts';
 import { CheckEmbedder } from './visit/embed-for-checks.ts';
 import { createLadder } from './visit/ladder.ts';
+import { LateBills } from './visit/late-bills.ts';
 import { askedOf } from './visit/target/asked-of.ts';
 import { resolveTarget } from './visit/target/resolve-target.ts';
 
@@ -255,9 +258,17 @@ export async function wire(
     onCheckError: guardrailMetrics.errored,
     onAsyncResult: guardrailMetrics.ranAside,
   });
+  const watch = { metrics: createLimitMetrics(metrics), open: limits.open };
   const laddering = {
     ...calling,
     owners,
+    lateBills: new LateBills({
+      recorder,
+      limits: limits.limits,
+      watch,
+      claims: new BillClaims(redis.shared),
+      price: (facts, target, atMs) => priceReply(facts, target, prices, atMs),
+    }),
     newer,
     strictParams: env.STRICT_PARAMS,
     guardrails,
@@ -284,7 +295,6 @@ export async function wire(
     knownChecks,
   });
   const prompts = new PromptCompiler();
-  const watch = { metrics: createLimitMetrics(metrics), open: limits.open };
   const meter = new CallMeter({
     recorder,
     limits: limits.limits,

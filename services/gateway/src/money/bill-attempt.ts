@@ -5,7 +5,7 @@ import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../ex
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
-import { countsTokens } from './counts-tokens.ts';
+import { countsTokens, goesOn } from './counts-tokens.ts';
 import { estimateOfCall } from './estimate-of-call.ts';
 import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
 import type { ObservedModels } from './observed-models.ts';
@@ -26,6 +26,8 @@ export function billAttempt(estimates: UseEstimates, observed: ObservedModels): 
 }
 
 function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
+  const { translation, requester } = ended.call;
+  if (translation !== undefined && goesOn(requester.subject, translation)) return undefined;
   const bill = billOfTokens(ended, estimates);
   const units = bill?.facts.units;
   if (bill === undefined || units === undefined || arePossible(units)) return bill;

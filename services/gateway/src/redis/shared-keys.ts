@@ -27,6 +27,8 @@ export const sharedKeys = {
   agentTask: (organisationId: string, id: string) => `sluice:{${organisationId}}:agent:${id}`,
   /** Whose an object is that stays at a provider, by its id. */
   object: (organisationId: string, id: string) => `sluice:{${organisationId}}:object:${id}`,
+  /** Says that what it used is billed. */
+  objectBill: (organisationId: string, id: string) => `sluice:{${organisationId}}:objbill:${id}`,
   /** Left for whoever waits for it at another gateway. */
   mcpLetter: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcpl:${name}`,
   circuits: (name: string) => `sluice:cb:{cb}:${name}`,

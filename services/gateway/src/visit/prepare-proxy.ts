@@ -53,7 +53,10 @@ export function prepareProxy(
     exchange.arrival.method === 'DELETE' ||
     exchange.arrival.method === 'HEAD';
   // What its reply says was made must be read, and so must what is billed by it.
-  const isRead = operation.objects?.makes !== undefined || translation !== undefined;
+  const isRead =
+    operation.objects?.makes !== undefined ||
+    translation !== undefined ||
+    (operation.about === 'object' && operation.bills !== undefined);
   const headers = proxyHeaders(exchange, target, isRead);
   for (const [name, value] of Object.entries(kept?.headers ?? {})) headers[name] ??= value;
   let body: Dispatcher.DispatchOptions['body'] = null;

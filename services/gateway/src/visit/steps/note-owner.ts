@@ -4,21 +4,24 @@ import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
 import { accountOf } from '../../owners/route-to-owner.ts';
+import type { LateBills } from '../late-bills.ts';
 import type { Step } from '../step.ts';
 import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 
 export interface NoteOwnerParts {
   owners: OwnerNotes;
+  lateBills: Pick<LateBills, 'hear'>;
 }
 
 /** Nobody is asked for what is another workspace's there; what is made is noted before its maker has heard all of it. */
-export function noteOwner({ owners }: NoteOwnerParts): Step {
+export function noteOwner({ owners, lateBills }: NoteOwnerParts): Step {
   return {
     run(visit, next) {
       refuseOthers(visit);
       const facts = factsOf(visit);
-      if (facts?.makes === undefined || !isKept(visit, facts)) return next(visit);
-      return noteMade(visit, facts.makes);
+      const makes = facts?.makes !== undefined && isKept(visit, facts) ? facts.makes : none;
+      if (makes.length === 0 && !isBilled(visit)) return next(visit);
+      return noteMade(visit, makes);
 
       async function noteMade(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
         const answer = await next(of);
@@ -37,12 +40,22 @@ export function noteOwner({ owners }: NoteOwnerParts): Step {
             const note = { kind, workspaceId, origin, provider, account, model: served };
             return owners.note(organisationId, id, note) ?? [];
           });
+          const billed = lateBills.hear(of, document);
+          if (billed !== undefined) notes.push(billed);
           return notes.length === 0 ? undefined : Promise.all(notes);
         });
         return { ...answer, reply: noting instanceof Promise ? await noting : noting };
       }
     },
   };
+}
+
+const none: NonNullable<ObjectFacts['makes']> = [];
+
+/** Its replies may say of work that it has ended. */
+function isBilled({ exchange }: TargetVisit): boolean {
+  const { operation } = exchange.subject;
+  return operation.about === 'object' && operation.bills !== undefined;
 }
 
 function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts | undefined {

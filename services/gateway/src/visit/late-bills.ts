@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { usage } from '@sluice/proto-stubs';
+import { passThroughTranslation, type ReplyFacts } from '@sluice/providers';
+import type { PricedReply } from '../exchange/attempt.ts';
+import { clipped } from '../exchange/clipped.ts';
+import type { Reservation } from '../exchange/reservation.ts';
+import type { Target } from '../exchange/target.ts';
+import type { LimitStore } from '../limits/limit-store.ts';
+import { type LimitWatchers, RequestLimits } from '../limits/request-limits.ts';
+import type { BillClaims } from '../owners/bill-claims.ts';
+import { type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
+import { addCounts } from '../usage/add-counts.ts';
+import { addReply } from '../usage/add-reply.ts';
+import type { UsageRecorder } from '../usage/usage-recorder.ts';
+import { limitFactsOf } from './steps/reserve.ts';
+import { callOf, type TargetVisit, targetOf } from './target-visit.ts';
+
+const { Outcome } = usage;
+
+export interface LateBillParts {
+  recorder: UsageRecorder;
+  limits: LimitStore;
+  watch: LimitWatchers;
+  claims: BillClaims;
+  /** What a reply with such facts costs; undefined = no price is known. */
+  price: (facts: ReplyFacts, target: Target, atMs: number) => PricedReply | undefined;
+}
+
+/**
+ * Bills work that went on after its answer – responses in the background, runs –
+ * when a provider first says that it has ended, whoever asked: one record,
+ * whose id is made of the object's, and counted where its caller is limited.
+ */
+export class LateBills {
+  readonly #parts: LateBillParts;
+
+  constructor(parts: LateBillParts) {
+    this.#parts = parts;
+  }
+
+  /** Hears a document that a reply told. Undefined = there is nothing to bill. Never rejects. */
+  hear(visit: TargetVisit, document: Record<string, unknown>): Promise<void> | undefined {
+    const work = endedWorkIn(document);
+    if (work === undefined) return undefined;
+    return this.#bill(visit, work).catch(() => {
+      // The disk refuses: what cannot be recorded is not counted either.
+    });
+  }
+
+  async #bill(visit: TargetVisit, work: EndedWork): Promise<void> {
+    const { claims, recorder, price } = this.#parts;
+    const { exchange } = visit;
+    const { origin, context } = callOf(visit);
+    const organisationId = exchange.key?.source.organisationId ?? '';
+    if (!(await claims.take(organisationId, origin, work.id))) return;
+    const facts = factsOf(work, context);
+    if (facts?.usage === undefined) return;
+    const served = withModel(targetOf(visit), facts);
+    const priced = price(facts, served, exchange.arrival.startedAtMs);
+    const record = recorder.blankFor(exchange, visit, served);
+    record.createdAtMs = plausible(work.createdAtMs, exchange.arrival.startedAtMs);
+    record.id = idOf(`${organisationId}\n${origin}\n${work.id}`, record.createdAtMs);
+    // A further record of the request that found it ended.
+    record.attempt = exchange.progress.attempts + 1;
+    if (visit.entry !== undefined) record.entryId = visit.entry.id;
+    record.endpoint = work.kind === 'run' ? 'createRun' : 'createModelResponse';
+    record.outcome = Outcome.SUCCESS;
+    record.statusCode = 200;
+    record.finishReason = clipped(work.status);
+    record.responseModel = clipped(facts.model ?? '');
+    record.latencyMs = Math.max(0, work.completedAtMs - work.createdAtMs);
+    record.logFormat = '';
+    addReply(record, { facts, isEstimated: false, isImplausible: false }, priced);
+    const tokens = facts.usage.inputTokens + facts.usage.outputTokens;
+    const used = { tokens, costNanoUsd: priced?.cost.totalNanoUsd ?? 0 };
+    await this.#count(visit, served, used, (held) => addCounts(record, held));
+    await recorder.store(record);
+  }
+
+  /** Counted where its caller is limited, as no further request. A limit that is spent refuses nothing: the work is done. */
+  async #count(
+    { exchange }: TargetVisit,
+    target: Target,
+    used: { tokens: number; costNanoUsd: number },
+    note: (held: Reservation) => void,
+  ): Promise<void> {
+    if (RequestLimits.areNone(exchange)) return;
+    const { limits, watch } = this.#parts;
+    const silent = { ...watch, metrics: unwatched };
+    // All of it, or as little as may still be held where all of it is too much.
+    for (const held of [used, { tokens: 1, costNanoUsd: 1 }]) {
+      const counted = RequestLimits.of(limits, exchange, silent);
+      try {
+        const estimate = () => ({ ...held, requests: 0 });
+        const hold = await counted.reserve(limitFactsOf(target), target.saved, estimate);
+        if (hold === undefined) return;
+        hold.begin();
+        hold.post(used);
+        note(hold);
+        hold.finish();
+        return;
+      } catch {
+        // It is spent, or cannot be asked: there is nothing to hold back any more.
+      } finally {
+        counted.close();
+      }
+    }
+  }
+}
+
+const unwatched: LimitWatchers['metrics'] = { refused() {}, wouldRefuse() {}, overflowed() {} };
+
+function factsOf(
+  { document, format }: EndedWork,
+  context: Parameters<ReturnType<typeof passThroughTranslation>['decode']>[1],
+): ReplyFacts | undefined {
+  try {
+    const bytes = Buffer.from(JSON.stringify(document));
+    return translations[format].decode(bytes, context, { status: 200, headers: {} }).facts;
+  } catch {
+    // Not the format after all: nothing is told.
+    return undefined;
+  }
+}
+
+const translations = {
+  'openai-responses': passThroughTranslation('openai-responses'),
+  'openai-chat': passThroughTranslation('openai-chat'),
+};
+
+/** The call that found it ended named no model. */
+function withModel(target: Target, { model = '' }: ReplyFacts): Target {
+  return target.servedModel === '' ? { ...target, servedModel: model } : target;
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+/** When it began: the same at every gateway that hears of it. What cannot be true is not believed. */
+function plausible(ms: number, nowMs: number): number {
+  return ms > nowMs - 60 * dayMs && ms < nowMs + dayMs ? ms : nowMs;
+}
+
+/** As a UUIDv7 of that time, so that two records of one object are one. */
+function idOf(text: string, ms: number): Buffer {
+  const id = createHash('sha256').update(text).digest().subarray(0, 16);
+  id.writeUIntBE(ms, 0, 6);
+  id[6] = 0x70 | ((id[6] ?? 0) & 0x0f);
+  id[8] = 0x80 | ((id[8] ?? 0) & 0x3f);
+  return id;
+}
