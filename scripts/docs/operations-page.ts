@@ -130,8 +130,12 @@ function server(operation: PublishedOperation['operation'], other: PublishedOper
         ? 'passes through'
         : 'every provider with the endpoint ([providers](providers.md)), translated where it speaks another format';
     case 'object':
+      if (operation.id === operations.retrieveModel.id)
+        return 'the gateway, or the provider that is named';
       return operation.of === undefined
-        ? 'passes through to its owner'
+        ? operation.objects.names === undefined
+          ? 'passes through'
+          : 'passes through to its owner'
         : `passes through to its owner: ${providersKeeping(operation.of).join(', ')}`;
     case 'prompt':
       return 'the gateway, then the provider of the prompt';

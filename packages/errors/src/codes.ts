@@ -349,6 +349,12 @@ export const errorCodes = {
   'agent.path_invalid': request(400, 'The path below the agent is not sent on.'),
   'agent.task_not_found': request(404, 'Task not found'),
   'agent.push_not_supported': request(400, 'This agent may not call back.'),
+  'model.not_found': {
+    status: 404,
+    retry: 'never',
+    type: 'not_found_error',
+    text: 'This workspace has no model of this name.',
+  },
   'object.owner_unknown': {
     status: 404,
     retry: 'next-target',

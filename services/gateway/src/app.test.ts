@@ -50,6 +50,7 @@ beforeAll(async () => {
     readArrival: () => ({ address: '127.0.0.1', host: undefined, proto: 'http' }),
     pipelines: {
       unified: answer('unified'),
+      model: answer('model'),
       models: answer('models'),
       proxy: answer('proxy'),
       explain: answer('explain'),

@@ -33,6 +33,7 @@ export interface AppDeps extends ServeDeps {
     /** Unified endpoints with a body. */
     unified: (exchange: Exchange) => Promise<Reply>;
     models: (exchange: Exchange) => Promise<Reply>;
+    model: (exchange: Exchange) => Promise<Reply>;
     proxy: (exchange: Exchange) => Promise<Reply>;
     explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
     estimate: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
@@ -66,7 +67,11 @@ export function createApp(deps: AppDeps): RequestListener {
   const kept = new Map(
     objectOperations.map((operation) => [
       operation.id,
-      serve(operation, deps.pipelines.proxy, deps),
+      serve(
+        operation,
+        operation.id === operations.retrieveModel.id ? deps.pipelines.model : deps.pipelines.proxy,
+        deps,
+      ),
     ]),
   );
   const { agentCall: row } = operations;

@@ -54,10 +54,8 @@ import { estimateRequest } from './money/estimate-request.ts';
 import { UseEstimates } from './money/estimate-use.ts';
 import { likelyUse } from './money/likely-use.ts';
 import { ObservedModels } from './money/observed-models.ts';
-import { priceReply } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
-import { BillClaims } from './owners/bill-claims.ts';
 import { OwnerNotes } from './owners/owner-notes.ts';
 import { accounting } from './parts/accounting.ts';
 import { agentStages } from './parts/agents.ts';
@@ -71,6 +69,7 @@ import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
 import { mcpPart } from './parts/mcp.ts';
 import { otlpPart } from './parts/otlp.ts';
+import { ownersPart } from './parts/owners.ts';
 import { realtimePart } from './parts/realtime.ts';
 import { redisPart } from './parts/redis.ts';
 import { replicaName } from './parts/replica-name.ts';
@@ -96,7 +95,7 @@ import { keepStringsFast } from './redis/keep-strings-fast.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
 import { createEstimate, createExplain } from './routes/explain.ts';
-import { listModels } from './routes/models.ts';
+import { listModels, tellModel } from './routes/models.ts';
 import { learn } from './routing/learn.ts';
 import type { PlanDeps } from './routing/plan-request.ts';
 import { HedgeBudget } from './routing/state/hedge-budget.ts';
@@ -107,7 +106,6 @@ import { explainTools } from './tool-loop/explain-tools.ts';
 import { runTools } from './tool-loop/run-tools.ts';
 import { CheckEmbedder } from './visit/embed-for-checks.ts';
 import { createLadder } from './visit/ladder.ts';
-import { LateBills } from './visit/late-bills.ts';
 import { askedOf } from './visit/target/asked-of.ts';
 import { resolveTarget } from './visit/target/resolve-target.ts';
 
@@ -261,14 +259,7 @@ export async function wire(
   const watch = { metrics: createLimitMetrics(metrics), open: limits.open };
   const laddering = {
     ...calling,
-    owners,
-    lateBills: new LateBills({
-      recorder,
-      limits: limits.limits,
-      watch,
-      claims: new BillClaims(redis.shared),
-      price: (facts, target, atMs) => priceReply(facts, target, prices, atMs),
-    }),
+    ...ownersPart({ owners, shared: redis.shared, recorder, limits: limits.limits, watch, prices }),
     newer,
     strictParams: env.STRICT_PARAMS,
     guardrails,
@@ -330,6 +321,7 @@ export async function wire(
     readProxyRequest,
     readJsonRequest,
     listOwnModels: listModels(modelOverrides),
+    tellOwnModel: tellModel(modelOverrides),
     findPrompt: findPrompt(prompts, newer),
     renderRequest: renderRequest(prompts, newer),
     usePrompt: usePrompt(prompts, newer),

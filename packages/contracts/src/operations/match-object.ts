@@ -18,6 +18,8 @@ const roots = /^(?:proxy|openai|api|beta|v\d[a-z0-9.]*)$/;
 interface Node {
   readonly fixed: Map<string, Node>;
   varying: Node | undefined;
+  /** So are all that follow: names of models have slashes. */
+  takesRest: boolean;
   /** Of what the segment is the id. */
   kind: ObjectKind | undefined;
   readonly operations: Map<string, { operation: CalledOperation; names: string[] }>;
@@ -26,6 +28,7 @@ interface Node {
 const newNode = (): Node => ({
   fixed: new Map(),
   varying: undefined,
+  takesRest: false,
   kind: undefined,
   operations: new Map(),
 });
@@ -38,9 +41,10 @@ for (const operation of [...objectOperations, ...naming]) {
   const names: string[] = [];
   for (const segment of path.split('/').slice(2)) {
     if (segment.startsWith(':')) {
-      names.push(segment.slice(1));
+      names.push(segment.replace(/^:|\*$/g, ''));
       node.varying ??= newNode();
       node = node.varying;
+      node.takesRest ||= segment.endsWith('*');
       node.kind ??= operation.objects?.names?.find(
         ({ at }) => at === `path.${segment.slice(1)}`,
       )?.kind;
@@ -120,6 +124,11 @@ function walk(
   const next = node.fixed.get(segment.toLowerCase());
   const found = next === undefined ? undefined : walk(next, segments, at + 1, method, values);
   if (found !== undefined || node.varying === undefined) return found;
+  if (node.varying.takesRest)
+    return walk(node.varying, segments, segments.length, method, [
+      ...values,
+      segments.slice(at).join('/'),
+    ]);
   return walk(node.varying, segments, at + 1, method, [...values, segment]);
 }
 

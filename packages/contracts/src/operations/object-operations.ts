@@ -401,5 +401,11 @@ export const objectRows = {
     at: 'POST /v1/fine_tuning/jobs/:fine_tuning_job_id/cancel',
     takes: 'json',
   },
-  deleteModel: { ...remove, at: 'DELETE /v1/models/:model' },
+  retrieveModel: {
+    ...look,
+    // As the list of models.
+    scopes: ['completions.write', 'virtual_keys.list', 'models.list'],
+    at: 'GET /v1/models/:model*',
+  },
+  deleteModel: { ...remove, at: 'DELETE /v1/models/:model*' },
 } as const satisfies Readonly<Record<string, ObjectOperation>>;

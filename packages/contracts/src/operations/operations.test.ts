@@ -51,7 +51,7 @@ describe('matchObject', () => {
   it('finds every row at its address', () => {
     for (const { id, at } of objectOperations) {
       const [method = '', path = ''] = at.split(' ');
-      const asked = path.replaceAll(':', 'the-');
+      const asked = path.replaceAll(':', 'the-').replace('*', '');
       const found = matchObject(method, asked);
       expect(found?.operation.id, at).toBe(id);
       for (const [name, value] of Object.entries(found?.parameters ?? {}))
@@ -84,6 +84,11 @@ describe('matchObject', () => {
     ['GET', `/v1${'/x'.repeat(100)}`],
   ])('knows no row of %s %s', (method, path) => {
     expect(matchObject(method, path)).toBeUndefined();
+  });
+
+  it('takes all of the name of a model', () => {
+    const found = matchObject('GET', '/v1/models/@vendor/team/model%2Fa');
+    expect(found?.parameters).toEqual({ model: '@vendor/team/model/a' });
   });
 
   it('tells a run of a new thread from a thread called runs', () => {

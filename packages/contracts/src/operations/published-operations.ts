@@ -104,7 +104,6 @@ const published = [
 /** What its address alone does not say. */
 const others: Partial<Record<(typeof published)[number], OperationId | OtherServer>> = {
   'GET /v1/realtime': 'proxy',
-  'GET /v1/models/:model': 'proxy',
   'POST /v1/logs': 'control plane',
   'GET /v1/logs/:id': 'control plane',
   'GET /v0.1/servers': 'control plane',

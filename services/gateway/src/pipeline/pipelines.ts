@@ -15,6 +15,7 @@ export interface Stages {
   readProxyRequest: Stage;
   readJsonRequest: Stage;
   listOwnModels: Stage;
+  tellOwnModel: Stage;
   findPrompt: Stage;
   renderRequest: Stage;
   answerRendered: Stage;
@@ -56,6 +57,13 @@ export function createPipelines(stages: Stages) {
     models: pipeline([
       ...entrance,
       stages.listOwnModels, // answers by itself unless a provider is named
+      stages.routeToTarget,
+    ]),
+    /** One of them. */
+    model: pipeline([
+      ...entrance,
+      stages.tellOwnModel, // as above
+      stages.readProxyRequest,
       stages.routeToTarget,
     ]),
     proxy: pipeline([

@@ -1,26 +1,30 @@
+import { matchObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { factsOfModel, type JsonObject, type ModelOverrides, shownFacts } from '@sluice/providers';
+import type { JsonObject, ModelOverrides } from '@sluice/providers';
+import type { SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
+import { chosen, modelOf, modelsOf, readModelsQuery, shownModel } from './own-models.ts';
 
 /**
  * `GET /v1/models` without a provider: the models this workspace may use, as
  * `@provider-slug/model`. With one, the request goes to that provider. Listed
- * are the models an admin has named: a provider that allows all of them has
- * none of its own here, and is asked for them by naming it. Each tells what is
- * known of what it takes.
+ * are the models an admin has named; of a provider that allows all and names none, those of
+ * the catalogue of prices. Each tells what is known of what it takes.
  */
 export function listModels(overrides: ModelOverrides | undefined): Stage {
   return async (exchange, next) => {
-    const { caller } = exchange.arrival;
-    const compiled = exchange.config?.compiled;
-    const forced =
-      exchange.arrival.headers['x-service-fetch-integrated-models'] === 'true' ||
-      compiled?.fetchIntegratedModels === true;
-    const namesProvider = caller.provider !== undefined || compiled?.namesProvider === true;
-    return namesProvider && !forced ? next() : ownModels(exchange, overrides);
+    return asksProvider(exchange) ? next() : ownModels(exchange, overrides);
   };
+}
+
+function asksProvider({ arrival: { caller, headers }, config }: Exchange): boolean {
+  const compiled = config?.compiled;
+  const forced =
+    headers['x-service-fetch-integrated-models'] === 'true' ||
+    compiled?.fetchIntegratedModels === true;
+  return !forced && (caller.provider !== undefined || compiled?.namesProvider === true);
 }
 
 /**
@@ -47,32 +51,56 @@ function namedProviders({
 }
 
 function ownModels(exchange: Exchange, overrides: ModelOverrides | undefined): Reply {
-  if (exchange.bundle === undefined) throw new GatewayError('internal');
+  const query = readModelsQuery(exchange.subject.search);
   const named = namedProviders(exchange);
-  const providers = [...exchange.bundle.providers.values()];
-  const data = providers.flatMap((provider) =>
-    named !== undefined && !named.has(provider.slug)
-      ? []
-      : [...provider.models.values()]
-          .filter((model) => model.enabled)
-          .map((model) => ({
-            id: `@${provider.slug}/${model.slug}`,
-            object: 'model',
-            created: 0,
-            owned_by: provider.providerId,
-            slug: model.slug,
-            provider: provider.slug,
-            ...factsField(model.slug, overrides),
-          })),
-  );
-  const body = Buffer.from(
-    JSON.stringify({ object: 'list', total: data.length, total_count: data.length, data }),
-  );
-  return { kind: 'body', status: 200, headers: { 'content-type': 'application/json' }, body };
+  const models = providersIn(exchange)
+    .filter(({ slug }) => named === undefined || named.has(slug))
+    .flatMap(modelsOf);
+  const found = chosen(models, query);
+  const end = query.limit === undefined ? undefined : query.offset + query.limit;
+  const data = found.slice(query.offset, end).map((model) => shownModel(model, overrides));
+  const total = found.length;
+  return answer({ object: 'list', total, total_count: total, data });
 }
 
-/** What is known of the model, so that a caller may know before it asks. */
-function factsField(model: string, overrides: ModelOverrides | undefined): JsonObject {
-  const facts = factsOfModel(model, overrides);
-  return facts === undefined ? {} : { facts: shownFacts(facts) };
+function providersIn({ bundle }: Exchange): SavedProvider[] {
+  if (bundle === undefined) throw new GatewayError('internal');
+  return [...bundle.providers.values()];
+}
+
+function answer(document: JsonObject): Reply {
+  const headers = { 'content-type': 'application/json' };
+  return { kind: 'body', status: 200, headers, body: Buffer.from(JSON.stringify(document)) };
+}
+
+/**
+ * `GET /v1/models/{model}`: what is known of one of the workspace's models, as
+ * `@provider-slug/model` or by its name alone. With a provider, the request goes to that one.
+ */
+export function tellModel(overrides: ModelOverrides | undefined): Stage {
+  return async (exchange, next) => {
+    const { method, pathname } = exchange.arrival;
+    const name = matchObject(method, pathname)?.parameters.model ?? '';
+    const slash = name.indexOf('/');
+    const slug = name.startsWith('@') && slash > 0 ? name.slice(1, slash) : undefined;
+    if (slug === undefined && asksProvider(exchange)) return next();
+    const providers = providersIn(exchange).filter(
+      (one) => slug === undefined || one.slug === slug,
+    );
+    const model = slug === undefined ? name : name.slice(slash + 1);
+    // By its name alone it must be named somewhere: whoever allows all would have any.
+    const found = providers.flatMap(
+      (provider) =>
+        (slug === undefined
+          ? modelsOf(provider).find((one) => one.slug === model)
+          : modelOf(provider, model)) ?? [],
+    );
+    const [first] = found;
+    if (first === undefined)
+      throw new GatewayError('model.not_found', {
+        field: 'path.model',
+        message: `This workspace has no model "${name.slice(0, 120)}"; GET /v1/models lists those it has.`,
+      });
+    return answer(shownModel(first, overrides));
+  };
 }
