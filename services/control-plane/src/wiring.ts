@@ -233,6 +233,8 @@ export function wire(
         vault,
         catalogueId: (name) => findProvider(name)?.id,
         usersOfProvider,
+        fetch,
+        hostRules,
       },
       catalogue: {
         has: (name) => findProvider(name.toLowerCase()) !== undefined,

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -148,6 +151,53 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
     });
   });
 
+  it('the script of docs/two-teams.md does what it says, and nothing the second time', async () => {
+    const page = await readFile(new URL('../../../docs/two-teams.md', import.meta.url), 'utf8');
+    const script = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block).join('\n');
+    expect(script.match(/^(call |RED_KEY|BLUE_KEY|curl| {2}curl -sS "\$GATEWAY)/gm)).toHaveLength(
+      11,
+    );
+    const run = async () => {
+      const env = {
+        PATH: process.env.PATH,
+        GATEWAY: scenario.stack.gatewayUrls[0],
+        ADMIN_KEY: scenario.stack.credentials.admin_key,
+        OPENAI_API_KEY: 'sk-two-teams',
+        OPENAI_BASE_URL: `${scenario.upstream.url}/v1`,
+      };
+      const told = `${script}\necho; echo "keys $RED_KEY $BLUE_KEY"`;
+      const { stdout } = await promisify(execFile)('bash', ['-c', told], { env });
+      return stdout;
+    };
+    const made = async () => {
+      const kinds = ['/admin/workspaces', '/api-keys', '/integrations', '/policies/usage-limits'];
+      const rows = kinds.map(async (path) => {
+        const { data } = await scenario.admin<{ data: Record<string, unknown>[] }>(
+          'GET',
+          `${path}?page_size=100`,
+        );
+        return data.map(({ id, created_at, key }) => [id, created_at, key]);
+      });
+      const config = await scenario.admin<{ data: { version_id: string } }>(
+        'GET',
+        '/configs/red-default?workspace_id=team-red',
+      );
+      return [await Promise.all(rows), config.data.version_id];
+    };
+    const first = await run();
+    // 1,000 tokens of input and 500 of output of gpt-4o-mini.
+    expect(first).toMatch(/^x-service-cost: 0\.045\s*$/m);
+    expect(first).toMatch(/Rate limit exceeded for API key \\?"blue-service/);
+    expect(first.split('\n').find((line) => line.includes('"object":"explain"'))).toContain(
+      'blue-service',
+    );
+    const before = await made();
+    const second = await run();
+    expect(await made()).toEqual(before);
+    const keysOf = (text: string) => /^keys (sl_\S+ sl_\S+)$/m.exec(text)?.[1];
+    expect([keysOf(first) === undefined, keysOf(second)]).toEqual([false, keysOf(first)]);
+  });
+
   describe('rate limits', () => {
     it('429 names the entity by slug and says when to come back; an edit takes effect within a second', async () => {
       const { id, key } = await newKey({ name: 'limited key' });
@@ -174,6 +224,43 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       await scenario.admin('PUT', `/policies/rate-limits/${policy.id}`, { value: 1000 });
       expect(await becomes(200, () => scenario.chat({ key }))).toBeLessThan(1000);
       await scenario.admin('DELETE', `/policies/rate-limits/${policy.id}`);
+    });
+
+    it('a policy for all workspaces counts once over them, names itself, and takes a key by its slug', async () => {
+      const other = await scenario.admin<{ id: string }>('POST', '/admin/workspaces', {
+        name: 'B',
+      });
+      const slugs = ['here', 'there'].map((at) => `all-${at}-${options.processes ?? 0}`);
+      const keys = [
+        await newKey({ slug: slugs[0] }),
+        await newKey({ slug: slugs[1], workspace_id: other.id }),
+      ];
+      const policy = { name: 'Everybody', workspace_id: undefined, all_workspaces: true };
+      const { id } = await newPolicy({
+        ...policy,
+        type: 'requests',
+        unit: 'rpd',
+        value: 3,
+        conditions: [{ key: 'api_key', value: slugs }],
+        group_by: [{ key: 'organisation_id' }],
+      });
+      const codes = [];
+      const headers = {
+        'x-service-provider': 'openai',
+        'x-service-custom-host': `${scenario.upstream.url}/v1`,
+        authorization: 'Bearer sk-x',
+      };
+      for (const at of [0, 1, 0, 1, 0]) {
+        const answer = await scenario.chat({ key: keys[at]?.key, headers });
+        codes.push(answer.status);
+        if (answer.status === 429)
+          expect((await errorOf(answer)).message).toContain(
+            'the organisation\'s policy "Everybody"',
+          );
+        else await answer.arrayBuffer();
+      }
+      expect(codes).toEqual([200, 200, 200, 429, 429]);
+      await scenario.admin('DELETE', `/policies/rate-limits/${id}`);
     });
 
     it('admits exactly the value of a minute, over bursts', async () => {

@@ -19,6 +19,7 @@ import {
 export interface PolicyConditions {
   readonly id: string;
   readonly name: string;
+  /** Empty = it counts over all workspaces of the organisation. */
   readonly workspaceId: string;
   readonly conditions: readonly ConditionInput[];
   readonly groupBy: readonly string[];
@@ -123,7 +124,7 @@ export function counterOf(
     limit: policy.limit,
     group,
     reset: policy.resets.get(group),
-    entity: groupEntity(policy.groupBy, request, target),
+    entity: groupEntity(policy.groupBy, request, target, policy.limit.holder.workspaceId === ''),
     last: undefined,
   };
 }

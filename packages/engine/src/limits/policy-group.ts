@@ -34,8 +34,13 @@ export function groupEntity(
   keys: readonly string[],
   request: RequestFacts,
   target: TargetFacts | undefined,
+  /** One counter of a policy for all workspaces is no workspace's. */
+  isOfAll = false,
 ): string {
-  if (keys.length === 0) return entityText('workspace', request.workspaceSlug);
+  if (keys.length === 0)
+    return isOfAll
+      ? entityText('organisation_id', 'of this key')
+      : entityText('workspace', request.workspaceSlug);
   return keys
     .map((key) => {
       switch (key) {

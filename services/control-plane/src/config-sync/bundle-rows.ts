@@ -69,11 +69,13 @@ export async function readCoreRows(db: Database, workspaceId: string) {
       integration: { include: { models: true, grants: { where: { workspaceId: id } } } },
     },
   });
+  const { organisationId } = workspace;
+  const itsOwnOrAll = { organisationId, OR: [{ workspaceId: id }, { workspaceId: null }] };
   const policies = await db.rateLimitsPolicy.findMany({
-    where: { workspaceId: id, status: 'active' },
+    where: { ...itsOwnOrAll, status: 'active' },
   });
   const usagePolicies = await db.usageLimitsPolicy.findMany({
-    where: { workspaceId: id, status: 'active' },
+    where: { ...itsOwnOrAll, status: 'active' },
     include: { resets: true },
   });
   const defaultConfigSlug = defaultConfig?.slug ?? '';

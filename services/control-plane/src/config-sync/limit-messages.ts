@@ -55,6 +55,7 @@ export function rateLimitsPolicyMessage(
     conditions: conditionMessages(row.conditions),
     groupBy: groupsOf(row.groupBy),
     rules: rulesMessage(row.rules as SetRules),
+    allWorkspaces: row.workspaceId === null,
   };
 }
 
@@ -72,6 +73,7 @@ export function usageLimitsPolicyMessage(
       generation: reset.generation,
       periodStartMs: reset.periodStartMs,
     })),
+    allWorkspaces: row.workspaceId === null,
   };
 }
 

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBundle } from '../support/bundle.ts';
 import { policyBody } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -135,5 +137,74 @@ describe('rate-limits policies', () => {
     await admin()
       .post(path, { ...policyBody, workspace_id: 'ws-none' })
       .expect(404);
+  });
+});
+
+describe('policies for all workspaces', () => {
+  const forAll = { ...policyBody, name: 'All', all_workspaces: true };
+
+  it('are the organisation’s, in every bundle, and made by its keys alone', async () => {
+    const second = await admin().post('/admin/workspaces', { name: 'Elsewhere' }).expect(200);
+    const { id } = (await admin().post(path, forAll).expect(200)).body;
+    const budget = {
+      name: 'All of it',
+      conditions: [{ key: 'workspace_id', value: '*' }],
+      group_by: [{ key: 'organisation_id' }],
+      type: 'cost',
+      credit_limit: 5,
+      all_workspaces: true,
+    };
+    const budgetId = (await admin().post('/policies/usage-limits', budget).expect(200)).body.id;
+    const shown = (await admin().get(`${path}/${id}`).expect(200)).body;
+    expect([shown.all_workspaces, shown.workspace_id]).toEqual([true, undefined]);
+    const found = await h.db.workspace.findFirstOrThrow({ where: { slug: second.body.id } });
+    const held = async (workspaceId: string) => {
+      const { bundle } = await readBundle(h, workspaceId);
+      const policies = [bundle?.rateLimitsPolicies ?? [], bundle?.usageLimitsPolicies ?? []].flat();
+      return policies.filter((each) => each.allWorkspaces).map((each) => each.id);
+    };
+    for (const workspaceId of [h.first.workspace_id, found.id])
+      expect(await held(workspaceId)).toEqual([id, budgetId]);
+    expect(await held(h.other.workspace_id)).toEqual([]);
+    // Whom it binds does not change it.
+    await workspace().put(`${path}/${id}`, { value: 1 }).expect(403);
+    await workspace().post(path, forAll).expect(403);
+    const both = await admin().post(path, { ...forAll, workspace_id: h.first.workspace_slug });
+    expect([both.status, both.body.data.field]).toEqual([400, 'body.all_workspaces']);
+    await admin().delete(`${path}/${id}`).expect(200);
+    expect(await held(found.id)).toEqual([budgetId]);
+    await admin().delete(`/policies/usage-limits/${budgetId}`).expect(200);
+  });
+});
+
+describe('names in conditions', () => {
+  const post = (key: string, value: unknown, query = '') =>
+    workspace().post(`${path}${query}`, { ...policyBody, conditions: [{ key, value }] });
+
+  it.each([
+    ['api_key', 'nobodys-key', 'nobodys-key'],
+    ['virtual_key', 'dmeo', 'did you mean demo?'],
+    ['provider', 'opena', 'did you mean openai?'],
+    ['endpoint_type', 'chatComplet', 'did you mean chatComplete?'],
+    ['config', 'pc-none', 'names no config'],
+    ['workspace_id', 'ws-none', 'names no workspace_id'],
+    ['organisation_id', randomUUID(), 'names no organisation_id'],
+  ])('%s that is not there is refused, with what there is', async (key, value, text) => {
+    const answer = await post(key, ['*', value]);
+    expect([answer.status, answer.body.data?.field]).toEqual([400, 'body.conditions[0].value[1]']);
+    expect(answer.body.data.message).toContain(text);
+    const allowed = await post(key, value, '?allow_missing=true').expect(200);
+    expect(allowed.body.warnings).toEqual([expect.stringContaining(text)]);
+  });
+
+  it('are slugs or ids, and kept as gateways know them', async () => {
+    const config = { name: 'Named', slug: 'pc-named', config: { provider: '@demo' } };
+    const { id } = (await workspace().post('/configs', config).expect(200)).body.data;
+    const made = await post('config', [id, 'pc-named', '*']).expect(200);
+    const shown = await workspace().get(`${path}/${made.body.id}`);
+    expect(shown.body.conditions[0].value).toEqual(['pc-named', 'pc-named', '*']);
+    const key = { name: 'Named', slug: 'named-key', scopes: ['configs.list'] };
+    await workspace().post('/api-keys/workspace/service', key).expect(200);
+    await post('api_key', ['named-key', '*']).expect(200);
   });
 });

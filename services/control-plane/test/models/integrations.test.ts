@@ -1,6 +1,8 @@
 import { findProvider, providerIds } from '@sluice/providers';
+import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBundle } from '../support/bundle.ts';
+import { createServiceKey } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 let h: Harness;
@@ -513,5 +515,101 @@ describe('providers', () => {
   ])('refuse %s', async (_case, body, field) => {
     const answer = await workspace().post('/providers', body);
     expect([answer.status, answer.body.data.field]).toEqual([400, field]);
+  });
+});
+
+describe('trying an integration', () => {
+  let upstream: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream();
+  });
+  afterAll(() => upstream.close());
+
+  const connect = async (host: string, over: object = {}) => {
+    const slug = `tried-${++tried}`;
+    const configurations = { custom_host: host, custom_headers: { 'x-team': 'a' } };
+    const body = {
+      name: slug,
+      slug,
+      ai_provider_id: 'openai',
+      key: 'sk-tried-0001',
+      configurations,
+    };
+    const saved = await workspace()
+      .post('/integrations', { ...body, ...over })
+      .expect(200);
+    return { slug, warnings: saved.body.warnings as string[] | undefined };
+  };
+  let tried = 0;
+  const test = async (host: string, over: object = {}) => {
+    const { slug } = await connect(host, over);
+    return (await workspace().post(`/integrations/${slug}/test`).expect(200)).body;
+  };
+
+  it('asks for its models with the stored credential, and says which there are', async () => {
+    const data = Array.from({ length: 150 }, (_, at) => ({ id: `m-${at}` }));
+    upstream.handle(json(200, { object: 'list', data }));
+    const told = await test(`${upstream.url}/v1/`);
+    expect(told).toMatchObject({
+      reachable: true,
+      tested: 'models',
+      status: 200,
+      models_total: 150,
+    });
+    expect([told.models.length, told.cause]).toEqual([100, undefined]);
+    const { path, headers } = upstream.requests.at(-1) ?? {};
+    expect([path, headers?.authorization, headers?.['x-team']]).toEqual([
+      '/v1/models',
+      'Bearer sk-tried-0001',
+      'a',
+    ]);
+    const entry = await h.db.auditEntry.findFirst({
+      where: { action: 'test' },
+      orderBy: { sequence: 'desc' },
+    });
+    expect(entry?.detail).toContain('"reachable":true');
+    expect(JSON.stringify(entry, (_, each) => (typeof each === 'bigint' ? 0 : each))).not.toContain(
+      'sk-tried',
+    );
+  });
+
+  it.each([
+    [401, 'unauthorised'],
+    [404, 'not_found'],
+    [302, 'redirected'],
+    [500, 'failed'],
+    [200, 'unreadable'],
+  ])('says of a %i why not, and nothing that the provider said', async (status, cause) => {
+    upstream.handle(
+      json(status, { error: { message: 'sk-tried-0001 is wrong, says the provider' } }),
+    );
+    const told = await test(`${upstream.url}/v1`);
+    expect(told).toMatchObject({ reachable: false, status, cause });
+    expect(JSON.stringify(told)).not.toContain('sk-tried');
+  });
+
+  it('says which host cannot be asked, and warns when one is saved', async () => {
+    expect(await test('http://127.0.0.1:47113/v1')).toMatchObject({
+      reachable: false,
+      cause: 'refused',
+    });
+    const metadata = 'http://169.254.169.254/latest';
+    const { slug, warnings } = await connect(metadata);
+    expect(warnings).toEqual([expect.stringContaining('body.configurations.custom_host')]);
+    const told = await workspace().post(`/integrations/${slug}/test`);
+    expect(told.body).toMatchObject({ reachable: false, cause: 'blocked' });
+  });
+
+  it('sends no credential that gateways would have to make', async () => {
+    upstream.handle(json(403, {}));
+    const told = await test(upstream.url, { ai_provider_id: 'bedrock' });
+    expect(told).toMatchObject({ reachable: true, tested: 'host', status: 403 });
+    expect(upstream.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
+  it('is for who may change it', async () => {
+    const { slug } = await connect(`${upstream.url}/v1`);
+    const key = await createServiceKey(h, h.first.workspace_id, ['workspace_integrations.read']);
+    await h.as(key).post(`/integrations/${slug}/test`).expect(403);
   });
 });

@@ -79,8 +79,8 @@ function conditionsOf(
   policy: config.RateLimitsPolicy | config.UsageLimitsPolicy,
   workspaceId: string,
 ): PolicyConditions {
-  const { id, name, conditions, groupBy } = policy;
-  return { id, name, workspaceId, conditions, groupBy };
+  const { id, name, conditions, groupBy, allWorkspaces } = policy;
+  return { id, name, workspaceId: allWorkspaces ? '' : workspaceId, conditions, groupBy };
 }
 
 function rateOf({ id, type, unit, value, rules }: config.RateLimit): RateInput {

@@ -65,7 +65,10 @@ function unitOf({ span }: Counter['limit']): string {
 }
 
 function byText({ limit: { holder } }: Counter): string {
-  return holder.kind === 'policy' && holder.name !== '' ? ` by policy "${holder.name}"` : '';
+  if (holder.kind !== 'policy') return '';
+  const name = holder.name === '' ? '' : ` "${holder.name}"`;
+  if (holder.workspaceId === '') return ` by the organisation's policy${name}`;
+  return name === '' ? '' : ` by policy${name}`;
 }
 
 function amountText(type: LimitType, value: number): string {

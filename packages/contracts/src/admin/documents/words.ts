@@ -3,7 +3,7 @@ export const documentWords = {
   // Configs
   config: 'The config: which providers, in which order, with which settings.',
   allow_missing:
-    'Whether the config may name providers, prompts, guardrails and configs that are not there yet; the answer lists them as `warnings`. Default: false.',
+    'Whether it may name what is not there yet, which the answer then lists as `warnings`. Default: false.',
   'configs.isDefault': 'The same as `is_default`.',
   format: 'The format of the document.',
   include_configurations: 'Whether to show how it is called.',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { queryFlag } from '../kernel/paging.ts';
 
 /** What a policy is about: which keys its conditions and groups may name depends on it. */
 export type PolicyTarget = 'llm' | 'mcp_tools' | 'usage';
@@ -54,6 +55,12 @@ export function groupByField(...targets: PolicyTarget[]) {
   return z.array(z.object({ key: keyOf(...targets) })).max(20);
 }
 
+/** Ours: the policy is the organisation's, and counts over all of its workspaces. */
+export const allWorkspaces = z.boolean().optional();
+
+/** Ours: what conditions name need not be there yet. */
+export const savePolicyQuery = z.object({ allow_missing: queryFlag.default(false) });
+
 export const policyDescription = z.string().max(500).nullish();
 export const policyStatus = z.enum(['active', 'archived']);
 
@@ -71,7 +78,10 @@ export const shownPolicy = {
   ),
   group_by: z.array(z.object({ key: z.string() })),
   status: policyStatus,
-  workspace_id: z.uuid(),
+  /** Of one that is for all workspaces there is none. */
+  workspace_id: z.uuid().optional(),
+  /** Ours. */
+  all_workspaces: z.literal(true).optional(),
   organisation_id: z.uuid(),
   created_at: z.iso.datetime({ precision: 3 }),
   last_updated_at: z.iso.datetime({ precision: 3 }),

@@ -5,12 +5,14 @@ import { nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
 import { rateRules, shownRateRules } from './limits.ts';
 import {
+  allWorkspaces,
   anyConditionsField,
   appliesTo,
   conditionsField,
   groupByField,
   policyDescription,
   policyStatus,
+  savePolicyQuery,
   shownPolicy,
 } from './policy-conditions.ts';
 
@@ -32,6 +34,7 @@ const createBody = z
     value,
     target: target.default('llm'),
     workspace_id: referenceField.optional(),
+    all_workspaces: allWorkspaces,
     organisation_id: z.uuid().optional(),
     ...rateRules,
   })
@@ -121,6 +124,7 @@ export const rateLimitsPoliciesEndpoints = {
     path: '/policies/rate-limits',
     access: { keys: anyKey, scopes: ['policies.create'] },
     audit: { resourceType: 'policies', action: 'create' },
+    query: savePolicyQuery,
     body: createBody,
     answer: z.object({ id: z.uuid(), object }),
     errors: [400, 401, 403, 500],
@@ -144,6 +148,7 @@ export const rateLimitsPoliciesEndpoints = {
     path: one,
     access: { keys: anyKey, scopes: ['policies.update'] },
     audit: { resourceType: 'policies', action: 'update' },
+    query: savePolicyQuery,
     body: updateBody,
     answer: nothing,
     errors,

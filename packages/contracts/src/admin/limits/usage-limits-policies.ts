@@ -5,10 +5,12 @@ import { instantField, instantText, nameField, referenceField } from '../kernel/
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
 import { budgetRules, creditLimitMax, shownBudgetRules, shownUsage } from './limits.ts';
 import {
+  allWorkspaces,
   conditionsField,
   groupByField,
   policyDescription,
   policyStatus,
+  savePolicyQuery,
   shownPolicy,
 } from './policy-conditions.ts';
 
@@ -55,6 +57,7 @@ const createBody = z
     type,
     credit_limit: amount,
     workspace_id: referenceField.optional(),
+    all_workspaces: allWorkspaces,
     organisation_id: z.uuid().optional(),
   })
   .refine(oneCadence.check, oneCadence.fault);
@@ -155,6 +158,7 @@ export const usageLimitsPoliciesEndpoints = {
     path: '/policies/usage-limits',
     access: { keys: anyKey, scopes: ['policies.create'] },
     audit: { resourceType: 'policies', action: 'create' },
+    query: savePolicyQuery,
     body: createBody,
     answer: z.object({ id: z.uuid(), object }),
     errors,
@@ -178,6 +182,7 @@ export const usageLimitsPoliciesEndpoints = {
     path: one,
     access: { keys: anyKey, scopes: ['policies.update'] },
     audit: { resourceType: 'policies', action: 'update' },
+    query: savePolicyQuery,
     body: updateBody,
     answer: nothing,
     errors,

@@ -1,5 +1,7 @@
 /** What fields of limits and policies mean. */
 export const limitWords = {
+  all_workspaces:
+    'Whether it is the organisation’s: it applies in every workspace, those to come too, and counts over all of them together. Excludes `workspace_id`; needs an organisation key. Default: false.',
   usage_limits: 'How much may be used in all.',
   rate_limits: 'How much may be used in a time.',
   credit_limit: 'How much may be used: US dollars, or tokens, by `type`.',

@@ -247,6 +247,19 @@ const grant = z.object({
   last_reset_at: instantText.nullable(),
 });
 
+const integrationTest = z.object({
+  object: z.literal('integration-test'),
+  slug: z.string(),
+  reachable: z.boolean(),
+  tested: z.enum(['models', 'host']),
+  latency_ms: z.int(),
+  status: z.int().optional(),
+  cause: z.string().optional(),
+  message: z.string().optional(),
+  models: z.array(z.string()).optional(),
+  models_total: z.int().optional(),
+});
+
 const scopesTo = byLevel('organisation_integrations', 'workspace_integrations');
 
 export const integrationsEndpoints = {
@@ -304,6 +317,17 @@ export const integrationsEndpoints = {
     access: { keys: anyKey, scopes: scopesTo('delete') },
     audit: { resourceType: 'integrations', action: 'delete' },
     answer: nothing,
+  }),
+  'integrations.test': endpoint({
+    operationId: 'testIntegration',
+    summary: 'Ask a provider for its models with the stored credential',
+    tag: 'Integrations',
+    method: 'post',
+    path: '/integrations/{slug}/test',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'integrations', action: 'test' },
+    answer: integrationTest,
+    added: 'whether a provider can be reached is known before its first request fails',
   }),
   'integrations.models.list': endpoint({
     operationId: 'getIntegrationsSlugModels',

@@ -1,13 +1,17 @@
-import type { BodyOf } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
+import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
+import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
+import { type CatalogueIds, namedConditions } from '../named-conditions.ts';
 import {
-  namedWorkspace,
-  requireOwnOrganisation,
-  requireWorkspace,
-} from '../../kernel/tenancy/target-workspace.ts';
-import { changedRules, policyId, requireConditionsFor, requirePolicy } from '../policy.ts';
+  changedRules,
+  policyId,
+  policyScope,
+  requireConditionsFor,
+  requirePolicy,
+  touchHolders,
+} from '../policy.ts';
 import { rulesIn } from '../usage-limits/stored-limits.ts';
 import { presentRateLimitsPolicy } from './present.ts';
 import { findPolicy, insertPolicy, type RateLimitsPolicyRow, updatePolicy } from './store.ts';
@@ -24,19 +28,22 @@ export async function reachPolicy(
 
 export function createPolicy(
   call: AdminRequest,
-  body: BodyOf<'rate-limits-policies.create'>,
+  { body, query }: Input<'rate-limits-policies.create'>,
+  ids: CatalogueIds,
 ): Promise<string> {
   const { caller, now } = call;
   requireOwnOrganisation(caller, body.organisation_id);
-  return call.change(async ({ db, describe, touchWorkspace }) => {
-    const workspace = await requireWorkspace(db, caller, namedWorkspace(call.body, call.query));
+  return call.change(async (change) => {
+    const { db, describe } = change;
+    const scope = await policyScope(call, db, body);
+    const allowMissing = query.allow_missing;
+    const naming = { scope, ids, allowMissing };
     const policy = await insertPolicy(db, {
       id: newId(),
-      organisationId: workspace.organisationId,
-      workspaceId: workspace.id,
+      ...scope,
       name: body.name ?? null,
       description: body.description ?? null,
-      conditions: body.conditions,
+      conditions: await namedConditions(call, db, body.conditions, naming),
       groupBy: body.group_by ?? [],
       type: body.type,
       unit: body.unit,
@@ -46,10 +53,10 @@ export function createPolicy(
       createdAt: now,
       updatedAt: now,
     });
-    touchWorkspace(workspace.id);
+    await touchHolders(change, scope);
     describe({
       resourceId: policy.id,
-      workspaceId: workspace.id,
+      workspaceId: scope.workspaceId ?? undefined,
       after: presentRateLimitsPolicy(policy),
     });
     return policy.id;
@@ -59,14 +66,16 @@ export function createPolicy(
 /** What the body leaves out stays. */
 export function changePolicy(
   call: AdminRequest,
-  body: BodyOf<'rate-limits-policies.update'>,
+  { body, query }: Input<'rate-limits-policies.update'>,
+  ids: CatalogueIds,
 ): Promise<void> {
   return change(call, async (db, policy) => {
     requireConditionsFor(policy.target === 'mcp_tools' ? 'mcp_tools' : 'llm', body.conditions);
+    const naming = { scope: policy, ids, allowMissing: query.allow_missing };
     return updatePolicy(db, policy.id, {
       name: body.name,
       description: body.description,
-      conditions: body.conditions,
+      conditions: body.conditions && (await namedConditions(call, db, body.conditions, naming)),
       unit: body.unit,
       value: body.value,
       rules: changedRules(policy.rules, rulesIn(body)),
@@ -85,13 +94,14 @@ function change(
   call: AdminRequest,
   work: (db: Database, policy: RateLimitsPolicyRow) => Promise<RateLimitsPolicyRow>,
 ): Promise<void> {
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async (change) => {
+    const { db, describe } = change;
     const policy = await reachPolicy(call, db, 'active');
     const changed = await work(db, policy);
-    touchWorkspace(policy.workspaceId);
+    await touchHolders(change, policy);
     describe({
       resourceId: policy.id,
-      workspaceId: policy.workspaceId,
+      workspaceId: policy.workspaceId ?? undefined,
       before: presentRateLimitsPolicy(policy),
       after: presentRateLimitsPolicy(changed),
     });

@@ -1,7 +1,9 @@
-import type { BodyOf, UsageLimitsPolicyType } from '@sluice/contracts/admin';
+import type { UsageLimitsPolicyType } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
+import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
-import { changedRules } from '../policy.ts';
+import { type CatalogueIds, idOfNamed, namedConditions } from '../named-conditions.ts';
+import { changedRules, touchHolders } from '../policy.ts';
 import { groupIdOf } from '../usage/group-id.ts';
 import { rewarn } from '../usage/rewarn.ts';
 import { movedOn, notPassed, weekStarts } from '../usage-limits/period.ts';
@@ -17,10 +19,12 @@ import { findEntity, type UsageLimitsPolicyRow, updatePolicy } from './store.ts'
 /** What the body leaves out stays, null clears. What has been counted stays too. */
 export function changePolicy(
   call: AdminRequest,
-  body: BodyOf<'usage-limits-policies.update'>,
+  { body, query }: Input<'usage-limits-policies.update'>,
+  ids: CatalogueIds,
 ): Promise<void> {
   const { now } = call;
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async (change) => {
+    const { db, describe } = change;
     const policy = await reachPolicy(call, db, 'active');
     const creditLimit = body.credit_limit ?? policy.creditLimit;
     const alertThreshold =
@@ -39,10 +43,11 @@ export function changePolicy(
       weekStartsOn: weekStarts.policy,
       path: 'body',
     });
+    const naming = { scope: policy, ids, allowMissing: query.allow_missing };
     const changed = await updatePolicy(db, policy.id, {
       name: body.name,
       description: body.description,
-      conditions: body.conditions,
+      conditions: body.conditions && (await namedConditions(call, db, body.conditions, naming)),
       creditLimit,
       alertThreshold,
       periodicReset: reset.periodic_reset,
@@ -55,10 +60,10 @@ export function changePolicy(
     await rewarn(db, budgetOf(policy), budgetOf(changed));
     if (body.reset_usage_for_value !== undefined)
       await resetNamed(db, changed, body.reset_usage_for_value, now);
-    touchWorkspace(policy.workspaceId);
+    await touchHolders(change, policy);
     describe({
       resourceId: policy.id,
-      workspaceId: policy.workspaceId,
+      workspaceId: policy.workspaceId ?? undefined,
       before: presentUsageLimitsPolicy(policy, now),
       after: presentUsageLimitsPolicy(changed, now),
     });
@@ -68,6 +73,7 @@ export function changePolicy(
 /**
  * The counter is named whole (`api_key:…`), or by the value alone where a policy
  * counts by one thing; one of which nothing was heard yet is spelled as gateways do.
+ * What is counted by id may be named by its slug.
  */
 async function resetNamed(
   db: Database,
@@ -77,6 +83,8 @@ async function resetNamed(
 ): Promise<void> {
   const groups = policy.groupBy as { key: string }[];
   const [{ key } = { key: '' }] = groups;
+  const id = groups.length === 1 ? await idOfNamed(db, policy, key, named) : undefined;
+  if (id !== undefined) return resetGroup(db, policy, `${key}:${id}`, now);
   const spelled = `${key}:${encodeURIComponent(named.trim().toLowerCase().toWellFormed())}`;
   const names = groups.length === 1 ? [named, `${key}:${named}`, spelled] : [named];
   for (const name of names)

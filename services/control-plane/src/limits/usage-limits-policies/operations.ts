@@ -1,14 +1,11 @@
-import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
+import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
-import {
-  namedWorkspace,
-  requireOwnOrganisation,
-  requireWorkspace,
-} from '../../kernel/tenancy/target-workspace.ts';
-import { changedRules, policyId, requirePolicy } from '../policy.ts';
+import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
+import { type CatalogueIds, namedConditions } from '../named-conditions.ts';
+import { changedRules, policyId, policyScope, requirePolicy, touchHolders } from '../policy.ts';
 import { weekStarts } from '../usage-limits/period.ts';
 import { rulesIn } from '../usage-limits/stored-limits.ts';
 import { planUsageReset } from '../usage-limits/usage-reset.ts';
@@ -35,7 +32,8 @@ export async function reachPolicy(
 
 export function createPolicy(
   call: AdminRequest,
-  body: BodyOf<'usage-limits-policies.create'>,
+  { body, query }: Input<'usage-limits-policies.create'>,
+  ids: CatalogueIds,
 ): Promise<string> {
   const { caller, now } = call;
   requireOwnOrganisation(caller, body.organisation_id);
@@ -46,15 +44,16 @@ export function createPolicy(
     weekStartsOn: weekStarts.policy,
     path: 'body',
   });
-  return call.change(async ({ db, describe, touchWorkspace }) => {
-    const workspace = await requireWorkspace(db, caller, namedWorkspace(call.body, call.query));
+  return call.change(async (change) => {
+    const { db, describe } = change;
+    const scope = await policyScope(call, db, body);
+    const naming = { scope, ids, allowMissing: query.allow_missing };
     const policy = await insertPolicy(db, {
       id: newId(),
-      organisationId: workspace.organisationId,
-      workspaceId: workspace.id,
+      ...scope,
       name: body.name ?? null,
       description: body.description ?? null,
-      conditions: body.conditions,
+      conditions: await namedConditions(call, db, body.conditions, naming),
       groupBy: body.group_by,
       type: body.type,
       creditLimit: body.credit_limit,
@@ -66,10 +65,10 @@ export function createPolicy(
       createdAt: now,
       updatedAt: now,
     });
-    touchWorkspace(workspace.id);
+    await touchHolders(change, scope);
     describe({
       resourceId: policy.id,
-      workspaceId: workspace.id,
+      workspaceId: scope.workspaceId ?? undefined,
       after: presentUsageLimitsPolicy(policy, now),
     });
     return policy.id;
@@ -77,13 +76,14 @@ export function createPolicy(
 }
 
 export function archivePolicy(call: AdminRequest): Promise<void> {
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async (change) => {
+    const { db, describe } = change;
     const policy = await reachPolicy(call, db, 'active');
     const archived = await updatePolicy(db, policy.id, { status: 'archived', updatedAt: call.now });
-    touchWorkspace(policy.workspaceId);
+    await touchHolders(change, policy);
     describe({
       resourceId: policy.id,
-      workspaceId: policy.workspaceId,
+      workspaceId: policy.workspaceId ?? undefined,
       before: presentUsageLimitsPolicy(policy, call.now),
       after: presentUsageLimitsPolicy(archived, call.now),
     });
@@ -92,17 +92,18 @@ export function archivePolicy(call: AdminRequest): Promise<void> {
 
 /** Empties one counter, as a new period would. */
 export function resetEntity(call: AdminRequest): Promise<void> {
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async (change) => {
+    const { db, describe } = change;
     const id = policyId(call, 'entityId');
     const policy = await reachPolicy(call, db, 'active');
     const entity = await findEntity(db, policy.id, id);
     if (entity === null) throw new GatewayError('admin.not_found');
     await resetGroup(db, policy, entity.valueKey, call.now);
     const emptied = await findEntity(db, policy.id, id);
-    touchWorkspace(policy.workspaceId);
+    await touchHolders(change, policy);
     describe({
       resourceId: policy.id,
-      workspaceId: policy.workspaceId,
+      workspaceId: policy.workspaceId ?? undefined,
       before: presentUsage(policy, entity, call.now),
       after: emptied === null ? undefined : presentUsage(policy, emptied, call.now),
       detail: { entity_id: entity.groupId, value_key: entity.valueKey },

@@ -1,6 +1,7 @@
 import { implementAll } from '../../kernel/http/implement.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import type { CatalogueIds } from '../named-conditions.ts';
 import { changePolicy } from './change-policy.ts';
 import { archivePolicy, createPolicy, reachPolicy, resetEntity } from './operations.ts';
 import { object, presentEntity, presentUsage, presentUsageLimitsPolicy } from './present.ts';
@@ -9,10 +10,10 @@ import { largestEntities, listEntities, listPolicies } from './store.ts';
 /** A policy that counts by user may have very many counters; `entities` pages through all of them. */
 const usageMapMax = 1000;
 
-export const usageLimitsPolicyOperations = {
+export const usageLimitsPolicyOperations = (ids: CatalogueIds) => ({
   ...implementAll('usage-limits-policies', {
-    create: async (call, { body }) => ({
-      id: await createPolicy(call, body),
+    create: async (call, input) => ({
+      id: await createPolicy(call, input, ids),
       object,
     }),
     list: async (call, { query }) => {
@@ -35,7 +36,7 @@ export const usageLimitsPolicyOperations = {
       );
       return { ...shown, value_key_usage_map: Object.fromEntries(map) };
     },
-    update: (call, { body }) => changePolicy(call, body),
+    update: (call, input) => changePolicy(call, input, ids),
     delete: (call) => archivePolicy(call),
   }),
   ...implementAll('usage-limits-policies.entities', {
@@ -49,4 +50,4 @@ export const usageLimitsPolicyOperations = {
     },
     reset: (call) => resetEntity(call),
   }),
-};
+});

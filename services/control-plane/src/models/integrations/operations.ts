@@ -1,5 +1,6 @@
-import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
+import type { AnswerOf, BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
+import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
@@ -17,7 +18,7 @@ import { credentialColumns, openCredentials } from './credentials.ts';
 import { changeGrants } from './grants.ts';
 import { guardIntegration, inConfigurations } from './guard-credentials.ts';
 import { presentGlobalAccess, presentGrant, presentIntegrationDetail } from './present.ts';
-import { changeReached } from './reach.ts';
+import { changeReached, reachIntegration } from './reach.ts';
 import {
   countGrants,
   type IntegrationRow,
@@ -27,12 +28,15 @@ import {
   removeIntegration,
   updateIntegration,
 } from './store.ts';
+import { testIntegration } from './test-integration.ts';
 
 export interface IntegrationParts {
   vault: CredentialVault;
   /** The catalogue's id of a provider, whichever of its names is given. */
   catalogueId: (name: string) => string | undefined;
   usersOfProvider: UsersOfProvider;
+  fetch: GuardedFetch;
+  hostRules: HostRules;
 }
 
 export function createIntegration(
@@ -42,6 +46,7 @@ export function createIntegration(
 ): Promise<{ id: string; slug: string }> {
   if (parts.catalogueId(body.ai_provider_id) === undefined)
     throw invalidField('body.ai_provider_id', 'is no provider we know');
+  warnOfHost(call, body.configurations?.custom_host, parts);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
     call.permit(workspace === undefined ? 'organisation' : 'workspace');
@@ -93,6 +98,7 @@ export function changeIntegration(
   body: BodyOf<'integrations.update'>,
   parts: IntegrationParts,
 ): Promise<void> {
+  warnOfHost(call, body.configurations?.custom_host, parts);
   return changeReached(call, reference, showDetail, async ({ db }, integration) => {
     const before = openCredentials(parts.vault, integration);
     const stored = integration.secretMappings as unknown as SecretMapping[];
@@ -142,6 +148,41 @@ export function deleteIntegration(
     }
     await removeIntegration(db, integration.id);
   });
+}
+
+/** What the provider answers, and that it was asked. */
+export async function tryIntegration(
+  call: AdminRequest,
+  reference: string,
+  { vault, fetch }: IntegrationParts,
+): Promise<AnswerOf<'integrations.test'>> {
+  const integration = await reachIntegration(call, call.db, reference);
+  const tested = await testIntegration(
+    integration,
+    openCredentials(vault, integration),
+    fetch,
+    call.signal,
+  );
+  await call.change(async ({ describe }) =>
+    describe({
+      resourceId: integration.id,
+      workspaceId: integration.workspaceId ?? undefined,
+      detail: { slug: integration.slug, reachable: tested.reachable, cause: tested.cause ?? null },
+    }),
+  );
+  return tested;
+}
+
+/** An address at which gateways will call nobody is said at once; by name it is looked up when it is tried. */
+function warnOfHost(call: AdminRequest, host: unknown, { hostRules }: IntegrationParts): void {
+  if (typeof host !== 'string' || host === '') return;
+  const field = 'body.configurations.custom_host';
+  try {
+    checkUpstreamUrl(host, hostRules, field, 'admin');
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    call.notes.warnings.push(`${field}: ${error.message}`);
+  }
 }
 
 export function changeWorkspaces(

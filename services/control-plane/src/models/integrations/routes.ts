@@ -11,6 +11,7 @@ import {
   createIntegration,
   deleteIntegration,
   type IntegrationParts,
+  tryIntegration,
 } from './operations.ts';
 import {
   presentGrant,
@@ -49,6 +50,7 @@ export function integrationOperations(parts: IntegrationParts) {
       },
       update: (call, { body }) => changeIntegration(call, slugOf(call), body, parts),
       delete: (call) => deleteIntegration(call, slugOf(call), parts),
+      test: (call) => tryIntegration(call, slugOf(call), parts),
     }),
     ...implementAll('integrations.models', {
       list: async (call, { query }) => {

@@ -18,6 +18,16 @@ const path = async ({ workspace }: Context) => {
   return [{ slug }, { slug: id }];
 };
 
+/** Where nobody answers, so that no host is waited for. */
+const deafPath = async ({ workspace }: Context) => {
+  const { slug = '' } = await made(workspace, 'integrations.create', {
+    name: 'Deaf',
+    ai_provider_id: 'openai',
+    configurations: { custom_host: 'http://127.0.0.1:47113/v1' },
+  });
+  return [{ slug }];
+};
+
 /** Of the organisation, so that it can be opened to workspaces. */
 const organisationPath = async ({ admin }: Context) => {
   const body = { name: 'Made', ai_provider_id: 'openai' };
@@ -54,6 +64,7 @@ const changeable = () => ({
 });
 
 export const examples: Examples = {
+  'integrations.test': { callers: both, path: deafPath },
   'integrations.list': {
     callers: both,
     names: 'query',

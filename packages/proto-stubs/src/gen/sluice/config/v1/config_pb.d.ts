@@ -1819,6 +1819,13 @@ export declare type RateLimitsPolicy = Message<"sluice.config.v1.RateLimitsPolic
    * @generated from field: sluice.config.v1.LimitRules rules = 8;
    */
   rules?: LimitRules | undefined;
+
+  /**
+   * Of all workspaces of the organisation together, each of whose bundles holds it.
+   *
+   * @generated from field: bool all_workspaces = 9;
+   */
+  allWorkspaces: boolean;
 };
 
 /**
@@ -1862,6 +1869,13 @@ export declare type UsageLimitsPolicy = Message<"sluice.config.v1.UsageLimitsPol
    * @generated from field: repeated sluice.config.v1.GroupReset resets = 6;
    */
   resets: GroupReset[];
+
+  /**
+   * As in RateLimitsPolicy.
+   *
+   * @generated from field: bool all_workspaces = 7;
+   */
+  allWorkspaces: boolean;
 };
 
 /**

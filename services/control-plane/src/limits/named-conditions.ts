@@ -1,0 +1,159 @@
+import { operations } from '@sluice/contracts';
+import type { PolicyCondition } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from '../kernel/database/client.ts';
+import type { AdminRequest } from '../kernel/http/operation.ts';
+import { isUuid } from '../kernel/names/ids.ts';
+import { nearestAdvice } from '../kernel/names/nearest.ts';
+
+/** Where the names of a policy are looked for: without a workspace, in all of the organisation. */
+export interface PolicyScope {
+  readonly organisationId: string;
+  readonly workspaceId: string | null;
+}
+
+/** Ids of the catalogue, by which requests are told apart: not its other names. */
+export type CatalogueIds = readonly string[];
+
+/** What condition keys name, by the table that has it; each has a slug. */
+const tables: Readonly<Record<string, { table: string; isOrganisations?: true }>> = {
+  api_key: { table: 'api_keys' },
+  workspace_id: { table: 'workspaces', isOrganisations: true },
+  virtual_key: { table: 'providers' },
+  config: { table: 'configs' },
+  // Some are shared with other workspaces.
+  prompt: { table: 'prompts', isOrganisations: true },
+  mcp_server: { table: 'mcp_servers' },
+};
+
+/** Gateways know these by both; of the others by the slug alone, so that an id is kept as its slug. */
+const matchedById: ReadonlySet<string> = new Set(['api_key', 'workspace_id']);
+
+/** From how many names the nearest is looked for. */
+const comparedMax = 1000;
+
+/**
+ * Conditions whose values name something by slug or UUID, as gateways match them.
+ * @param allowMissing  a value that names nothing is warned of, for set-up in odd order
+ * @throws 400 with the path of every value that names nothing, and the nearest name
+ */
+export async function namedConditions(
+  call: AdminRequest,
+  db: Database,
+  conditions: readonly PolicyCondition[],
+  { scope, ids, allowMissing }: { scope: PolicyScope; ids: CatalogueIds; allowMissing: boolean },
+): Promise<PolicyCondition[]> {
+  const faults: { field: string; message: string }[] = [];
+  const named: PolicyCondition[] = [];
+  for (const [index, condition] of conditions.entries()) {
+    const { key } = condition;
+    const known = await knownNames(db, scope, ids, key, valuesOf(condition));
+    const read = async (field: 'value' | 'excludes', value: string | string[]) => {
+      for (const [at, each] of asList(value).entries())
+        if (isName(each) && known !== undefined && !known.has(each.trim())) {
+          const path = `body.conditions[${index}].${field}${Array.isArray(value) ? `[${at}]` : ''}`;
+          const there = await namesThere(db, scope, ids, key);
+          const message = `names no ${key} "${each.slice(0, 80)}"${nearestAdvice(each, there)}`;
+          faults.push({ field: path, message });
+        }
+      const kept = (each: string) => known?.get(each.trim()) ?? each;
+      return Array.isArray(value) ? value.map(kept) : kept(value);
+    };
+    const { value, excludes } = condition;
+    named.push({
+      ...condition,
+      value: await read('value', value),
+      ...(excludes === undefined ? {} : { excludes: await read('excludes', excludes) }),
+    });
+  }
+  const lines = faults.slice(0, 20).map(({ field, message }) => `${field}: ${message}`);
+  const [first] = faults;
+  if (first !== undefined && !allowMissing)
+    throw new GatewayError('admin.validation', {
+      field: first.field,
+      message: lines[0] ?? '',
+      faults: lines,
+    });
+  call.notes.warnings.push(...lines);
+  return named;
+}
+
+/** Of what gateways count by id: the id of the one that is named by slug. */
+export async function idOfNamed(
+  db: Database,
+  scope: PolicyScope,
+  key: string,
+  name: string,
+): Promise<string | undefined> {
+  const place = tables[key];
+  if (place === undefined || !matchedById.has(key) || isUuid(name)) return undefined;
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT id::text FROM ${Prisma.raw(place.table)} WHERE ${within(place, scope)} AND slug = ${name} LIMIT 1`);
+  return rows[0]?.id;
+}
+
+function asList(value: string | string[] | undefined): string[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}
+
+function valuesOf({ value, excludes }: PolicyCondition): string[] {
+  return [...asList(value), ...asList(excludes)].map((each) => each.trim()).filter(isName);
+}
+
+/** Not a pattern. */
+const isName = (value: string) => !value.trim().endsWith('*');
+
+/** What is kept for each value that names something; undefined where any text may be meant. */
+async function knownNames(
+  db: Database,
+  { organisationId, workspaceId }: PolicyScope,
+  ids: CatalogueIds,
+  key: string,
+  values: readonly string[],
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const same = (known: readonly string[]) =>
+    new Map(
+      values
+        .filter((value) => known.some((each) => each.toLowerCase() === value.toLowerCase()))
+        .map((value) => [value, value]),
+    );
+  if (key === 'provider') return same(ids);
+  if (key === 'endpoint_type') return same(Object.keys(operations));
+  if (key === 'organisation_id') return same([organisationId]);
+  const place = tables[key];
+  if (place === undefined || values.length === 0) return undefined;
+  const rows = await db.$queryRaw<{ id: string; slug: string }[]>(Prisma.sql`
+    SELECT id::text, slug FROM ${Prisma.raw(place.table)}
+    WHERE ${within(place, { organisationId, workspaceId })}
+      AND (slug = ANY(${values}::text[]) OR id = ANY(${values.filter(isUuid)}::uuid[]))`);
+  const known = new Map(rows.map(({ slug }) => [slug, slug]));
+  for (const { id, slug } of rows)
+    for (const value of values)
+      if (value.toLowerCase() === id) known.set(value, matchedById.has(key) ? value : slug);
+  // Tokens stand for keys, by ids that are kept nowhere.
+  if (key === 'api_key') for (const value of values.filter(isUuid)) known.set(value, value);
+  return known;
+}
+
+async function namesThere(
+  db: Database,
+  scope: PolicyScope,
+  ids: CatalogueIds,
+  key: string,
+): Promise<string[]> {
+  if (key === 'provider') return [...ids];
+  if (key === 'endpoint_type') return Object.keys(operations);
+  const place = tables[key];
+  if (place === undefined) return [scope.organisationId];
+  const rows = await db.$queryRaw<{ slug: string }[]>(Prisma.sql`
+    SELECT slug FROM ${Prisma.raw(place.table)} WHERE ${within(place, scope)}
+    ORDER BY slug LIMIT ${comparedMax}`);
+  return rows.map(({ slug }) => slug);
+}
+
+function within(place: { isOrganisations?: true }, { organisationId, workspaceId }: PolicyScope) {
+  return workspaceId === null || place.isOrganisations === true
+    ? Prisma.sql`organisation_id = ${organisationId}::uuid`
+    : Prisma.sql`organisation_id = ${organisationId}::uuid AND workspace_id = ${workspaceId}::uuid`;
+}
