@@ -11,6 +11,7 @@ export const pagesNotRun: Readonly<Record<string, string>> = {
   'docs/deploy/images.md': 'makes images; `npm run images` does it',
   'docs/deploy/openshift.md': 'needs a cluster',
   'docs/deploy/systemd.md': 'needs systemd',
+  'docs/two-teams.md': 'services/gateway/test/keys-and-limits.test.ts runs it, twice',
 };
 
 /** Blocks that no test runs, by page and first line, and why. */
