@@ -29,6 +29,14 @@ const commands = {
     '--no-file-parallelism',
   ],
   // One installation of four gateways at a time.
+  // A batch of 50,000 lines while every process is killed in turn.
+  'batches:prove': [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/gateway/test/batches.test.ts',
+    '-t',
+    'goes on after kill',
+  ],
   limits: [
     'node_modules/vitest/vitest.mjs',
     'run',
@@ -104,6 +112,7 @@ const environments = {
   abuse: { SLUICE_ABUSE: 'full' },
   chaos: { SLUICE_CHAOS: 'full' },
   'mcp:conformance': { SLUICE_MCP_CONFORMANCE: 'full' },
+  'batches:prove': { SLUICE_BATCHES: 'full' },
   'mcp:proofs': { SLUICE_MCP_PROOFS: 'full' },
   limits: { SLUICE_LIMITS: 'full', LIMIT_STORE_RUNS: '300' },
   'ledger:figures': { SLUICE_FIGURES: 'full' },

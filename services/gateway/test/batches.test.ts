@@ -1,7 +1,16 @@
-import { eventually } from '@sluice/testkit';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Scenario, startScenario } from './scenario.ts';
+import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
+
+/** `npm run batches:prove`: every process is killed in turn under 50,000 lines, with the usual settings. */
+const isFull = process.env.SLUICE_BATCHES === 'full';
+const provedLines = Number(process.env.SLUICE_BATCH_LINES ?? (isFull ? 50_000 : 300));
+const linesAtOnce = 64;
+/** Of `chatReply` by gpt-4o-mini: 1,000 tokens in, 500 out. */
+const nanoUsdOfCall = 1000 * 150 + 500 * 600;
 
 let s: Scenario;
 let client: OpenAI;
@@ -9,24 +18,85 @@ let client: OpenAI;
 beforeAll(async () => {
   s = await startScenario({
     logStore: true,
+    processes: isFull ? true : ['data-service'],
     environment: {
-      'data-service': {
-        BATCH_LOOK_INTERVAL: '100',
-        BATCH_LINES_MAX: '1000',
-        FILE_BYTES_MAX: String(9 * 1024 * 1024),
-      },
+      'data-service': isFull
+        ? {}
+        : {
+            BATCH_LOOK_INTERVAL: '100',
+            BATCH_LEASE: '1500',
+            BATCH_LINES_MAX: '1000',
+            FILE_BYTES_MAX: String(6 * 1024 * 1024),
+          },
     },
   });
-  client = new OpenAI({
-    apiKey: s.stack.credentials.workspace_key,
-    baseURL: `${s.stack.gatewayUrls[0]}/v1`,
-    maxRetries: 0,
-  });
+  client = clientOf(s.stack.credentials.workspace_key);
 });
 afterAll(() => s?.stop());
 
+function clientOf(apiKey: string): OpenAI {
+  return new OpenAI({ apiKey, baseURL: `${s.stack.gatewayUrls[0]}/v1`, maxRetries: 0 });
+}
+
 const line = (id: string, body: object) =>
   JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/chat/completions', body });
+
+const question = (text: string) => ({
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content: text }],
+});
+
+const canary = 'sk-canary-of-a-config';
+
+async function makeBatch(
+  lines: readonly string[],
+  { by = client, options }: { by?: OpenAI; options?: object } = {},
+) {
+  const file = await by.files.create({
+    file: await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl'),
+    purpose: 'batch',
+  });
+  return by.batches.create({
+    input_file_id: file.id,
+    endpoint: '/v1/chat/completions',
+    completion_window: 'immediate' as '24h',
+    metadata: { night: 'first' },
+    ...({ service_options: options ?? atUpstream() } as object),
+  });
+}
+
+/** What the lines are routed by: our upstream, with a key that is nowhere to be seen. */
+const atUpstream = () => ({
+  config: { provider: 'openai', api_key: canary, custom_host: `${s.upstream.url}/v1` },
+});
+
+type Batch = Awaited<ReturnType<OpenAI['batches']['retrieve']>>;
+
+const ended = (id: string, status: Batch['status'], timeoutMs = 15_000, by = client) =>
+  eventually(
+    async () => {
+      const now = await by.batches.retrieve(id);
+      expect(now).toMatchObject({ status });
+      return now;
+    },
+    { timeoutMs, intervalMs: isFull ? 1000 : 50 },
+  );
+
+interface OutputLine {
+  id: string;
+  custom_id: string;
+  response: { status_code: number; request_id: string; body: Record<string, unknown> } | null;
+  error: { code: string } | null;
+}
+
+const linesIn = (text: string): OutputLine[] =>
+  text
+    .split('\n')
+    .filter((each) => each !== '')
+    .map((each) => JSON.parse(each));
+
+const call = (method: string, path: string, over: Parameters<Scenario['call']>[1] = {}) =>
+  s.call(path, { method, host: null, ...over });
 
 describe('files of the service', () => {
   it('come back byte for byte, are listed, and go', async () => {
@@ -46,46 +116,336 @@ describe('files of the service', () => {
     expect(await client.files.retrieve(file.id)).toEqual(file);
     const kept = await client.files.content(file.id);
     expect(Buffer.from(await kept.arrayBuffer()).equals(content)).toBe(true);
-    expect((await client.files.list()).data.map(({ id }) => id)).toContain(file.id);
+
+    const more = await client.files.create({
+      file: await toFile(Buffer.alloc(0), 'none'),
+      purpose: 'user_data',
+      expires_after: { anchor: 'created_at', seconds: 3600 },
+    });
+    expect((more.expires_at ?? 0) - more.created_at).toBe(3600);
+    expect(await (await client.files.content(more.id)).text()).toBe('');
+    const ids = async (query: object) => (await client.files.list(query)).data.map(({ id }) => id);
+    expect(await ids({ purpose: 'user_data' })).toEqual([more.id]);
+    expect(await ids({ limit: 1 })).toEqual([more.id]);
+    expect(await ids({ limit: 1, after: more.id })).toEqual([file.id]);
+    expect(await ids({ order: 'asc', limit: 1 })).toEqual([file.id]);
     expect(await client.files.delete(file.id)).toEqual({
       id: file.id,
       object: 'file',
       deleted: true,
     });
     await expect(client.files.retrieve(file.id)).rejects.toMatchObject({ status: 404 });
+    await expect(client.files.content(file.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('are nobody else’s', async () => {
+    const file = await client.files.create({
+      file: await toFile(Buffer.from('ours'), 'ours.txt'),
+      purpose: 'user_data',
+    });
+    const other = await otherWorkspace();
+    const stranger = clientOf(other);
+    expect((await stranger.files.list()).data).toEqual([]);
+    for (const ask of [
+      () => stranger.files.retrieve(file.id),
+      () => stranger.files.content(file.id),
+      () => stranger.files.delete(file.id),
+      () =>
+        stranger.batches.create({
+          input_file_id: file.id,
+          endpoint: '/v1/chat/completions',
+          completion_window: '24h',
+        }),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 404, code: 'file.not_found' });
+    expect(await (await client.files.content(file.id)).text()).toBe('ours');
+  });
+
+  it('are refused when the form is none, too large, or says something else', async () => {
+    const form = (fields: Record<string, string | Blob>) => {
+      const body = new FormData();
+      for (const [name, value] of Object.entries(fields)) body.set(name, value);
+      return body;
+    };
+    const send = async (rawBody: RequestInit['body'], type?: string) => {
+      const headers = new Headers({ 'x-service-api-key': s.stack.credentials.workspace_key });
+      if (type !== undefined) headers.set('content-type', type);
+      const init = { method: 'POST', headers, body: rawBody ?? null };
+      const { status, code } = await errorOf(
+        await fetch(`${s.stack.gatewayUrls[0]}/v1/files`, init),
+      );
+      return [status, code];
+    };
+    const file = new Blob(['content']);
+    expect(await send('{}', 'application/json')).toEqual([400, 'request.invalid_form']);
+    expect(await send('--x', 'multipart/form-data')).toEqual([400, 'request.invalid_form']);
+    expect(await send('--x\r\n', 'multipart/form-data; boundary=x')).toEqual([
+      400,
+      'request.invalid_form',
+    ]);
+    expect(await send(form({ purpose: 'batch' }))).toEqual([400, 'request.invalid_form']);
+    expect(await send(form({ other: file, purpose: 'batch' }))).toEqual([
+      400,
+      'request.invalid_form',
+    ]);
+    expect(await send(form({ file }))).toEqual([400, 'request.invalid_field']);
+    expect(await send(form({ file, purpose: 'batch_output' }))).toEqual([
+      400,
+      'request.invalid_field',
+    ]);
+    const large = new Blob([Buffer.alloc(7 * 1024 * 1024)]);
+    if (!isFull)
+      expect(await send(form({ purpose: 'batch', file: large }))).toEqual([413, 'file.too_large']);
+    for (const query of ['limit=0', 'limit=x', 'after=file-abc', 'order=up'])
+      expect((await errorOf(await call('GET', `/v1/files?${query}`))).code).toBe(
+        'request.invalid_field',
+      );
   });
 });
 
+async function otherWorkspace(): Promise<string> {
+  const { id } = await s.admin<{ id: string }>('POST', '/admin/workspaces', {
+    name: `Others ${Math.random()}`,
+  });
+  return keyWith({ workspace_id: id });
+}
+
+async function keyWith(fields: object): Promise<string> {
+  const { key } = await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+    name: `of a test ${Math.random()}`,
+    scopes: ['completions.write'],
+    workspace_id: s.stack.credentials.workspace_id,
+    ...fields,
+  });
+  return key;
+}
+
 describe('a batch that the gateway runs', () => {
-  it('calls each line of @demo for its key, and gives its answers by custom_id', async () => {
+  it('calls each line of @demo for its key, and gives its answers by custom_id (B1)', async () => {
     const { demo_provider: demo } = s.stack.credentials;
-    const model = `${demo}/demo-chat`;
     const lines = Array.from({ length: 40 }, (_, at) =>
-      line(`line ${at}`, { model, messages: [{ role: 'user', content: `Question ${at}` }] }),
+      line(`line ${at}`, { ...question(`Question ${at}`), model: `${demo}/demo-chat` }),
     );
+    lines.push(line('no such model', { ...question('?'), model: '@nobody/x' }));
+    const batch = await makeBatch(lines, { options: {} });
+    expect(batch).toMatchObject({ object: 'batch', status: 'validating', output_file_id: null });
+    const end = await ended(batch.id, 'completed');
+    expect(end.request_counts).toEqual({ total: 41, completed: 40, failed: 1 });
+    expect(end.metadata).toEqual({ night: 'first' });
+    const answers = linesIn(await (await client.files.content(end.output_file_id ?? '')).text());
+    expect(answers.map(({ custom_id }) => custom_id).sort()).toEqual(
+      lines
+        .slice(0, -1)
+        .map((_, at) => `line ${at}`)
+        .sort(),
+    );
+    const [first] = answers.filter(({ custom_id }) => custom_id === 'line 7');
+    expect(first).toMatchObject({ error: null, response: { status_code: 200 } });
+    expect(JSON.stringify(first?.response?.body)).toContain('Question 7');
+    const errors = linesIn(await (await client.files.content(end.error_file_id ?? '')).text());
+    expect(errors).toMatchObject([{ custom_id: 'no such model', error: null }]);
+    const output = await call('GET', `/v1/batches/${batch.id}/output`);
+    expect(output.headers.get('content-type')).toBe('application/octet-stream');
+    expect(linesIn(await output.text())).toEqual([...answers, ...errors]);
+    expect((await client.batches.list({ limit: 1 })).data).toEqual([end]);
+    expect(JSON.stringify(await client.batches.list())).not.toContain(canary);
+  });
+
+  it('fails before anything is called where a line cannot be run', async () => {
+    const before = s.upstream.requests.length;
+    const lines = [line('a', question('a')), line('a', question('b')), '{"custom_id":"c"'];
+    const batch = await makeBatch(lines);
+    const end = await ended(batch.id, 'failed');
+    expect(end.errors?.data).toMatchObject([
+      { code: 'duplicate_custom_id', line: 2, param: 'custom_id' },
+      { code: 'invalid_json_line', line: 3 },
+    ]);
+    expect(s.upstream.requests.length).toBe(before);
+    const output = await call('GET', `/v1/batches/${batch.id}/output`);
+    expect([output.status, await output.text()]).toEqual([200, '']);
+  });
+
+  it('is refused when it asks for what there is not', async () => {
     const file = await client.files.create({
-      file: await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl'),
+      file: await toFile(Buffer.from(line('a', question('a'))), 'lines.jsonl'),
       purpose: 'batch',
     });
-    const batch = await client.batches.create({
+    const notes = await client.files.create({
+      file: await toFile(Buffer.from('text'), 'notes.txt'),
+      purpose: 'user_data',
+    });
+    const good = {
       input_file_id: file.id,
       endpoint: '/v1/chat/completions',
-      completion_window: 'immediate' as '24h',
-      metadata: { night: 'first' },
-    });
-    expect(batch).toMatchObject({ object: 'batch', status: 'validating' });
-    const ended = await eventually(async () => {
-      const now = await client.batches.retrieve(batch.id);
-      expect(now.status).toBe('completed');
-      return now;
-    });
-    const output = await client.files.content(ended.output_file_id ?? '');
-    const answers = (await output.text())
-      .trim()
-      .split('\n')
-      .map((each) => JSON.parse(each));
-    expect(answers.map(({ custom_id }) => custom_id).sort()).toEqual(
-      lines.map((each) => JSON.parse(each).custom_id).sort(),
+      completion_window: '24h',
+    };
+    const refused = async (body: object) => {
+      const { status, param } = await errorOf(await call('POST', '/v1/batches', { body }));
+      return [status, param];
+    };
+    expect(await refused({ ...good, input_file_id: 7 })).toEqual([400, 'body.input_file_id']);
+    expect(await refused({ ...good, input_file_id: 'file-x' })).toEqual([
+      404,
+      'body.input_file_id',
+    ]);
+    expect(await refused({ ...good, input_file_id: notes.id })).toEqual([
+      400,
+      'body.input_file_id',
+    ]);
+    expect(await refused({ ...good, endpoint: '/v1/models' })).toEqual([400, 'body.endpoint']);
+    for (const window of ['now', '0h', '200h', 24])
+      expect(await refused({ ...good, completion_window: window })).toEqual([
+        400,
+        'body.completion_window',
+      ]);
+    expect(await refused({ ...good, metadata: { a: 1 } })).toEqual([400, 'body.metadata']);
+    expect(await refused({ ...good, service_options: { authorization: 'Bearer x' } })).toEqual([
+      400,
+      'body.service_options',
+    ]);
+    for (const path of ['/v1/batches/batch_x', '/v1/batches/batch_x/output'])
+      expect((await call('GET', path)).status).toBe(404);
+    const named = await call('GET', '/v1/batches', { host: `${s.upstream.url}/v1` });
+    expect(named.status).toBe(200);
+    expect(s.upstream.requests.at(-1)?.path).toBe('/v1/batches');
+  });
+
+  it('waits where the limits of its key refuse, and ends with what the key may do', async () => {
+    s.upstream.handle(json(200, chatReply));
+    const key = await keyWith({ rate_limits: [{ type: 'requests', unit: 'rps', value: 5 }] });
+    const limited = clientOf(key);
+    const lines = Array.from({ length: 9 }, (_, at) =>
+      line(`paced ${at}`, question(`paced ${at}`)),
     );
+    const startedAt = Date.now();
+    const batch = await makeBatch(lines, { by: limited });
+    const end = await ended(batch.id, 'completed', 15_000, limited);
+    expect(end.request_counts).toEqual({ total: 9, completed: 9, failed: 0 });
+    expect(Date.now() - startedAt).toBeGreaterThan(900);
+  });
+
+  it('stops when its key ends, with that reason and what was answered', async () => {
+    let asked = 0;
+    s.upstream.handle(() => {
+      asked += 1;
+      return slowHeaders(50, json(200, chatReply));
+    });
+    const name = `ends ${Math.random()}`;
+    const { id, key } = await s.admin<{ id: string; key: string }>(
+      'POST',
+      '/api-keys/workspace/service',
+      {
+        name,
+        scopes: ['completions.write'],
+        workspace_id: s.stack.credentials.workspace_id,
+      },
+    );
+    const lines = Array.from({ length: 900 }, (_, at) => line(`ended ${at}`, question(`${at}`)));
+    const batch = await makeBatch(lines, { by: clientOf(key) });
+    await eventually(() => asked > 0);
+    await s.admin('DELETE', `/api-keys/${id}`);
+    const end = await ended(batch.id, 'failed');
+    expect(end.errors?.data).toMatchObject([{ code: 'key_ended' }]);
+    expect(end.request_counts?.completed).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(900);
+    const output = linesIn(await (await call('GET', `/v1/batches/${batch.id}/output`)).text());
+    expect(output).toHaveLength(end.request_counts?.completed ?? 0);
+  });
+
+  it('is cancelled, with what was answered by then', async () => {
+    s.upstream.handle(() => slowHeaders(50, json(200, chatReply)));
+    const lines = Array.from({ length: 900 }, (_, at) => line(`cut ${at}`, question(`${at}`)));
+    const batch = await makeBatch(lines);
+    await ended(batch.id, 'in_progress');
+    const early = await call('GET', `/v1/batches/${batch.id}/output`);
+    expect([early.status, early.headers.get('retry-after')]).toEqual([409, '5']);
+    expect((await client.batches.cancel(batch.id)).status).toBe('cancelling');
+    const end = await ended(batch.id, 'cancelled');
+    expect(end.request_counts?.completed).toBeLessThan(900);
+    await expect(client.batches.cancel(batch.id)).resolves.toMatchObject({ status: 'cancelled' });
+  });
+
+  it('goes on after kill -9: each line once in the output, each call once in the ledger (B2, B3)', {
+    timeout: 1_800_000,
+  }, async () => {
+    const calls = new Map<string, number>();
+    s.upstream.handle((request) => {
+      const [message] = (request.json() as { messages: { content: string }[] }).messages;
+      const text = message?.content ?? '';
+      calls.set(text, (calls.get(text) ?? 0) + 1);
+      return isFull ? json(200, chatReply) : slowHeaders(20, json(200, chatReply));
+    });
+    const lines = Array.from({ length: provedLines }, (_, at) =>
+      line(`proved ${at}`, question(`proved ${at}`)),
+    );
+    const startedAt = Date.now();
+    const batch = await makeBatch(lines);
+    const parts = isFull
+      ? (['data-service', 'gateway', 'control-plane', 'data-service'] as const)
+      : (['data-service'] as const);
+    let pausedMsMax = 0;
+    for (const [at, name] of parts.entries()) {
+      const share = ((at + 1) * provedLines) / (parts.length + 1);
+      await eventually(() => calls.size >= share, { timeoutMs: 600_000, intervalMs: 5 });
+      await s.stack.part(name).kill();
+      const before = calls.size;
+      const killedAt = Date.now();
+      await s.stack.part(name).start();
+      await eventually(() => calls.size > before + linesAtOnce, { timeoutMs: 60_000 });
+      pausedMsMax = Math.max(pausedMsMax, Date.now() - killedAt);
+    }
+    const end = await ended(batch.id, 'completed', 1_200_000);
+    expect(end.request_counts).toEqual({ total: provedLines, completed: provedLines, failed: 0 });
+    const seconds = (Date.now() - startedAt) / 1000;
+    const output = await call('GET', `/v1/batches/${batch.id}/output`);
+    const found = linesIn(await output.text()).map(({ custom_id }) => custom_id);
+    expect(found).toHaveLength(provedLines);
+    expect(new Set(found).size).toBe(provedLines);
+    const made = [...calls.values()].reduce((sum, count) => sum + count, 0);
+    expect(made - provedLines).toBeLessThanOrEqual(parts.length * linesAtOnce);
+    expect(pausedMsMax).toBeLessThan(30_000);
+    for (let read = 0; read < 10; read += 1)
+      await (await call('GET', `/v1/batches/${batch.id}/output`)).arrayBuffer();
+    await eventually(
+      async () => {
+        const { total, cost } = await ledgerOf(batch.id);
+        expect(total).toBe(made);
+        if (!isFull) expect(Math.round(cost * 1e7)).toBe(made * nanoUsdOfCall);
+      },
+      { timeoutMs: 60_000, intervalMs: 300 },
+    );
+    if (isFull)
+      process.stdout.write(
+        `${provedLines} lines in ${seconds.toFixed(0)} s, ${made - provedLines} called twice, longest pause ${(pausedMsMax / 1000).toFixed(1)} s\n`,
+      );
+  });
+
+  it('leaves nothing in the store that can be read, and no credential', async () => {
+    const names = await readdir(join(s.stack.dataDir, 'logs'), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    const files = names.filter((each) => each.isFile());
+    const own = files.filter(({ parentPath }) => /\/logs\/(?:files|batches)\//.test(parentPath));
+    expect(own.length).toBeGreaterThan(0);
+    for (const file of files) {
+      const content = await readFile(join(file.parentPath, file.name));
+      expect(content.includes(canary), file.name).toBe(false);
+      if (own.includes(file)) expect(content.includes('custom_id'), file.name).toBe(false);
+    }
   });
 });
+
+/** Requests of a batch and their cost, US cents, as analytics have them. */
+async function ledgerOf(batchId: string): Promise<{ total: number; cost: number }> {
+  const query = new URLSearchParams({
+    time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),
+    time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
+    workspace_slug: s.stack.credentials.workspace_slug,
+    trace_id: batchId,
+  });
+  const graph = async (name: string) =>
+    (await s.admin<{ summary: { total: number } }>('GET', `/analytics/graphs/${name}?${query}`))
+      .summary.total;
+  return { total: await graph('requests'), cost: await graph('cost') };
+}

@@ -1,0 +1,188 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { jobTokenSeal } from '@sluice/contracts';
+import { testDatabase } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchHandlers } from '../src/batches/batch-service.ts';
+import { fileHandlers } from '../src/batches/file-service.ts';
+import { jobHandlers } from '../src/batches/job-service.ts';
+import { createCredentialVault } from '../src/kernel/credentials/envelope.ts';
+import { createDatabaseClient, type DatabaseClient } from '../src/kernel/database/client.ts';
+import { applyMigrations } from '../src/kernel/migrations/apply.ts';
+
+let db: DatabaseClient;
+let files: ReturnType<typeof fileHandlers>;
+let batches: ReturnType<typeof batchHandlers>;
+let jobs: ReturnType<typeof jobHandlers>;
+const context = { signal: new AbortController().signal };
+const tokens = jobTokenSeal('services');
+const leaseMs = 60_000n;
+
+beforeAll(async () => {
+  const url = await testDatabase();
+  await applyMigrations(url);
+  db = createDatabaseClient({ url, connectionsMax: 4 });
+  const parts = {
+    client: db,
+    vault: createCredentialVault(randomBytes(32)),
+    now: () => new Date(),
+  };
+  files = fileHandlers({ ...parts, filesMax: 3, keptMs: 0 });
+  batches = batchHandlers({ ...parts, pepper: randomBytes(32), batchesMax: 2 });
+  jobs = jobHandlers({ ...parts, tokens });
+});
+afterAll(() => db.$disconnect());
+
+// Messages of protobuf have more than a handler reads.
+// biome-ignore lint/suspicious/noExplicitAny: as above
+const ask = (handler: (request: any, context: any) => Promise<any>, request: object) =>
+  handler(request, context);
+
+const owner = () => ({
+  organisationId: randomUUID(),
+  workspaceId: randomUUID(),
+  apiKeyId: randomUUID(),
+});
+
+async function newFile(whose: ReturnType<typeof owner>): Promise<string> {
+  const { id } = await ask(files.beginFile, { owner: whose, filename: 'lines', batchId: '' });
+  const done = { id, purpose: 'batch', bytes: 7n, segments: 1, expiresAfterS: 0n };
+  await ask(files.finishFile, done);
+  return id;
+}
+
+async function newBatch(whose = owner()): Promise<string> {
+  const made = await ask(batches.createBatch, {
+    owner: whose,
+    inputFileId: await newFile(whose),
+    endpoint: '/v1/embeddings',
+    completionWindow: 'immediate',
+    metadataJson: '',
+    headersJson: '{"x-service-provider":"@openai"}',
+    windowMs: 3_600_000n,
+  });
+  return made.batch.id;
+}
+
+const claim = async (ms = leaseMs) => (await ask(jobs.claimBatch, { leaseMs: ms })).claim;
+const part = { number: 1, lines: Uint8Array.of(1, 1), completed: 2n, failed: 1n };
+
+describe('a batch', () => {
+  it('is one runner’s at a time, with a token for its endpoint', async () => {
+    const ids = [await newBatch(), await newBatch(), await newBatch()];
+    const claims = await Promise.all([claim(), claim(), claim(), claim(), claim()]);
+    const found = claims.filter((each) => each !== undefined);
+    expect(found.map(({ batch }) => batch.id).sort()).toEqual([...ids].sort());
+    for (const { token, batch, headersJson, dataKey } of found) {
+      expect(tokens.read(token, Date.now())).toEqual({
+        batchId: batch.id,
+        endpoint: '/v1/embeddings',
+      });
+      expect(JSON.parse(headersJson)).toEqual({ 'x-service-provider': '@openai' });
+      expect(dataKey).toHaveLength(32);
+    }
+    for (const { batch, run } of found)
+      await ask(jobs.endBatch, {
+        id: batch.id,
+        run,
+        status: 'cancelled',
+        errorsJson: '',
+        notRun: 0n,
+      });
+    expect(await claim()).toBeUndefined();
+  });
+
+  it('is taken up by another when its lease has ended, and hears nothing of the one before', async () => {
+    const id = await newBatch();
+    const first = await claim(1n);
+    expect(await ask(jobs.noteChecked, { id, run: first.run, total: 9n })).toMatchObject({
+      isHeld: true,
+    });
+    await expect
+      .poll(() => claim(), { timeout: 5_000 })
+      .toMatchObject({ run: first.run + 1, isChecked: true });
+    const run = first.run + 1;
+    for (const [method, more] of [
+      [jobs.holdBatch, { leaseMs }],
+      [jobs.noteChecked, { total: 1n }],
+      [jobs.notePart, part],
+      [jobs.noteFinalizing, {}],
+      [jobs.endBatch, { status: 'completed', errorsJson: '', notRun: 0n }],
+    ] as const)
+      expect(await ask(method, { id, run: first.run, ...more })).toMatchObject({ isHeld: false });
+    expect(await ask(jobs.holdBatch, { id, run, leaseMs })).toMatchObject({
+      isHeld: true,
+      status: 'in_progress',
+    });
+    await ask(jobs.endBatch, { id, run, status: 'failed', errorsJson: '', notRun: 0n });
+  });
+
+  it('counts a part once, however often it is told', async () => {
+    const whose = owner();
+    const id = await newBatch(whose);
+    const { run } = await claim();
+    await ask(jobs.noteChecked, { id, run, total: 9n });
+    for (let told = 0; told < 3; told += 1) await ask(jobs.notePart, { id, run, ...part });
+    await ask(jobs.notePart, { id, run, ...part, number: 2 });
+    const { batch } = await ask(batches.getBatch, { id, workspaceId: whose.workspaceId });
+    expect(batch).toMatchObject({ completed: 4n, failed: 2n, total: 9n });
+    const parts = [];
+    for await (const message of jobs.listParts({ id } as never, context))
+      parts.push(...(message.parts ?? []));
+    expect(parts.map(({ number }) => number)).toEqual([1, 2]);
+    await ask(jobs.endBatch, { id, run, status: 'completed', errorsJson: '', notRun: 0n });
+  });
+
+  it('is told as cancelled to whoever runs it, and stays so', async () => {
+    const whose = owner();
+    const id = await newBatch(whose);
+    const { workspaceId } = whose;
+    const { run } = await claim();
+    expect((await ask(batches.cancelBatch, { id, workspaceId })).batch.status).toBe('cancelling');
+    expect((await ask(jobs.noteChecked, { id, run, total: 9n })).isHeld).toBe(true);
+    expect((await ask(jobs.notePart, { id, run, ...part })).status).toBe('cancelling');
+    await ask(jobs.endBatch, { id, run, status: 'cancelled', errorsJson: '', notRun: 0n });
+    expect((await ask(batches.cancelBatch, { id, workspaceId })).batch.status).toBe('cancelled');
+  });
+
+  it('and files are no more than a workspace may have, and nobody else’s', async () => {
+    const whose = owner();
+    const id = await newBatch(whose);
+    await newBatch(whose);
+    await expect(newBatch(whose)).rejects.toMatchObject({ code: 'batch.too_many' });
+    await expect(newFile(whose)).rejects.toMatchObject({ code: 'file.too_many' });
+    const { workspaceId } = owner();
+    for (const method of [batches.getBatch, batches.cancelBatch])
+      await expect(ask(method, { id, workspaceId })).rejects.toMatchObject({
+        code: 'batch.not_found',
+      });
+    const { files: own } = await ask(files.listFiles, {
+      ...whose,
+      after: '',
+      limit: 9,
+      ascending: true,
+      purpose: '',
+    });
+    const [file] = own;
+    for (const method of [files.getFile, files.openFile, files.deleteFile])
+      await expect(ask(method, { id: file.id, workspaceId })).rejects.toMatchObject({
+        code: 'file.not_found',
+      });
+    expect(
+      (await ask(files.openFile, { id: file.id, workspaceId: whose.workspaceId })).dataKey,
+    ).toHaveLength(32);
+  });
+
+  it('goes with its workspace, once its content is gone', async () => {
+    // None of these workspaces was ever there.
+    for (;;) {
+      const obsolete = await ask(files.listObsolete, { max: 100 });
+      if (obsolete.files.length + obsolete.batches.length === 0) break;
+      await ask(files.noteEmptied, obsolete);
+    }
+    expect([
+      await db.serviceFile.count(),
+      await db.batch.count(),
+      await db.batchPart.count(),
+    ]).toEqual([0, 0, 0]);
+  });
+});
