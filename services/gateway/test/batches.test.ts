@@ -1,5 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { storedId, uuidOfStored } from '@sluice/contracts';
+import { jobs } from '@sluice/proto-stubs';
+import { createRpcClient } from '@sluice/rpc';
 import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -207,17 +210,16 @@ async function otherWorkspace(): Promise<string> {
   const { id } = await s.admin<{ id: string }>('POST', '/admin/workspaces', {
     name: `Others ${Math.random()}`,
   });
-  return keyWith({ workspace_id: id });
+  return (await newKey({ workspace_id: id })).key;
 }
 
-async function keyWith(fields: object): Promise<string> {
-  const { key } = await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+function newKey(fields: object = {}): Promise<{ id: string; key: string }> {
+  return s.admin('POST', '/api-keys/workspace/service', {
     name: `of a test ${Math.random()}`,
     scopes: ['completions.write'],
     workspace_id: s.stack.credentials.workspace_id,
     ...fields,
   });
-  return key;
 }
 
 describe('a batch that the gateway runs', () => {
@@ -312,7 +314,7 @@ describe('a batch that the gateway runs', () => {
 
   it('waits where the limits of its key refuse, and ends with what the key may do', async () => {
     s.upstream.handle(json(200, chatReply));
-    const key = await keyWith({ rate_limits: [{ type: 'requests', unit: 'rps', value: 5 }] });
+    const { key } = await newKey({ rate_limits: [{ type: 'requests', unit: 'rps', value: 5 }] });
     const limited = clientOf(key);
     const lines = Array.from({ length: 9 }, (_, at) =>
       line(`paced ${at}`, question(`paced ${at}`)),
@@ -330,16 +332,7 @@ describe('a batch that the gateway runs', () => {
       asked += 1;
       return slowHeaders(50, json(200, chatReply));
     });
-    const name = `ends ${Math.random()}`;
-    const { id, key } = await s.admin<{ id: string; key: string }>(
-      'POST',
-      '/api-keys/workspace/service',
-      {
-        name,
-        scopes: ['completions.write'],
-        workspace_id: s.stack.credentials.workspace_id,
-      },
-    );
+    const { id, key } = await newKey();
     const lines = Array.from({ length: 900 }, (_, at) => line(`ended ${at}`, question(`${at}`)));
     const batch = await makeBatch(lines, { by: clientOf(key) });
     await eventually(() => asked > 0);
@@ -363,6 +356,44 @@ describe('a batch that the gateway runs', () => {
     const end = await ended(batch.id, 'cancelled');
     expect(end.request_counts?.completed).toBeLessThan(900);
     await expect(client.batches.cancel(batch.id)).resolves.toMatchObject({ status: 'cancelled' });
+  });
+
+  it('expires with what was answered by then, and names what was not run', async () => {
+    s.upstream.handle(json(200, chatReply));
+    const { organisation_id: organisationId, workspace_id: workspaceId } = s.stack.credentials;
+    const { id, key } = await newKey({
+      rate_limits: [{ type: 'requests', unit: 'rps', value: 1 }],
+    });
+    const lines = Array.from({ length: 30 }, (_, at) => line(`late ${at}`, question(`${at}`)));
+    const file = await clientOf(key).files.create({
+      file: await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl'),
+      purpose: 'batch',
+    });
+    // As a gateway asks, for less time than callers may.
+    const registry = createRpcClient(jobs.BatchService, {
+      address: `127.0.0.1:${s.stack.ports.controlPlaneGrpc}`,
+      token: s.stack.serviceToken,
+    });
+    const { batch } = await registry.unary(
+      jobs.BatchService.method.createBatch,
+      {
+        owner: { organisationId, workspaceId, apiKeyId: id },
+        inputFileId: uuidOfStored('file', file.id) ?? '',
+        endpoint: '/v1/chat/completions',
+        completionWindow: 'immediate',
+        headersJson: JSON.stringify({ 'x-service-config': JSON.stringify(atUpstream().config) }),
+        windowMs: 1500n,
+      },
+      { timeoutMs: 5_000 },
+    );
+    registry.close();
+    const end = await ended(storedId('batch', batch?.id ?? ''), 'expired');
+    const { total, completed = 0, failed = 0 } = end.request_counts ?? {};
+    expect([total, completed + failed]).toEqual([30, 30]);
+    expect(completed).toBeGreaterThan(0);
+    const errors = linesIn(await (await client.files.content(end.error_file_id ?? '')).text());
+    expect(errors).toHaveLength(failed);
+    expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_expired' } });
   });
 
   it('goes on after kill -9: each line once in the output, each call once in the ledger (B2, B3)', {
@@ -410,7 +441,7 @@ describe('a batch that the gateway runs', () => {
       async () => {
         const { total, cost } = await ledgerOf(batch.id);
         expect(total).toBe(made);
-        if (!isFull) expect(Math.round(cost * 1e7)).toBe(made * nanoUsdOfCall);
+        expect(Math.round(cost * 1e7)).toBe(made * nanoUsdOfCall);
       },
       { timeoutMs: 60_000, intervalMs: 300 },
     );
