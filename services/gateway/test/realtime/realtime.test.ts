@@ -1,15 +1,23 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { type AddressInfo, connect } from 'node:net';
+import { pipeline } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
 import { usage } from '@sluice/proto-stubs';
-import { eventually, freePort } from '@sluice/testkit';
+import { eventually, freePort, testCertificate } from '@sluice/testkit';
+import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import { type Lab, startLab } from '../lab.ts';
 import { openRaw } from '../raw-http.ts';
 import type { Records } from '../records.ts';
 import { errorOf, type Scenario } from '../scenario.ts';
-import { type FakeVendor, startFakeVendor, vendorKey } from './fake-vendor.ts';
+import { type FakeVendor, responseUsage, startFakeVendor, vendorKey } from './fake-vendor.ts';
 
+/** Of one key: more than any test has open. */
+const sessionsMax = 60;
 const canary = 'sk-canary-of-nobody';
 let lab: Lab;
 let scenario: Scenario;
@@ -30,7 +38,7 @@ beforeAll(async () => {
         REALTIME_PING_INTERVAL: '300',
         REALTIME_IDLE_TIMEOUT: '60000',
         REALTIME_FRAME_BYTES_MAX: String(4 * 1024 * 1024),
-        REALTIME_KEY_SESSIONS_MAX: '300',
+        REALTIME_KEY_SESSIONS_MAX: String(sessionsMax),
       },
     },
   });
@@ -562,6 +570,132 @@ describe('what a session costs', () => {
     const live = await session('silent', { key });
     await scenario.admin('DELETE', `/api-keys/${id}`).catch(() => undefined);
     expect(await live.closed).toEqual({ code: 1008, reason: 'auth.invalid_key' });
+  });
+});
+
+describe('no way round', () => {
+  it('the list of models of a provider: query, session, frames, frames that cannot be read', async () => {
+    const few = await lab.saveProvider({
+      aiProviderId: 'openai',
+      key: vendorKey,
+      customHost: vendor.base,
+    });
+    await lab.manage('PUT', `/integrations/${few.slice(1)}/models`, {
+      models: [{ slug: 'echo', enabled: true, is_custom: true }],
+      allow_all_models: false,
+    });
+    const way = { host: null, headers: { 'x-service-provider': few } };
+    const refused = { status: 403, code: 'provider.model_not_allowed' };
+    await eventually(async () => expect(await refusal('other', way)).toMatchObject(refused));
+    expect(await refusal('', { ...way, query: 'call_id=rtc_1' })).toMatchObject({
+      code: 'provider.model_unreadable',
+    });
+    const live = await session('echo', way);
+    const passes = [
+      { type: 'input_audio_buffer.append', audio: 'AAAA' },
+      { type: 'session.update', session: { model: 'echo' } },
+    ];
+    const stopped = [
+      '{"type":"session.update","session":{"model":"other"}}',
+      '{"type":"session.update","session":{"m\\u006fdel":"other"}}',
+      '{"type":"session.update","session":{"audio":{"input":{"transcription":{"model":"x"}}}}}',
+      '{"type":"response.create","response":{"model":"echo","model":"other"}}',
+      '{"type":"session.update","session":{"model":"other"',
+    ];
+    for (const frame of stopped) live.socket.send(frame);
+    live.socket.send(Buffer.from(stopped[0] ?? ''), { binary: true });
+    for (const event of passes) live.say(event);
+    await eventually(() => expect(live.heard).toHaveLength(stopped.length + 1 + passes.length));
+    expect(live.types().slice(0, -2)).toEqual(Array(stopped.length + 1).fill('error'));
+    expect(live.heard.slice(-2)).toEqual(passes);
+    // Whose address names no model must name one that is allowed before anything else.
+    const later = await session(undefined, { ...way, query: 'intent=transcription' });
+    later.say({ type: 'input_audio_buffer.append', audio: 'AAAA' });
+    await later.hears('error');
+    expect(later.heard.at(-1)).toMatchObject({ error: { code: 'provider.model_unreadable' } });
+  });
+
+  it('guardrails of texts that are enforced: such a workspace has no sessions', async () => {
+    const { workspace_id, workspace_slug } = scenario.stack.credentials;
+    const made = await scenario.admin<{ slug: string }>('POST', '/guardrails', {
+      name: 'Words',
+      workspace_id,
+      checks: [{ id: 'default.regexMatch', parameters: { rule: 'forbidden', not: true } }],
+      actions: { deny: true },
+    });
+    const enforce = (slugs: string[]) =>
+      scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, {
+        defaults: { input_guardrails: slugs },
+      });
+    await enforce([made.slug]);
+    const asked = vendor.handshakes.length;
+    expect((await refusal('m')).status).toBe(446);
+    expect(vendor.handshakes).toHaveLength(asked);
+    await enforce([]);
+  });
+
+  it('how many sessions a key may have', async () => {
+    const { key } = await newKey({});
+    const all = await Promise.all(
+      Array.from({ length: sessionsMax }, () => session('silent', { key })),
+    );
+    expect(await refusal('silent', { key })).toMatchObject({ status: 429, code: 'limit.sessions' });
+    all[0]?.socket.close();
+    await eventually(async () => {
+      const { socket } = await session('silent', { key });
+      socket.close();
+    });
+  });
+});
+
+describe('openai 7.57, over TLS', () => {
+  it('holds a session, and responses over WebSocket', async () => {
+    const { hostname, port } = new URL(origin);
+    const proxy = createTlsServer(
+      { key: testCertificate('server-key'), cert: testCertificate('server') },
+      (socket) => {
+        const behind = connect(Number(port), hostname);
+        pipeline(socket, behind, socket, () => {});
+      },
+    );
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const saved = await lab.saveProvider({
+      aiProviderId: 'openai',
+      key: vendorKey,
+      customHost: vendor.base,
+    });
+    const client = new OpenAI({
+      apiKey: scenario.stack.credentials.workspace_key,
+      baseURL: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}/v1`,
+    });
+    const options = {
+      ca: testCertificate('authority'),
+      headers: { 'x-service-provider': saved, 'x-service-metadata': '{"metadata":"client"}' },
+    };
+    const live = new OpenAIRealtimeWS({ model: 'gpt-realtime', options }, client);
+    open.push(live.socket);
+    const done = new Promise((resolve, reject) => {
+      live.on('error', reject);
+      live.on('session.created', () => live.send({ type: 'response.create' }));
+      live.on('response.done', ({ response }) => resolve(response.usage));
+    });
+    expect(await done).toEqual(responseUsage);
+    live.close();
+    await recordsOf('client', 'response.done', 1);
+
+    const responses = new ResponsesWS(client, options);
+    open.push(responses.socket);
+    const completed = new Promise((resolve, reject) => {
+      responses.on('error', reject);
+      responses.on('response.completed', ({ response }) => resolve(response.status));
+    });
+    responses.socket.on('open', () =>
+      responses.send({ type: 'response.create', model: 'gpt-4o-mini', input: 'Hello' }),
+    );
+    expect(await completed).toBe('completed');
+    responses.close();
+    await recordsOf('client', 'response.completed', 1);
+    proxy.close();
   });
 });
 
