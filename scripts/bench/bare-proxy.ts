@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Pool } from 'undici';
+import { relaySockets } from './relay-sockets.ts';
 
 /**
  * The measure of what a proxy in Node costs at least: `node:http`, an undici
@@ -49,6 +50,7 @@ async function forward(req: IncomingMessage, res: ServerResponse): Promise<void>
 const server = createServer((req, res) => {
   forward(req, res).catch((error: Error) => res.writeHead(502).end(error.message));
 });
+relaySockets(server, new URL(process.argv[2]!).origin);
 server.keepAliveTimeout = 120_000;
 // As many may wait to be taken as at the gateway, so that bursts measure the two and not their queues.
 server.listen(Number(process.argv[3] ?? 0), '127.0.0.1', 4096, () => {

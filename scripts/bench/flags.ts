@@ -20,6 +20,7 @@ export const measurementNames = [
   'routing',
   'mcp',
   'a2a',
+  'realtime',
   'semantic',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];

@@ -13,6 +13,7 @@ import { measureFirstByte, measureLatency } from './measure/latency.ts';
 import { measureLimits } from './measure/limits.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
 import { measureOpenStreams } from './measure/open-streams.ts';
+import { measureRealtime } from './measure/realtime.ts';
 import { measureRouting } from './measure/routing.ts';
 import { measureSaturation } from './measure/saturation.ts';
 import { measureSemanticCache } from './measure/semantic-cache.ts';
@@ -90,6 +91,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('held', () => measureHeldStreams(bench));
   await measure('mcp', () => measureMcp(bench));
   await measure('a2a', () => measureAgents(bench));
+  await measure('realtime', () => measureRealtime(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   await measure('semantic', measureSemanticCache);

@@ -41,7 +41,10 @@ export async function startWholeSluice(
         secrets: createSecrets(),
         restart: false,
         builtServices: { gateway },
-        partEnvironment: { gateway: wideConfigs, 'control-plane': wideConfigs },
+        partEnvironment: {
+          gateway: { ...wideConfigs, ...manySessions },
+          'control-plane': wideConfigs,
+        },
       },
       signal,
     );
@@ -169,3 +172,6 @@ function haltRest(sluice: Sluice): () => void {
 
 /** One config of the workspace has far more targets than the default lets through. */
 const wideConfigs = { MAX_ROOT_CONFIG_TARGETS: '1000' };
+
+/** All sessions of the bench are of one key. */
+const manySessions = { REALTIME_KEY_SESSIONS_MAX: '5000' };

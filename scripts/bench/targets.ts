@@ -47,6 +47,12 @@ export const targets = {
   openToolStreamRatio: 1.5,
   agentCpuRatio: 2,
   agentStreamCpuRatio: 1.3,
+  /** Of the bare relay's. */
+  sessionFrameCpuRatio: 1.3,
+  sessionMemoryRatio: 1.5,
+  /** At 200 sessions that say 50 frames a second each. */
+  addedFrameP50Ms: 0.3,
+  addedFrameP99Ms: 2,
   adminPageMs: 200,
   semanticLookUpMs: 5,
 } as const;

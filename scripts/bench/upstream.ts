@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageEvents, messageReply, paceMark, streamEvents, unaryReply } from './canned.ts';
+import { echoSockets } from './relay-sockets.ts';
 import {
   agentEvents,
   agentReply,
@@ -143,6 +144,7 @@ const server = createServer((req, res) => {
     res.end(reply);
   });
 });
+echoSockets(server);
 server.keepAliveTimeout = 120_000;
 // Whoever opens thousands of connections at once is to wait for the proxy, and not for this.
 server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', 4096, () => {

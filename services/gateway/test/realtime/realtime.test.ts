@@ -684,7 +684,6 @@ describe('openai 7.57, over TLS', () => {
     await recordsOf('client', 'response.done', 1);
 
     const responses = new ResponsesWS(client, options);
-    open.push(responses.socket);
     const completed = new Promise((resolve, reject) => {
       responses.on('error', reject);
       responses.on('response.completed', ({ response }) => resolve(response.status));
