@@ -7,6 +7,7 @@ import { welcome } from '../start/welcome.ts';
 import {
   type CodeBlock,
   codeBlocks,
+  configsIn,
   jsonIn,
   missingFields,
   paragraphs,
@@ -21,10 +22,10 @@ const names = [
   ...(await Promise.all(folders.map(async (folder) => pagesIn(folder)))).flat().sort(),
 ];
 const pages = await Promise.all(
-  names.map(async (name) => ({
-    name,
-    blocks: codeBlocks(await readFile(join(root, name), 'utf8')),
-  })),
+  names.map(async (name) => {
+    const page = await readFile(join(root, name), 'utf8');
+    return { name, blocks: codeBlocks(page), configs: configsIn(page) };
+  }),
 );
 
 async function pagesIn(folder: string): Promise<string[]> {
@@ -84,6 +85,20 @@ describe('the blocks of', () => {
     for (const block of blocks)
       if (block.run !== undefined) faults.push(...(await runBlock(block, env)));
     expect(faults.join('\n')).toBe('');
+  });
+
+  it('configs of pages can be saved, whatever they name', async () => {
+    const refused: string[] = [];
+    for (const { name, configs } of pages)
+      for (const { line, config } of configs) {
+        const answer = await fetch(`${stack.controlPlaneUrl}/v1/configs?allow_missing=true`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'x-service-api-key': known.KEY ?? '' },
+          body: JSON.stringify({ name: 'Of a page', config }),
+        });
+        if (answer.status !== 200) refused.push(`${name}:${line} ${await answer.text()}`);
+      }
+    expect(refused).toEqual([]);
   });
 
   it('what the gateway answers of the admin API is what its examples show', async () => {

@@ -48,6 +48,16 @@ export function codeBlocks(page: string): CodeBlock[] {
   return blocks;
 }
 
+/** The JSON blocks of a page that are marked `<!-- config -->`: what a workspace can save, each with its line. */
+export function configsIn(page: string): { line: number; config: unknown }[] {
+  const lines = page.split('\n');
+  return lines.flatMap((text, at) => {
+    if (text !== '```json' || noteAbove(lines.slice(0, at)) !== '<!-- config -->') return [];
+    const code = lines.slice(at + 1, lines.indexOf('```', at + 1));
+    return [{ line: at + 1, config: JSON.parse(code.join('\n')) as unknown }];
+  });
+}
+
 /** A note stands above its block, with an empty line between them. */
 function noteAbove(above: readonly string[]): string | undefined {
   return above.findLast((line) => line.trim() !== '');

@@ -41,6 +41,9 @@ export const blocksNotRun: Readonly<Record<string, Readonly<Record<string, strin
     'npm run prices -- diff --from new-prices                  # beside what is in force':
       'needs price files of an operator; the command has tests of its own',
   },
+  'docs/realtime.md': {
+    "import { WebSocket } from 'ws';": 'needs a package, and a key of the vendor',
+  },
   'docs/security.md': {
     'npm run abuse          # all of it, some fifteen minutes; a part runs with npm test':
       'takes fifteen minutes',
