@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { objectOperations, publishedOperations } from '@sluice/contracts';
-import { bytes, eventually, json, sse, startUpstream, type Upstream } from '@sluice/testkit';
+import { bytes, eventually, json, sse, startUpstream } from '@sluice/testkit';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, kept, kinds, startKeeper, upstreams } from './keepers.ts';
 import { type Records, readRecords } from './records.ts';
 import { type CallOptions, errorOf, type Scenario, startScenario } from './scenario.ts';
 
@@ -9,69 +11,6 @@ import { type CallOptions, errorOf, type Scenario, startScenario } from './scena
 
 let scenario: Scenario;
 let records: Records;
-const upstreams: Upstream[] = [];
-/** What each upstream has made, by its id. */
-const kept: Map<string, object>[] = [];
-let made = 0;
-
-const kinds: Record<string, string> = {
-  responses: 'response',
-  conversations: 'conversation',
-  vector_stores: 'vector_store',
-  assistants: 'assistant',
-  threads: 'thread',
-  files: 'file',
-  batches: 'batch',
-};
-
-/** A server that keeps what it makes, and knows nothing of what others made. */
-async function startKeeper(): Promise<void> {
-  const upstream = await startUpstream();
-  const objects = new Map<string, object>();
-  upstream.handle(({ method, path, body }) => {
-    const [, , root = '', id, ...below] = path.split('?')[0]?.split('/') ?? [];
-    const asked = body.length === 0 ? {} : readJson(body);
-    if (method === 'POST' && id === undefined) {
-      const object = makeObject(root, asked);
-      objects.set(object.id, object);
-      return asked.stream === true ? sse(eventsOf(object)) : json(200, object);
-    }
-    if (method === 'GET' && id === undefined) return json(200, { object: 'list', data: [] });
-    const found = objects.get(id ?? '');
-    if (found === undefined) return json(404, { error: { message: `no ${root} ${id}` } });
-    if (method === 'DELETE' && below.length === 0) objects.delete(id ?? '');
-    return json(200, below.length === 0 ? found : { object: 'list', data: [], of: id });
-  });
-  upstreams.push(upstream);
-  kept.push(objects);
-}
-
-function readJson(body: Buffer): Record<string, unknown> {
-  try {
-    return JSON.parse(body.toString()) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
-}
-
-function makeObject(root: string, { model, background }: Record<string, unknown>) {
-  made++;
-  const object = kinds[root] ?? root;
-  return {
-    id: `${object}_${made}`,
-    object,
-    ...(model === undefined ? {} : { model }),
-    ...(background === true ? { background, status: 'queued' } : {}),
-    ...(object === 'response' ? { output: [], usage: null } : {}),
-  };
-}
-
-function eventsOf(object: object): string[] {
-  const event = (type: string) =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, response: object })}\n\n`;
-  return [event('response.created'), event('response.completed')];
-}
-
 beforeAll(async () => {
   [scenario] = await Promise.all([
     startScenario({ gateways: 2, redis: true, nats: true, lazyLedger: true }),
@@ -514,4 +453,71 @@ it('each published operation is answered as docs/operations.md says', async () =
       expect(upstreams[0]?.requests.at(-1)?.path, at).toBe(path);
     }
   }
+});
+
+describe('an owner that is a saved provider', () => {
+  const saved = async (slug: string, host: string, models?: object[]) => {
+    const manage = async (method: string, path: string, body: object) => {
+      const response = await scenario.call(`/v1${path}`, { method, host: null, body });
+      expect(response.status, await response.clone().text()).toBe(200);
+    };
+    await manage('POST', '/integrations', {
+      name: slug,
+      slug,
+      ai_provider_id: 'openai',
+      key: 'sk-saved',
+      configurations: { custom_host: `${host}/v1` },
+      create_default_provider: false,
+    });
+    if (models !== undefined)
+      await manage('PUT', `/integrations/${slug}/models`, { allow_all_models: false, models });
+    await manage('POST', '/providers', { name: slug, slug, integration_id: slug });
+    return `@${slug}`;
+  };
+
+  it('is asked though no config and no header names it', async () => {
+    const provider = await saved('keeper', upstreams[1]?.url ?? '');
+    const id = await idOf(await ask('/v1/threads', { provider }, { body: {} }));
+    for (const gateway of [0, 1])
+      for (const config of [undefined, spread(), target(0)]) {
+        expect((await look(`/v1/threads/${id}`, config, { gateway })).status).toBe(200);
+        expect(upstreams[1]?.requests.at(-1)?.headers.authorization).toBe('Bearer sk-saved');
+      }
+  });
+
+  it('serves a run by its assistant’s model, where it is limited to some', async () => {
+    const models = [{ slug: 'gpt-4o-mini', enabled: true }];
+    const config = { provider: await saved('limited', upstreams[1]?.url ?? '', models) };
+    const assistant = async (model: string) => ask('/v1/assistants', config, { body: { model } });
+    expect(await errorOf(await assistant('gpt-5'))).toMatchObject({
+      code: 'provider.model_not_allowed',
+    });
+    const own = await idOf(await assistant('gpt-4o-mini'));
+    kept[1]?.set('asst_unseen', { id: 'asst_unseen', object: 'assistant', model: 'gpt-5' });
+    const thread = await idOf(await ask('/v1/threads', config, { body: {} }));
+    const run = (body: object, gateway: number) =>
+      ask(`/v1/threads/${thread}/runs`, config, { body, gateway });
+    for (const gateway of [0, 1]) {
+      expect((await run({ assistant_id: own }, gateway)).status).toBe(200);
+      expect((await run({ assistant_id: own, model: 'gpt-5' }, gateway)).status).toBe(403);
+      expect(await errorOf(await run({ assistant_id: 'asst_unseen' }, gateway))).toMatchObject({
+        code: 'provider.model_unreadable',
+      });
+    }
+  });
+});
+
+it('without what Redis held, looks find their owner and changes are refused where nobody knows', async () => {
+  const id = await make('/v1/threads', {});
+  const client = new Redis(scenario.stack.redis?.url ?? '');
+  await client.flushall();
+  await client.quit();
+  const change = (gateway: number) =>
+    ask(`/v1/threads/${id}`, spread(), { gateway, body: { metadata: {} } });
+  expect((await change(0)).status).toBe(200);
+  expect((await look(`/v1/threads/${id}`, spread(), { gateway: 1 })).status).toBe(200);
+  expect(await errorOf(await change(1))).toMatchObject({
+    status: 404,
+    code: 'object.owner_unknown',
+  });
 });
