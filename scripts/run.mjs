@@ -71,6 +71,13 @@ const commands = {
     'services/gateway/test/recovered-streams.test.ts',
     '--no-file-parallelism',
   ],
+  // SIGTERM under hundreds of streams, and a rolling restart of two gateways under 200 requests a second.
+  drain: [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/gateway/test/drained-streams.test.ts',
+    '--no-file-parallelism',
+  ],
   // Every question of analytics against the reference.
   'ledger:figures': [
     'node_modules/vitest/vitest.mjs',
@@ -111,6 +118,7 @@ const commands = {
 const environments = {
   abuse: { SLUICE_ABUSE: 'full' },
   chaos: { SLUICE_CHAOS: 'full' },
+  drain: { SLUICE_DRAINED_STREAMS: '500' },
   'mcp:conformance': { SLUICE_MCP_CONFORMANCE: 'full' },
   'batches:prove': { SLUICE_BATCHES: 'full' },
   'mcp:proofs': { SLUICE_MCP_PROOFS: 'full' },

@@ -11,6 +11,7 @@ interface Burst {
   p99: number;
   last: number;
   kb: number;
+  cpuUs: number;
 }
 
 /**
@@ -59,6 +60,7 @@ export async function measureStreams(bench: Workbench): Promise<Figure[]> {
       one(`first byte of half of ${streams}`, 'ms', ({ p50 }) => p50),
       one(`first byte of 99 % of ${streams}`, 'ms', ({ p99 }) => p99),
       one(`first byte of all of ${streams}`, 'ms', ({ last }) => last, targets.burstOpenedRatio),
+      one(`CPU of each of ${streams}`, 'µs', ({ cpuUs }) => cpuUs),
       one(`memory of each of ${streams}`, 'kB', ({ kb }) => kb, targets.burstStreamKbRatio),
     ];
   });
@@ -66,25 +68,32 @@ export async function measureStreams(bench: Workbench): Promise<Figure[]> {
 
 /** @throws Error when a stream was not open at the end: the times of the others would say nothing */
 async function burst(bench: Workbench, subject: Subject, count: number): Promise<Burst> {
-  const cutAfterMs = Math.max(8_000, count * 6);
+  const cutAfterMs = Math.max(8_000, count * 8);
   // In a process that has no room left over from another load.
   await subject.restart();
   await runRound(bench, subject, { connections: 32, requestsMax: 4_000, durationMsMax: 20_000 });
-  const before = usageOf(subject.pid()).rssMb;
+  const before = usageOf(subject.pid());
   const load = runRound(bench, subject, {
     connections: count,
     requestsMax: count,
     durationMsMax: cutAfterMs,
-    eventEveryMs: 2_000,
+    eventEveryMs: 5_000,
     cutAfterMs,
     rampMs: 0,
   });
   await delay(cutAfterMs - 500);
-  const during = usageOf(subject.pid()).rssMb;
+  const during = usageOf(subject.pid());
   const { cut, openedMs } = await load;
   if (cut < count * 0.99)
     throw new Error(`${subject.name}: only ${cut} of ${count} streams were open`);
   await delay(2_000);
   const { p50, p99, max: last } = openedMs;
-  return { open: cut, p50, p99, last, kb: ((during - before) * 1024) / cut };
+  return {
+    open: cut,
+    p50,
+    p99,
+    last,
+    kb: ((during.rssMb - before.rssMb) * 1024) / cut,
+    cpuUs: ((during.cpuMs - before.cpuMs) * 1000) / cut,
+  };
 }

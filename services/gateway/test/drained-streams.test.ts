@@ -1,11 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { graceMs } from '@sluice/env';
 import { usage } from '@sluice/proto-stubs';
-import { eventually, hang, sse } from '@sluice/testkit';
+import { eventually, hang, json, sse } from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Records, readRecords } from './records.ts';
-import { chatBody, ledgerHolds, type Scenario, settledTotal, startScenario } from './scenario.ts';
+import { startRoundRobin } from './round-robin.ts';
+import {
+  chatBody,
+  chatReply,
+  ledgerHolds,
+  type Scenario,
+  settledTotal,
+  startScenario,
+} from './scenario.ts';
 
 /** SIGTERM under many open streams. `SLUICE_DRAINED_STREAMS=500` is the full size; the suite goes with fewer, and shorter ones. */
 const streams = Number(process.env.SLUICE_DRAINED_STREAMS ?? 100);
@@ -13,6 +21,9 @@ const isFull = process.env.SLUICE_DRAINED_STREAMS !== undefined;
 const events = 15;
 const everyMs = isFull ? 200 : 120;
 const delayMs = 500;
+/** Of the rolling restart: requests a second, and how long it goes on between two. */
+const rate = isFull ? 200 : 50;
+const settleMs = isFull ? 3_000 : 300;
 /** Read again when the gateway starts. */
 const gateway = { SHUTDOWN_DELAY: String(delayMs), DRAIN_TIMEOUT: '8000', LOG_REQUESTS: 'false' };
 
@@ -21,7 +32,12 @@ let records: Records;
 let origin: string;
 
 beforeAll(async () => {
-  scenario = await startScenario({ processes: ['gateway'], nats: true, environment: { gateway } });
+  scenario = await startScenario({
+    processes: ['gateway'],
+    gateways: 2,
+    nats: true,
+    environment: { gateway, 'gateway-2': gateway },
+  });
   records = await readRecords(scenario.stack.nats?.url as string);
   origin = scenario.stack.gatewayUrls[0] as string;
 }, 60_000);
@@ -131,6 +147,57 @@ it(`SIGTERM under ${streams} streams cuts none, and each is recorded once`, {
   if (isFull)
     process.stdout.write(
       `${streams} streams: 0 cut; not ready after ${notReadyMs} ms, last end ${lastMs} ms, process gone ${endedMs} ms after SIGTERM\n`,
+    );
+});
+
+it(`a rolling restart of two gateways under ${rate} requests a second, half of them streams, fails none`, {
+  timeout: 90_000,
+}, async () => {
+  const { stack, upstream, chat } = scenario;
+  const before = await settledTotal(scenario);
+  const short = streamOf(3);
+  upstream.handle((request) =>
+    (request.json() as { stream?: boolean }).stream === true ? short : json(200, chatReply),
+  );
+  const balancer = startRoundRobin({
+    origins: stack.gatewayUrls,
+    perSecond: rate,
+    async send(gateway, n) {
+      const stream = n % 2 === 0;
+      const response = await chat({ gateway, body: { ...chatBody, stream } });
+      const told = await read(response);
+      if (response.status !== 200) return `${response.status}: ${told.text}`;
+      const isGood = stream
+        ? !told.isCut && told.text.endsWith('data: [DONE]\n\n')
+        : told.text.includes('Hi there');
+      return isGood ? undefined : `only ${told.text}`;
+    },
+  });
+  const patience = { timeout: 30_000 };
+  await expect.poll(balancer.allReady, patience).toBe(true);
+  balancer.begin();
+  await delay(settleMs);
+  const restarts: number[] = [];
+  for (const [index, name] of (['gateway', 'gateway-2'] as const).entries()) {
+    const stoppedAt = performance.now();
+    const stopped = stack.part(name).stop();
+    await expect.poll(() => balancer.isReady(index), { ...patience, interval: 10 }).toBe(false);
+    await stopped;
+    await stack.part(name).start();
+    await expect.poll(balancer.allReady, patience).toBe(true);
+    restarts.push(Math.round(performance.now() - stoppedAt));
+    await delay(settleMs);
+  }
+  const sent = await balancer.stop();
+  upstream.requests.length = 0;
+  expect(sent.filter(({ fault }) => fault !== undefined)).toEqual([]);
+  // It is not one gateway that did it all.
+  for (const gateway of [0, 1])
+    expect(sent.filter((each) => each.gateway === gateway).length).toBeGreaterThan(sent.length / 5);
+  await ledgerHolds(scenario, before + sent.length, 30_000);
+  if (isFull)
+    process.stdout.write(
+      `rolling restart: ${sent.length} requests at ${rate} a second, 0 failed; each gateway was ready again after ${restarts.join(' and ')} ms\n`,
     );
 });
 
