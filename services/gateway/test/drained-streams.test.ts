@@ -20,7 +20,7 @@ const streams = Number(process.env.SLUICE_DRAINED_STREAMS ?? 100);
 const isFull = process.env.SLUICE_DRAINED_STREAMS !== undefined;
 const events = 15;
 const everyMs = isFull ? 200 : 120;
-const delayMs = 500;
+const delayMs = 1_000;
 /** Of the rolling restart: requests a second, and how long it goes on between two. */
 const rate = isFull ? 200 : 50;
 const settleMs = isFull ? 3_000 : 300;
