@@ -1,11 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storedId, uuidOfStored } from '@sluice/contracts';
+import {
+  jobTokenLifeMs,
+  jobTokenSeal,
+  storedId,
+  uuidOfStored,
+  writeBatchLine,
+} from '@sluice/contracts';
 import { jobs } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
 import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchUse, line, linesIn, question } from './batch-lines.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
 /** `npm run batches:prove`: every process is killed in turn under 50,000 lines, with the usual settings. */
@@ -40,14 +47,6 @@ afterAll(() => s?.stop());
 function clientOf(apiKey: string): OpenAI {
   return new OpenAI({ apiKey, baseURL: `${s.stack.gatewayUrls[0]}/v1`, maxRetries: 0 });
 }
-
-const line = (id: string, body: object) =>
-  JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/chat/completions', body });
-
-const question = (text: string) => ({
-  model: 'gpt-4o-mini',
-  messages: [{ role: 'user', content: text }],
-});
 
 const canary = 'sk-canary-of-a-config';
 
@@ -84,19 +83,6 @@ const ended = (id: string, status: Batch['status'], timeoutMs = 15_000, by = cli
     },
     { timeoutMs, intervalMs: isFull ? 1000 : 50 },
   );
-
-interface OutputLine {
-  id: string;
-  custom_id: string;
-  response: { status_code: number; request_id: string; body: Record<string, unknown> } | null;
-  error: { code: string } | null;
-}
-
-const linesIn = (text: string): OutputLine[] =>
-  text
-    .split('\n')
-    .filter((each) => each !== '')
-    .map((each) => JSON.parse(each));
 
 const call = (method: string, path: string, over: Parameters<Scenario['call']>[1] = {}) =>
   s.call(path, { method, host: null, ...over });
@@ -358,6 +344,50 @@ describe('a batch that the gateway runs', () => {
     await expect(client.batches.cancel(batch.id)).resolves.toMatchObject({ status: 'cancelled' });
   });
 
+  it('speaks for its key by a token that opens its endpoint, for its lines, while it lasts', async () => {
+    s.upstream.handle(() => slowHeaders(50, json(200, chatReply)));
+    const lines = Array.from({ length: 900 }, (_, at) => line(`open ${at}`, question(`${at}`)));
+    const batch = await makeBatch(lines);
+    const batchId = uuidOfStored('batch', batch.id) ?? '';
+    const seal = jobTokenSeal(s.stack.serviceToken);
+    const headers = { 'x-service-config': JSON.stringify(atUpstream().config) };
+    const endpoint = '/v1/chat/completions';
+    const send = async ({
+      token = seal.sign({ batchId, endpoint }, Date.now()),
+      of = batchId,
+      path = endpoint,
+      method = 'POST',
+    } = {}) => {
+      const response = await fetch(`${s.stack.gatewayUrls[0]}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'x-sluice-batch-line': writeBatchLine({ batchId: of, customId: 'probe', headers }),
+        },
+        body: method === 'GET' ? null : JSON.stringify(question('probe')),
+      });
+      return [response.status, (await errorOf(response)).code];
+    };
+    expect((await send())[0]).toBe(200);
+    const refused = [401, 'auth.job_token'];
+    expect(await send({ path: '/v1/messages' })).toEqual(refused);
+    expect(await send({ path: '/v1/batches' })).toEqual(refused);
+    expect(await send({ path: '/v1/models', method: 'GET' })).toEqual(refused);
+    expect(await send({ of: crypto.randomUUID() })).toEqual(refused);
+    const signed = (seals: typeof seal, atMs: number, id = batchId) =>
+      seals.sign({ batchId: id, endpoint }, atMs);
+    expect(await send({ token: signed(seal, Date.now() - jobTokenLifeMs) })).toEqual(refused);
+    expect(await send({ token: signed(jobTokenSeal('guessed'), Date.now()) })).toEqual(refused);
+    const nobodys = crypto.randomUUID();
+    expect(await send({ token: signed(seal, Date.now(), nobodys), of: nobodys })).toEqual([
+      401,
+      'auth.invalid_key',
+    ]);
+    await client.batches.cancel(batch.id);
+    await ended(batch.id, 'cancelled');
+  });
+
   it('expires with what was answered by then, and names what was not run', async () => {
     s.upstream.handle(json(200, chatReply));
     const { organisation_id: organisationId, workspace_id: workspaceId } = s.stack.credentials;
@@ -439,7 +469,7 @@ describe('a batch that the gateway runs', () => {
       await (await call('GET', `/v1/batches/${batch.id}/output`)).arrayBuffer();
     await eventually(
       async () => {
-        const { total, cost } = await ledgerOf(batch.id);
+        const { total, cost } = await batchUse(s, batch.id);
         expect(total).toBe(made);
         expect(Math.round(cost * 1e7)).toBe(made * nanoUsdOfCall);
       },
@@ -466,17 +496,3 @@ describe('a batch that the gateway runs', () => {
     }
   });
 });
-
-/** Requests of a batch and their cost, US cents, as analytics have them. */
-async function ledgerOf(batchId: string): Promise<{ total: number; cost: number }> {
-  const query = new URLSearchParams({
-    time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),
-    time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
-    workspace_slug: s.stack.credentials.workspace_slug,
-    trace_id: batchId,
-  });
-  const graph = async (name: string) =>
-    (await s.admin<{ summary: { total: number } }>('GET', `/analytics/graphs/${name}?${query}`))
-      .summary.total;
-  return { total: await graph('requests'), cost: await graph('cost') };
-}
