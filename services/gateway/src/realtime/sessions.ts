@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '@sluice/errors';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
@@ -17,6 +18,8 @@ export interface SessionBounds {
 
 /** How often deadlines are looked at. */
 const tickMs = 500;
+/** What the records of the last events have. */
+const recordingMs = 1000;
 /** What callers have for their close at the drain's deadline. */
 const closingMs = 100;
 
@@ -43,9 +46,12 @@ export class Sessions {
     this.#timer.unref();
   }
 
-  stop(): void {
+  /** Cuts what is left, and resolves when all of it is recorded. */
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
     for (const { relay } of this.#sessions) relay.cut();
+    const deadline = performance.now() + recordingMs;
+    while (this.#sessions.size > 0 && performance.now() < deadline) await delay(10);
   }
 
   /**

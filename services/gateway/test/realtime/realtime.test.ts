@@ -18,6 +18,7 @@ import { type FakeVendor, responseUsage, startFakeVendor, vendorKey } from './fa
 
 /** Of one key: more than any test has open. */
 const sessionsMax = 60;
+const drainMs = 1000;
 const canary = 'sk-canary-of-nobody';
 let lab: Lab;
 let scenario: Scenario;
@@ -34,6 +35,7 @@ beforeAll(async () => {
   lab = await startLab({
     environment: {
       gateway: {
+        DRAIN_TIMEOUT: String(drainMs),
         REALTIME_CONNECT_TIMEOUT: '700',
         REALTIME_PING_INTERVAL: '300',
         REALTIME_IDLE_TIMEOUT: '60000',
@@ -706,4 +708,16 @@ it('a key that was shown to nobody it belongs to is in no log', async () => {
     typeof value === 'bigint' ? Number(value) : value,
   );
   expect(said).not.toContain(canary);
+});
+
+it('SIGTERM lets sessions go on until the drain is over, and tells them then', async () => {
+  const live = await session('gpt-realtime', { metadata: 'drained' });
+  const stopped = scenario.stack.part('gateway').stop();
+  await delay(drainMs / 2);
+  live.say({ type: 'response.create', cut: true });
+  await live.hears('response.created');
+  expect(await live.closed).toEqual({ code: 1001, reason: 'gateway.draining' });
+  await stopped;
+  const [cut] = await recordsOf('drained', 'response.done', 1);
+  expect(cut).toMatchObject({ outcome: usage.Outcome.PARTIAL, errorCode: 'gateway.draining' });
 });
