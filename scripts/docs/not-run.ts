@@ -30,6 +30,9 @@ export const blocksNotRun: Readonly<Record<string, Readonly<Record<string, strin
     'curl -X POST $SLUICE/v1/agent-integrations -H "x-service-api-key: $ADMIN_KEY" -H \'content-type: application/json\' \\':
       'needs an agent',
   },
+  'docs/batches.md': {
+    'for n in 1 2 3; do': 'waits for a batch; its own tests send the same',
+  },
   'docs/caching.md': {
     'EMBEDDINGS_URL=https://api.openai.com/v1 EMBEDDINGS_API_KEY=$KEY EMBEDDINGS_MODEL=text-embedding-3-small EMBEDDINGS_DIMENSIONS=1536 npm run cache:measure':
       'needs a key of OpenAI',
