@@ -30,7 +30,7 @@ async function follower(rpc = h.rpc, saysHolding = true): Promise<TestFollower> 
 const changeBundle = (key = h.first.workspace_key) =>
   h
     .as(key)
-    .post('/configs', { name: 'x', config: { provider: '@demo' } })
+    .post('/configs?allow_missing=true', { name: 'x', config: { provider: '@demo' } })
     .expect(200);
 
 async function createKey(key = h.first.workspace_key): Promise<{ id: string; key: string }> {

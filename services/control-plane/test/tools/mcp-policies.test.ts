@@ -315,7 +315,9 @@ describe('a policy about tools', () => {
       .post(path, { ...policy, target: 'mcp_tools' })
       .expect(200);
     await workspace()
-      .put(`${path}/${body.id}`, { conditions: [{ key: 'mcp_server', value: 'x' }] })
+      .put(`${path}/${body.id}?allow_missing=true`, {
+        conditions: [{ key: 'mcp_server', value: 'x' }],
+      })
       .expect(200);
     await workspace().put(`${path}/${body.id}`, { conditions: [] }).expect(200);
     expect((await workspace().get(`${path}/${body.id}`)).body.conditions).toEqual([]);
