@@ -5,11 +5,6 @@ export const modelWords = {
     '`models`: its list of models was asked for, with the stored credential. `host`: it has none, or its authorisation is made by gateways: only its host was asked, without the credential.',
   latency_ms:
     'Milliseconds from the look-up of its name to the end of its answer; given up after 10,000.',
-  'integrations.status': 'The HTTP status that it answered with.',
-  cause:
-    'Why not: `unauthorised`, `not_found`, `rate_limited`, `rejected`, `failed`, `redirected`, `unreadable`, `not_configured`, `blocked`, or a cause of failure such as `dns`, `timeout`, `tls_expired`.',
-  'integrations.message':
-    'The same in words, 200 characters at most; nothing of what the provider said.',
   models_total: 'How many models it lists; `models` has the first 100.',
   force:
     'Whether to remove it although configs or prompts name it, whose requests fail then; the answer lists them as `warnings`. Default: false.',
