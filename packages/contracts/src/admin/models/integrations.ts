@@ -254,19 +254,13 @@ const integrationTest = z.object({
   tested: z.enum(['models', 'host']),
   latency_ms: z.int(),
   status: z.int().optional().meta({ description: 'The HTTP status that it answered with.' }),
-  cause: z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'Why not: `unauthorised`, `not_found`, `rate_limited`, `rejected`, `failed`, `redirected`, `unreadable`, `not_configured`, `blocked`, or a cause of failure such as `dns`, `timeout`, `tls_expired`.',
-    }),
-  message: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The same in words, 200 characters at most; nothing of what the provider said.',
-    }),
+  cause: z.string().optional().meta({
+    description:
+      'Why not: `unauthorised`, `not_found`, `rate_limited`, `rejected`, `failed`, `redirected`, `unreadable`, `not_configured`, `blocked`, or a cause of failure such as `dns`, `timeout`, `tls_expired`.',
+  }),
+  message: z.string().optional().meta({
+    description: 'The same in words, 200 characters at most; nothing of what the provider said.',
+  }),
   models: z.array(z.string()).optional(),
   models_total: z.int().optional(),
 });
