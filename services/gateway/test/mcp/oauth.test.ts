@@ -436,10 +436,12 @@ describe('an access token at the gateway', () => {
       expect((await first.ended) - revokedAt).toBeLessThan(1_000);
       expect([other, own].map(({ endedAt }) => endedAt)).toEqual([0, 0]);
 
+      await lab.scenario.admin('POST', `/api-keys/${person.keyId}/suspend`, {});
+      const suspendedAt = performance.now();
+      expect(await statusOf(tokenOf(second))).toBe(403);
+      for (const { ended } of [other, own]) expect((await ended) - suspendedAt).toBeLessThan(1_000);
       await lab.scenario.admin('DELETE', `/api-keys/${person.keyId}`);
-      const deletedAt = performance.now();
       expect(await statusOf(tokenOf(second))).toBe(401);
-      for (const { ended } of [other, own]) expect((await ended) - deletedAt).toBeLessThan(1_000);
     } finally {
       person = mine;
     }
