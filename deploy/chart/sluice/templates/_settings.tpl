@@ -64,6 +64,7 @@
 {{- end -}}
 {{- if eq $component "gateway" -}}
 {{- $_ := set $own "PORT" "8787" -}}
+{{- $_ := set $own "HTTP_TLS_ENABLED" "false" -}}
 {{- $_ := set $own "METRICS_PORT" "9464" -}}
 {{- $_ := set $own "DATA_DIR" "/data" -}}
 {{- $_ := set $own "CONTROL_PLANE_GRPC_URL" (printf "%s:8790" (get $host "control-plane")) -}}
