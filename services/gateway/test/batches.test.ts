@@ -331,6 +331,14 @@ describe('a batch that the gateway runs', () => {
     expect(output).toHaveLength(end.request_counts?.completed ?? 0);
   });
 
+  it('is no worse for a provider whose refusals are spelled as ours are', async () => {
+    // Another gateway of our kind: its key ended, not that of the batch.
+    s.upstream.handle(json(401, { error: { code: 'auth.expired_key', message: 'Expired.' } }));
+    const batch = await makeBatch([line('theirs', question('theirs'))]);
+    const end = await ended(batch.id, 'completed');
+    expect(end.request_counts).toEqual({ total: 1, completed: 0, failed: 1 });
+  });
+
   it('is cancelled, with what was answered by then', async () => {
     s.upstream.handle(() => slowHeaders(50, json(200, chatReply)));
     const lines = Array.from({ length: 900 }, (_, at) => line(`cut ${at}`, question(`${at}`)));

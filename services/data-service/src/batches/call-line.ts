@@ -83,7 +83,13 @@ export async function callLine(
     const bytes = Buffer.concat(pieces);
     const value = jsonIn(bytes);
     const answer = { status, requestId, body: oneLine(bytes, value !== undefined) };
-    return judged(answer, value, retryAfterMs(reply.headers['retry-after']));
+    // A provider was asked: that may be another of our kind, whose refusals are none of our key's.
+    const isOurs = reply.headers[askedHeader] === undefined;
+    return judged(
+      answer,
+      isOurs ? errorIn(value) : none,
+      retryAfterMs(reply.headers['retry-after']),
+    );
   } catch (error) {
     return { kind: 'away', message: error instanceof Error ? error.message : 'no answer' };
   }
@@ -105,10 +111,17 @@ const waitCodes: ReadonlySet<string> = new Set([
   'overloaded',
 ]);
 
-function judged(answer: LineAnswer, value: unknown, afterMs: number | undefined): LineOutcome {
+/** Which provider answered; a refusal of the gateway's own has none. */
+const askedHeader = 'x-service-provider';
+const none = { code: '', message: '' };
+
+function judged(
+  answer: LineAnswer,
+  { code, message }: { code: string; message: string },
+  afterMs: number | undefined,
+): LineOutcome {
   const { status } = answer;
   if (status < 400) return { kind: 'answer', ...answer };
-  const { code, message } = errorIn(value);
   if (awayCodes.has(code)) return { kind: 'away', message };
   if (code.startsWith('auth.')) return { kind: 'ended', message };
   const isOwnLimit = waitCodes.has(code);
