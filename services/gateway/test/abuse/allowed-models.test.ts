@@ -1,4 +1,4 @@
-import type { Endpoint } from '@sluice/contracts';
+import { type Endpoint, endpoints } from '@sluice/contracts';
 import {
   type EndpointEntry,
   findProvider,
@@ -84,11 +84,16 @@ const unified = providers.flatMap((provider) =>
     })),
 );
 
+/** Opened by an upgrade: `services/gateway/test/realtime` has theirs. */
+const sessions = new Set<string>(
+  endpoints.filter(({ reply }) => reply === 'session').map(({ id }) => id),
+);
+
 /** Every path that an adapter asks its provider at, with this model. */
 function adapterPaths(provider: ProviderEntry, model: string): string[] {
   const found = new Set<string>();
   for (const [endpoint, offered] of Object.entries(provider.endpoints)) {
-    if (endpoint === 'listModels' || endpoint === 'proxy') continue;
+    if (endpoint === 'listModels' || endpoint === 'proxy' || sessions.has(endpoint)) continue;
     const entries: readonly EndpointEntry[] = 'choose' in offered ? offered.all : [offered];
     for (const entry of entries)
       for (const stream of [false, true]) {
