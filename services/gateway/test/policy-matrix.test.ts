@@ -275,11 +275,15 @@ async function newPolicy(
   conditions: readonly Condition[],
   groupBy: readonly string[] = ['workspace_id'],
 ): Promise<string> {
-  const { id } = await lab.manage<{ id: string }>('POST', `/policies/${kind}-limits`, {
-    ...limit,
-    conditions,
-    group_by: groupBy.map((key) => ({ key })),
-  });
+  const { id } = await lab.manage<{ id: string }>(
+    'POST',
+    `/policies/${kind}-limits?allow_missing=true`,
+    {
+      ...limit,
+      conditions,
+      group_by: groupBy.map((key) => ({ key })),
+    },
+  );
   return id;
 }
 

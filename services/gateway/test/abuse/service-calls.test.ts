@@ -221,8 +221,7 @@ it('a gateway speaks HTTPS where it is told to, and nothing else there', async (
     TLS_KEY_PATH: testCertificatePath('server-key'),
   });
   try {
-    const ready = service.stderr().match(/^.*"msg":"ready".*$/m)?.[0];
-    const { port } = JSON.parse(ready ?? '{}') as { port: number };
+    const port = service.stderr().match(/"port":(\d+)/)?.[1];
     const asked = get(`https://localhost:${port}/health/live`, {
       ca: testCertificate('authority'),
     });

@@ -167,6 +167,7 @@ class Recorder {
       dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
         this.#answer(origin, use?.tls !== undefined, options, handler),
     }),
+    placeOf: () => undefined,
     size: 0,
     close: async () => undefined,
   };
