@@ -28,6 +28,7 @@ import {
 } from './limits/alert-settings/routes.ts';
 import { rateLimitsPolicyOperations } from './limits/rate-limits-policies/routes.ts';
 import { usageLimitsPolicyOperations } from './limits/usage-limits-policies/routes.ts';
+import { catalogueOperations } from './models/catalogue/routes.ts';
 import type { IntegrationParts } from './models/integrations/operations.ts';
 import { integrationOperations } from './models/integrations/routes.ts';
 import { providerOperations } from './models/providers/routes.ts';
@@ -88,6 +89,7 @@ export function allOperations(parts: {
       caps: parts.configCaps,
       catalogue: parts.catalogue,
     }),
+    ...catalogueOperations,
     ...integrationOperations(parts.integrations),
     ...providerOperations(parts.integrations.usersOfProvider),
     ...virtualKeyOperations(parts.integrations),

@@ -20,6 +20,7 @@ import { simulationsEndpoints } from './ledger/simulations.ts';
 import { alertSettingsEndpoints } from './limits/alert-settings.ts';
 import { rateLimitsPoliciesEndpoints } from './limits/rate-limits-policies.ts';
 import { usageLimitsPoliciesEndpoints } from './limits/usage-limits-policies.ts';
+import { catalogueEndpoints } from './models/catalogue.ts';
 import { integrationsEndpoints } from './models/integrations.ts';
 import { modelPricingEndpoints } from './models/model-pricing.ts';
 import { providersEndpoints } from './models/providers.ts';
@@ -47,6 +48,7 @@ export const adminEndpoints = {
   ...apiKeysEndpoints,
   ...auditLogsEndpoints,
   ...authSettingsEndpoints,
+  ...catalogueEndpoints,
   ...collectionsEndpoints,
   ...configsEndpoints,
   ...feedbackEndpoints,

@@ -50,7 +50,12 @@ export {
   type ShownUsageLimits,
   type UsageLimits,
 } from './limits/limits.ts';
-export { appliesTo, type PolicyCondition, type PolicyTarget } from './limits/policy-conditions.ts';
+export {
+  appliesTo,
+  conditionKeys,
+  type PolicyCondition,
+  type PolicyTarget,
+} from './limits/policy-conditions.ts';
 export {
   policyAmountFault,
   policyCreditMin,

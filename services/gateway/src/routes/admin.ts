@@ -34,6 +34,7 @@ const adminSegments = new Set([
   'analytics',
   'api-keys',
   'audit-logs',
+  'catalogue',
   'collections',
   'configs',
   'docs',

@@ -6,6 +6,7 @@ export const tags = {
   'Analytics > Summary': 'Figures of requests, summed up.',
   'Api-Keys': 'Keys of the organisation, of workspaces and of users.',
   'Audit Logs': 'Who changed what, and the proof that nothing of it was altered.',
+  Catalogue: 'What there is to name: providers, scopes, keys of conditions, endpoints.',
   Collections: 'Folders that prompts are kept in.',
   Configs: 'How requests are routed, retried and cached.',
   Feedback: 'How callers rate answers.',

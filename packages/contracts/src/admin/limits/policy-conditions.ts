@@ -2,20 +2,61 @@ import { z } from 'zod';
 import { queryFlag } from '../kernel/paging.ts';
 
 /** What a policy is about: which keys its conditions and groups may name depends on it. */
-export type PolicyTarget = 'llm' | 'mcp_tools' | 'usage';
+export const policyTargets = ['llm', 'mcp_tools', 'usage'] as const;
+export type PolicyTarget = (typeof policyTargets)[number];
 
-const always = ['api_key', 'workspace_id', 'organisation_id'];
-const calls = ['virtual_key', 'provider', 'config', 'prompt', 'model'];
-const keysByTarget: Readonly<Record<PolicyTarget, ReadonlySet<string>>> = {
-  llm: new Set([...always, ...calls, 'endpoint_type']),
-  mcp_tools: new Set([...always, 'mcp_server', 'mcp_tool']),
-  // A budget counts calls of models, tools and agents alike.
-  usage: new Set([...always, ...calls, 'mcp_server', 'mcp_tool']),
-};
+export interface ConditionKey {
+  readonly id: string;
+  /** Of policies about these. */
+  readonly targets: readonly PolicyTarget[];
+  /** What its values are. */
+  readonly about: string;
+}
+
+const always = policyTargets;
+// A budget counts calls of models, tools and agents alike.
+const ofModels = ['llm', 'usage'] as const;
+const ofTools = ['mcp_tools', 'usage'] as const;
+
+/** What conditions and groups of policies may name. */
+export const conditionKeys: readonly ConditionKey[] = [
+  { id: 'api_key', targets: always, about: 'Keys, by slug or UUID.' },
+  { id: 'workspace_id', targets: always, about: 'Workspaces, by slug or UUID.' },
+  { id: 'organisation_id', targets: always, about: 'The organisation, by UUID.' },
+  { id: 'virtual_key', targets: ofModels, about: 'Saved providers, by slug or UUID.' },
+  { id: 'provider', targets: ofModels, about: 'Providers of the catalogue, by id.' },
+  { id: 'config', targets: ofModels, about: 'Configs, by slug or UUID.' },
+  { id: 'prompt', targets: ofModels, about: 'Prompts, by slug or UUID.' },
+  {
+    id: 'model',
+    targets: ofModels,
+    about: 'Models, `@provider/model`; `@provider/*` is all of a provider.',
+  },
+  {
+    id: 'endpoint_type',
+    targets: ['llm'],
+    about: 'Endpoints, by the ids of `/v1/catalogue/endpoints`.',
+  },
+  { id: 'mcp_server', targets: ofTools, about: 'MCP servers, by slug or UUID.' },
+  { id: 'mcp_tool', targets: ofTools, about: 'Tools, by name.' },
+  {
+    id: 'metadata.<name>',
+    targets: always,
+    about: 'What requests, keys or workspaces have under this name in their metadata.',
+  },
+];
+
+const keysByTarget: ReadonlyMap<PolicyTarget, ReadonlySet<string>> = new Map(
+  policyTargets.map((target) => [
+    target,
+    new Set(conditionKeys.filter(({ targets }) => targets.includes(target)).map(({ id }) => id)),
+  ]),
+);
 
 /** Whether a policy of this target can look at that. */
 export function appliesTo(target: PolicyTarget, key: string): boolean {
-  return /^metadata\..{1,128}$/.test(key) || keysByTarget[target].has(key);
+  if (key.startsWith('metadata.')) return /^metadata\..{1,128}$/.test(key);
+  return keysByTarget.get(target)?.has(key) === true;
 }
 
 /** Names of keys; with a target, of those that apply to it. */

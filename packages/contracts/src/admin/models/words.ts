@@ -1,5 +1,22 @@
 /** What fields of integrations, providers and prices mean. */
 export const modelWords = {
+  aliases: 'Other names that mean it.',
+  base_url: 'Where it is asked; absent where its settings, or a custom host, say where.',
+  endpoints: 'What it offers, by the ids of `/v1/catalogue/endpoints`.',
+  'catalogue.settings':
+    'What can be set of it: in its credentials and in configs by name, in a request by header.',
+  header: 'The header of a request that sets it.',
+  'settings.kind':
+    'What it decides: `address`, `region`, `account`, `credential`, `role`, `scope`, `deployment`, `option` or `protocol`. Beside a saved credential requests may set the last two alone.',
+  key_types: 'The kinds of keys that can have it.',
+  operations:
+    'What it opens: operations of this API by their ids here, of the gateway by those of `/v1/catalogue/endpoints`.',
+  policy_targets:
+    'Policies that can name it: `llm` and `mcp_tools` are types of rate limits, `usage` are budgets.',
+  about: 'What its values are.',
+  'catalogue.path': 'Its path; `:name` stands for one segment, `*` for all that follow.',
+  counts_request:
+    'Whether it counts as a request of rate limits, and is refused where a budget is spent.',
   reachable: 'Whether the provider answered as one does to whom it knows.',
   tested:
     '`models`: its list of models was asked for, with the stored credential. `host`: it has none, or its authorisation is made by gateways: only its host was asked, without the credential.',
