@@ -232,7 +232,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/data-service': {
     rpc: ['queries', 'rejects', 'retention', 'seals', 'sinks', 'files', 'control-plane'],
     // Batches over the files that callers leave, run line by line through a gateway.
-    batches: ['files', 'control-plane', 'settings.ts'],
+    batches: ['files', 'control-plane', 'settings.ts', 'pause.ts'],
     files: [],
     // What the control plane is asked and told.
     'control-plane': [],
@@ -241,7 +241,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     seals: ['queries'],
     retention: ['queries', 'seals'],
     // What is stored marks what must be rolled up again.
-    sinks: ['columns', 'rollups', 'queries', 'seals', 'metrics.ts'],
+    sinks: ['columns', 'rollups', 'queries', 'seals', 'metrics.ts', 'pause.ts'],
     rollups: ['queries', 'metrics.ts'],
     queries: [],
     clickhouse: ['columns', 'queries'],

@@ -1,4 +1,5 @@
 import type { Logger } from '@sluice/telemetry';
+import { pause } from '../pause.ts';
 import { encodeLines } from './answered-lines.ts';
 import type { AnsweredLine } from './part-store.ts';
 
@@ -91,18 +92,4 @@ export class Answers {
       }
     }
   }
-}
-
-/** Ends early, without a word, when the signal aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }

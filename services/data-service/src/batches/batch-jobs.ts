@@ -1,6 +1,6 @@
 import { jobTokenLifeMs } from '@sluice/contracts';
 import type { jobs } from '@sluice/proto-stubs';
-import { pause } from './answers.ts';
+import { pause } from '../pause.ts';
 import { type BatchEnd, type BatchParts, runBatch } from './run-batch.ts';
 
 export interface BatchJobsOptions {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { pause } from '../pause.ts';
 import type { AnsweredLines } from './answered-lines.ts';
-import { type Answers, pause } from './answers.ts';
+import type { Answers } from './answers.ts';
 import { callLine, type LineAnswer, type LineCaller, type LineOutcome } from './call-line.ts';
 import { linesOf } from './lines.ts';
 import type { Pace } from './pace.ts';

@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { pause } from '../pause.ts';
 
 export interface BatcherOptions<T, Batch> {
   /** Makes of items what is inserted, right before it is. */
@@ -149,16 +150,4 @@ export function createBatcher<T, Batch>(options: BatcherOptions<T, Batch>): Batc
       waitingItems = 0;
     },
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }
