@@ -409,22 +409,6 @@ describe('POST /v1/prompts/{promptId}/completions', () => {
     expect([old.status, (await errorOf(old)).code]).toEqual([410, 'prompt.generate_gone']);
   });
 
-  it('asks whether something newer is on its way where the caller wants it', async () => {
-    const { slug } = await savePrompt(content('One'));
-    await lab.manage('PUT', `/prompts/${slug}`, {
-      patch: true,
-      string: content('Two'),
-    });
-    await lab.manage('PUT', `/prompts/${slug}/makeDefault`, { version: 2 });
-    const response = await call(
-      slug,
-      'render',
-      { variables: {} },
-      { headers: { 'x-service-refresh-prompt-cache': 'true' } },
-    );
-    expect(await response.json()).toMatchObject({ data: { messages: [{ content: 'Two' }] } });
-  });
-
   it('goes where a config or the caller says instead', async () => {
     const elsewhere = await trial.upstream('elsewhere', json(200, chatReply));
     const other = await lab.saveProvider({
