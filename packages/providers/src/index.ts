@@ -6,6 +6,14 @@
 export { baseUrlOf, pathOf } from './address.ts';
 export { assembleStream } from './assemble/assemble-stream.ts';
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
+export {
+  type BatchRowMapper,
+  type BatchRowReader,
+  batchRowMapper,
+  batchRowReader,
+  type RowOptions,
+  type UnifiedRow,
+} from './batches/batch-rows.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {
   isReadSessionEvent,

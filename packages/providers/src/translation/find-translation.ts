@@ -131,6 +131,20 @@ function nativeTranslationOf(known: KnownPaths): Translation {
   return translation;
 }
 
+/** The translation of `asked` by way of what the provider has at `offered`, whatever else it has. */
+export function translationVia(
+  provider: ProviderEntry,
+  offered: Endpoint,
+  asked: Endpoint,
+  facts: CallFacts,
+): Translation {
+  const found = translationBy(provider, offered, asked, facts);
+  if (found !== undefined) return found;
+  throw new GatewayError('provider.endpoint_unsupported', {
+    message: `The provider ${provider.id} does not offer the endpoint ${asked} for this model.`,
+  });
+}
+
 /** The translation of `asked` by way of what the provider has at `offered`. */
 function translationBy(
   provider: ProviderEntry,

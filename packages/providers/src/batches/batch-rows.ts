@@ -1,0 +1,241 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { findProvider } from '../catalog.ts';
+import type { CallContext, ProviderEntry, ReplyFacts, Translation } from '../contract.ts';
+import { objectOf, parseJson, parseObject, stringOf } from '../json/json-access.ts';
+import type { ModelOverrides } from '../models/model-overrides.ts';
+import { anthropicRows, isClaudeMessage } from './anthropic.ts';
+import { openAiRows } from './openai.ts';
+import { lineFault, readBatchInput, rowEndpoint } from './read-line.ts';
+import type { BatchLine, RowDialect, RowEndpoint, VendorResult } from './row.ts';
+import { rowDialect } from './row-dialects.ts';
+
+/** What rows may depend on beside themselves. All of it may be left out. */
+export interface RowOptions {
+  /** What all lines ask for, e.g. `/v1/chat/completions`: others are refused. Of results: in whose shape replies are told. */
+  readonly endpoint?: string;
+  /** In the place of what lines name; of results, where they do not name it. */
+  readonly model?: string;
+  readonly setting?: (name: string) => string | undefined;
+  readonly modelOverrides?: ModelOverrides;
+  readonly strictOpenAiCompliance?: boolean;
+  readonly nowMs?: number;
+}
+
+export type BatchRowMapper = (line: Uint8Array, lineNumber: number) => Uint8Array;
+
+/**
+ * What makes rows of a provider's batches out of lines of an OpenAI batch, e.g.
+ * while they are uploaded; undefined = its rows are OpenAI's, and go as they are.
+ * The mapper throws `request.invalid_field` with `line <n>…` for what cannot be said. A row has no line end.
+ */
+export function batchRowMapper(
+  providerId: string,
+  options: RowOptions = {},
+): BatchRowMapper | undefined {
+  const dialect = rowDialect(providerId);
+  const provider = findProvider(providerId);
+  if (dialect === openAiRows || provider === undefined) return undefined;
+  const only = options.endpoint === undefined ? undefined : rowEndpoint(options.endpoint);
+  return (bytes, number) => {
+    const line = readBatchInput(bytes, number, options.model);
+    if (
+      !dialect.endpoints.includes(line.endpoint) ||
+      (only !== undefined && only !== line.endpoint)
+    )
+      throw lineFault(
+        number,
+        'url',
+        only === undefined || only !== line.endpoint
+          ? 'must be that of the batch, and what its provider has batches of'
+          : `is nothing that batches of ${provider.id} do`,
+      );
+    return Buffer.from(JSON.stringify(rowOf(line, number, dialect, provider, options)));
+  };
+}
+
+function rowOf(
+  line: BatchLine,
+  number: number,
+  dialect: RowDialect,
+  provider: ProviderEntry,
+  options: RowOptions,
+): JsonObject {
+  const context = contextOf(provider, stringOf(line.body.model) ?? '', line.body, options);
+  try {
+    const { body = line.body } = dialect
+      .translation(line.endpoint, context)
+      .encode(line.body, context);
+    return dialect.write(line, body, context);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const field = (error.field ?? '').replace(/^line 0\.?/, '');
+    const message = error.message.replace(/^line 0\b/, `line ${number}`);
+    throw new GatewayError('request.invalid_field', {
+      field: field === '' ? `line ${number}` : `line ${number}.${field}`,
+      message: message.startsWith('line ') ? message : `line ${number}: ${message}`,
+    });
+  }
+}
+
+/** A line of results, as OpenAI tells it, and what it says of itself. */
+export interface UnifiedRow {
+  readonly customId: string;
+  readonly endpoint: RowEndpoint;
+  /** Answered, and so to be paid. */
+  readonly isSuccess: boolean;
+  readonly status: number;
+  readonly facts: ReplyFacts;
+  /** Without a line end. */
+  readonly bytes: Buffer;
+}
+
+/** Reads rows of results; undefined = it is none, e.g. an empty line. */
+export type BatchRowReader = (row: Uint8Array) => UnifiedRow | undefined;
+
+/** What reads the rows that a provider's batch came to, whatever they look like there. */
+export function batchRowReader(providerId: string, options: RowOptions = {}): BatchRowReader {
+  const dialect = rowDialect(providerId);
+  const provider = findProvider(providerId);
+  if (provider === undefined) throw new GatewayError('internal');
+  const wanted = options.endpoint === undefined ? undefined : rowEndpoint(options.endpoint);
+  return (bytes) => {
+    const row = parseObject(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    const result = row === undefined ? undefined : dialect.read(row);
+    if (row === undefined || result === undefined) return undefined;
+    if (dialect === openAiRows) return asItCame(bytes, result, provider, options);
+    return told(result, dialect, provider, { ...options, wanted });
+  };
+}
+
+/** Bytes that are OpenAI's already: read, and not changed. */
+function asItCame(
+  bytes: Uint8Array,
+  result: VendorResult,
+  provider: ProviderEntry,
+  options: RowOptions,
+): UnifiedRow {
+  const reply = objectOf(result.reply) ?? {};
+  const endpoint = openAiRows.endpointOf(reply);
+  const context = contextOf(provider, stringOf(reply.model) ?? options.model ?? '', {}, options);
+  const isSuccess = isAnswer(result);
+  return {
+    customId: result.customId,
+    endpoint,
+    isSuccess,
+    status: result.status,
+    facts: isSuccess ? factsOf(reply, openAiRows.translation(endpoint, context), context) : {},
+    bytes: Buffer.from(bytes),
+  };
+}
+
+function factsOf(reply: JsonValue, translation: Translation, context: CallContext): ReplyFacts {
+  try {
+    return translation.decode(Buffer.from(JSON.stringify(reply)), context, plainHead).facts;
+  } catch {
+    // Not the format after all: nothing is told.
+    return {};
+  }
+}
+
+function told(
+  result: VendorResult,
+  dialect: RowDialect,
+  provider: ProviderEntry,
+  options: RowOptions & { wanted: RowEndpoint | undefined },
+): UnifiedRow {
+  const { customId, status, requestId, error } = result;
+  const reply = objectOf(result.reply) ?? {};
+  const isSuccess = isAnswer(result);
+  const found = isSuccess ? dialect.endpointOf(reply) : 'chatComplete';
+  const endpoint = found === 'chatComplete' ? (options.wanted ?? found) : found;
+  const model = result.model ?? stringOf(reply.model) ?? options.model ?? '';
+  const context = contextOf(provider, model, result.asked ?? {}, options);
+  const read = result.reply === undefined ? undefined : replyOf(result, endpoint, dialect, context);
+  const response =
+    read === undefined
+      ? null
+      : { status_code: read.status, request_id: requestId, body: read.body };
+  const line = {
+    id: `batch_req_${customId}`,
+    custom_id: customId,
+    response,
+    error: read === undefined ? (error ?? null) : null,
+  };
+  return {
+    customId,
+    endpoint,
+    isSuccess: isSuccess && read?.status === 200,
+    status: read?.status ?? status,
+    facts: read?.facts ?? {},
+    bytes: Buffer.from(JSON.stringify(line)),
+  };
+}
+
+function isAnswer({ status, reply }: VendorResult): boolean {
+  return reply !== undefined && status >= 200 && status <= 299;
+}
+
+interface ReadReply {
+  readonly status: number;
+  readonly body: JsonValue;
+  readonly facts: ReplyFacts;
+}
+
+/** The reply in the caller's words. One that cannot be read is told as it came, as a failure of the provider's. */
+function replyOf(
+  { reply = null, status }: VendorResult,
+  endpoint: RowEndpoint,
+  dialect: RowDialect,
+  context: CallContext,
+): ReadReply {
+  const bytes = Buffer.from(JSON.stringify(reply));
+  try {
+    const translation = translationOfReply(reply, endpoint, dialect, context);
+    const decoded =
+      status > 299
+        ? translation.decodeError(status, bytes, context)
+        : translation.decode(bytes, context, plainHead);
+    const body = decoded.body === undefined ? reply : (parseJson(decoded.body) ?? null);
+    return { status, body, facts: decoded.facts };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { status: status > 299 ? status : 502, body: reply, facts: {} };
+  }
+}
+
+/** Hosts of many vendors' models give some of their replies as their vendors do. */
+function translationOfReply(
+  reply: JsonValue,
+  endpoint: RowEndpoint,
+  dialect: RowDialect,
+  context: CallContext,
+): Translation {
+  const object = objectOf(reply);
+  if (object?.object === 'chat.completion') return openAiRows.translation('chatComplete', context);
+  const isForeign = rowDialect(context.provider.id) !== anthropicRows;
+  if (!isForeign || object === undefined || !isClaudeMessage(object))
+    return dialect.translation(endpoint, context);
+  const anthropic = findProvider('anthropic') ?? context.provider;
+  return anthropicRows.translation(endpoint, { ...context, provider: anthropic });
+}
+
+const plainHead = { status: 200, headers: {} };
+
+function contextOf(
+  provider: ProviderEntry,
+  model: string,
+  request: JsonObject,
+  options: RowOptions,
+): CallContext {
+  return {
+    provider,
+    model,
+    stream: false,
+    setting: options.setting ?? (() => undefined),
+    request,
+    strictOpenAiCompliance: options.strictOpenAiCompliance ?? true,
+    nowMs: options.nowMs ?? 0,
+    ...(options.modelOverrides === undefined ? {} : { modelOverrides: options.modelOverrides }),
+  };
+}

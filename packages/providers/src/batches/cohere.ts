@@ -1,0 +1,51 @@
+import { invalidField } from '../json/invalid-field.ts';
+import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import { findTranslation } from '../translation/find-translation.ts';
+import type { RowDialect } from './row.ts';
+
+/**
+ * Rows of a dataset that an embed job reads: a text each, and `custom_id` beside it, which a dataset keeps where
+ * it was made with `keep_fields`. https://docs.cohere.com/docs/embed-jobs-api
+ */
+export const cohereRows: RowDialect = {
+  endpoints: ['embed'],
+  translation: (endpoint, context) => findTranslation(context.provider, endpoint, context),
+  write({ customId }, body) {
+    const [text, ...others] = arrayOf(body.texts) ?? [];
+    if (typeof text !== 'string' || others.length > 0)
+      throw invalidField('input', 'must be one text: a row of a dataset has one');
+    return { text, custom_id: customId };
+  },
+  read(row) {
+    const customId = stringOf(row.custom_id);
+    if (customId === undefined) return undefined;
+    const vector = arrayOf(row.embedding);
+    const byType = objectOf(row.embeddings);
+    const texts = [stringOf(row.text) ?? ''];
+    const embeddings =
+      vector !== undefined
+        ? { float: [vector] }
+        : Object.fromEntries(
+            Object.entries(byType ?? {}).map(([type, one]) => [
+              type,
+              Array.isArray(one) && Array.isArray(one[0]) ? one : [one],
+            ]),
+          );
+    if (Object.keys(embeddings).length === 0)
+      return {
+        customId,
+        reply: undefined,
+        status: 0,
+        requestId: '',
+        error: { code: 'failed', message: 'The provider gave no vector for this line.' },
+      };
+    return {
+      customId,
+      reply: { id: customId, texts, embeddings },
+      status: 200,
+      requestId: '',
+      error: undefined,
+    };
+  },
+  endpointOf: () => 'embed',
+};
