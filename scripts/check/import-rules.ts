@@ -219,6 +219,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     ledger: ['kernel/tenancy'],
     // Files, batches and their jobs, as the other services know them.
     batches: ['kernel/tenancy'],
+    followed: ['kernel/tenancy'],
     'kernel/tenancy': ['kernel/http'],
     'kernel/http': ['kernel/access', 'kernel/database'],
     'kernel/openapi': [],
@@ -232,7 +233,10 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/data-service': {
     rpc: ['queries', 'rejects', 'retention', 'seals', 'sinks', 'files', 'control-plane'],
     // Batches over the files that callers leave, run line by line through a gateway.
-    batches: ['files', 'control-plane', 'settings.ts', 'pause.ts'],
+    batches: ['files', 'control-plane', 'through-gateway', 'settings.ts', 'pause.ts'],
+    // Work that goes on at providers, looked at through a gateway.
+    followed: ['control-plane', 'through-gateway', 'settings.ts', 'pause.ts'],
+    'through-gateway': [],
     files: [],
     // What the control plane is asked and told.
     'control-plane': [],

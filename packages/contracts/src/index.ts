@@ -80,6 +80,7 @@ export {
 } from './header-names.ts';
 export {
   type BatchLine,
+  type BatchStatement,
   batchKeySecret,
   batchLineHeader,
   isJobToken,
@@ -87,6 +88,7 @@ export {
   type JobTokenSeal,
   jobTokenLifeMs,
   jobTokenSeal,
+  type LookStatement,
   readBatchLine,
   writeBatchLine,
 } from './job-token.ts';
@@ -103,10 +105,13 @@ export {
   mcpTokenType,
   readMcpPath,
 } from './mcp-oauth.ts';
+export { endOf, followedWork, lookPathOf } from './operations/followed-work.ts';
 export { type MatchedObject, matchObject, objectsAt } from './operations/match-object.ts';
 export type {
   BodyKind,
   ErrorShape,
+  FollowedWork,
+  FollowInterval,
   HookKinds,
   MadeObject,
   ModelOperation,

@@ -17,6 +17,17 @@ describe('a job token', () => {
     expect(seal.read(token, 1_000 + jobTokenLifeMs)).toBeUndefined();
   });
 
+  it('says which look it is for, and is none of a batch then', () => {
+    const look = {
+      workId: '0190a0b0-0000-7000-8000-000000000001',
+      apiKeyId: '0190a0b0-0000-7000-8000-000000000002',
+      provider: '@openai',
+      path: '/v1/responses/resp_1',
+      traceId: 'a trace',
+    };
+    expect(seal.read(seal.sign(look, 0), 0)).toEqual(look);
+  });
+
   it('is refused changed, signed by somebody else, and when it is none', () => {
     const token = seal.sign(statement, 0);
     const forged = Buffer.from('{"batch":"x","endpoint":"/v1/x","until":9e15}').toString(

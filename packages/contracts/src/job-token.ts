@@ -1,11 +1,26 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+/** What a token of a job lets in. */
+export type JobStatement = BatchStatement | LookStatement;
+
+/** One look at work that goes on at a provider (docs/decisions/0109): `GET` of that path, from that provider, for that key. */
+export interface LookStatement {
+  readonly workId: string;
+  readonly apiKeyId: string;
+  /** `@slug` of a saved provider. */
+  readonly provider: string;
+  /** As `/v1/responses/resp_1`, without a query. */
+  readonly path: string;
+  /** Of the request that began the work. */
+  readonly traceId: string;
+}
+
 /**
  * How the runner of a batch speaks for the key that made it, without any secret of that key: a statement of the control plane, signed
  * with the token that only the services share. It opens one batch's endpoint for a few minutes, and names no key: which key a batch
  * is of, gateways ask the control plane, as they do for a key's secret (docs/decisions/0105).
  */
-export interface JobStatement {
+export interface BatchStatement {
   readonly batchId: string;
   /** The one path that lines are sent to, as `/v1/chat/completions`. */
   readonly endpoint: string;
@@ -58,8 +73,10 @@ export function jobTokenSeal(
   );
   const macOf = (text: string, key: Buffer) => createHmac('sha256', key).update(text).digest();
   return {
-    sign({ batchId, endpoint }, nowMs) {
-      const statement = { batch: batchId, endpoint, until: nowMs + jobTokenLifeMs };
+    sign(said, nowMs) {
+      const { batchId, workId, ...rest } = { batchId: undefined, workId: undefined, ...said };
+      const of = workId === undefined ? { batch: batchId } : { follow: workId };
+      const statement = { ...of, ...rest, until: nowMs + jobTokenLifeMs };
       const text = Buffer.from(JSON.stringify(statement)).toString('base64url');
       const macs = keys.map((key) => macOf(text, key).toString('base64url'));
       return `${prefix}${[text, ...macs].join('.')}`;
@@ -75,12 +92,12 @@ export function jobTokenSeal(
         });
       });
       if (!isOurs) return undefined;
-      const { batch, endpoint, until } = JSON.parse(Buffer.from(text, 'base64url').toString()) as {
-        batch: string;
-        endpoint: string;
-        until: number;
-      };
-      return nowMs < until ? { batchId: batch, endpoint } : undefined;
+      const { batch, follow, until, ...rest } = JSON.parse(
+        Buffer.from(text, 'base64url').toString(),
+      ) as { batch?: string; follow?: string; until: number };
+      if (nowMs >= until) return undefined;
+      const of = follow === undefined ? { batchId: batch } : { workId: follow };
+      return { ...of, ...rest } as JobStatement;
     },
   };
 }

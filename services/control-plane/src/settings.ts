@@ -148,6 +148,11 @@ export const settings = defineSettings({
       100,
       0,
     ),
+    FOLLOWED_PER_WORKSPACE_MAX: integer(
+      'works at providers that are followed for a workspace at once; more are billed only when they are polled',
+      10_000,
+      0,
+    ),
   },
   'Log exports': {
     LOG_EXPORTS_AT_ONCE: integer('log exports that this replica runs at once', 2, 0, 100),

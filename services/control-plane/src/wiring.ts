@@ -43,6 +43,7 @@ import { createChangeFeed } from './config-sync/change-feed.ts';
 import { createQuestionMetrics } from './config-sync/metrics.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
 import { usersOfProvider } from './documents/configs/named-by.ts';
+import { followHandlers } from './followed/follow-service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { repeat } from './kernel/database/repeat.ts';
@@ -94,6 +95,7 @@ export function wire(
   const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
   const barriers = new Barriers({ feed, db: client, logger });
   const vault = createCredentialVault(env.MASTER_KEY, env.MASTER_KEY_ALSO);
+  const jobTokens = jobTokenSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO);
   const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
   const ledgerPlace = {
     address: env.DATA_SERVICE_GRPC_URL,
@@ -445,11 +447,20 @@ export function wire(
           }),
         ),
         served(
+          jobs.FollowService,
+          followHandlers({
+            client,
+            tokens: jobTokens,
+            now,
+            followedMax: env.FOLLOWED_PER_WORKSPACE_MAX,
+          }),
+        ),
+        served(
           jobs.JobService,
           jobHandlers({
             client,
             vault,
-            tokens: jobTokenSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO),
+            tokens: jobTokens,
             now,
           }),
         ),

@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { jobTokenSeal } from '@sluice/contracts';
 import { testDatabase } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchHandlers } from '../src/batches/batch-service.ts';
 import { fileHandlers } from '../src/batches/file-service.ts';
 import { jobHandlers } from '../src/batches/job-service.ts';
+import { followHandlers } from '../src/followed/follow-service.ts';
 import { createCredentialVault } from '../src/kernel/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from '../src/kernel/database/client.ts';
 import { applyMigrations } from '../src/kernel/migrations/apply.ts';
@@ -13,6 +15,7 @@ let db: DatabaseClient;
 let files: ReturnType<typeof fileHandlers>;
 let batches: ReturnType<typeof batchHandlers>;
 let jobs: ReturnType<typeof jobHandlers>;
+let followed: ReturnType<typeof followHandlers>;
 const context = { signal: new AbortController().signal };
 const tokens = jobTokenSeal('services');
 const leaseMs = 60_000n;
@@ -29,6 +32,7 @@ beforeAll(async () => {
   files = fileHandlers({ ...parts, filesMax: 3, keptMs: 0 });
   batches = batchHandlers({ ...parts, pepper: randomBytes(32), batchesMax: 2 });
   jobs = jobHandlers({ ...parts, tokens });
+  followed = followHandlers({ ...parts, tokens, followedMax: 40 });
 });
 afterAll(() => db.$disconnect());
 
@@ -184,5 +188,67 @@ describe('a batch', () => {
       await db.batch.count(),
       await db.batchPart.count(),
     ]).toEqual([0, 0, 0]);
+  });
+});
+
+describe('work at a provider', () => {
+  const workOf = (at: number, whose = owner()) => ({
+    kind: 'response',
+    objectId: `resp_${at}`,
+    owner: whose,
+    provider: '@openai',
+    path: `/v1/responses/resp_${at}`,
+    traceId: 'a trace',
+    madeAtMs: BigInt(Date.now() - 20_000),
+  });
+  const claimLooks = async (over: object = {}) =>
+    await ask(followed.claimLooks, {
+      max: 10,
+      leaseMs,
+      kinds: ['response'],
+      withCounts: true,
+      ...over,
+    });
+
+  it('is one runner’s at a time, once noted however often it is told of, up to so many a workspace', async () => {
+    const whose = owner();
+    const works = Array.from({ length: 45 }, (_, at) => workOf(at, whose));
+    expect(await ask(followed.noteWork, { works: works.slice(0, 30) })).toEqual({ refused: 0 });
+    expect(await ask(followed.noteWork, { works: works.slice(30) })).toEqual({ refused: 5 });
+    await ask(followed.noteWork, { works: works.slice(0, 3) });
+    expect((await claimLooks({ kinds: ['video'] })).looks).toEqual([]);
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claimLooks()));
+    const looks = claims.flatMap((each) => each.looks);
+    expect(looks).toHaveLength(40);
+    expect(new Set(looks.map(({ id }) => id)).size).toBe(40);
+    expect(claims[0]?.counts.followed).toBe(40n);
+    for (const { id, token, work } of looks)
+      expect(tokens.read(token, Date.now())).toEqual({
+        workId: id,
+        apiKeyId: whose.apiKeyId,
+        provider: '@openai',
+        path: work.path,
+        traceId: 'a trace',
+      });
+    for (const { id, run } of looks) {
+      const told = { id, run, reason: 'completed', afterMs: 0n, failures: 0 };
+      expect(await ask(followed.noteLook, { ...told, state: 'ended' })).toEqual({ isHeld: true });
+      expect(await ask(followed.noteLook, { ...told, state: 'open' })).toEqual({ isHeld: false });
+    }
+    // What has ended is not begun anew by who tells of it late.
+    await ask(followed.noteWork, { works: works.slice(0, 3) });
+    expect(await claimLooks()).toMatchObject({ looks: [], counts: { followed: 0n } });
+  });
+
+  it('is another runner’s after its lease, and what the first says is not heard then', async () => {
+    await ask(followed.noteWork, { works: [workOf(100)] });
+    const [first] = (await claimLooks({ leaseMs: 1n })).looks;
+    await delay(20);
+    const [second] = (await claimLooks()).looks;
+    expect([second.id, second.run]).toEqual([first.id, first.run + 1]);
+    const open = { id: first.id, state: 'open', reason: '', afterMs: 60_000n, failures: 2 };
+    expect(await ask(followed.noteLook, { ...open, run: first.run })).toEqual({ isHeld: false });
+    expect(await ask(followed.noteLook, { ...open, run: second.run })).toEqual({ isHeld: true });
+    expect((await claimLooks()).looks).toEqual([]);
   });
 });

@@ -17,6 +17,16 @@ import { logStoreSettings } from '@sluice/object-store';
 import { receiverSettings } from '@sluice/otlp';
 import { replicationSettings } from './clickhouse/replication.ts';
 
+const hourMs = 3_600_000;
+
+const statusCheck = (what: string) =>
+  integer(
+    `ms between looks at a ${what}, while it is young; of an older one a tenth of its age`,
+    10_000,
+    10_000,
+    hourMs,
+  );
+
 /** Every setting of the data service, as docs/settings.md shows them. */
 export const settings = defineSettings({
   Process: {
@@ -33,13 +43,40 @@ export const settings = defineSettings({
       'host:port of the control plane’s gRPC, which knows of files and batches',
       '127.0.0.1:8790',
     ),
-    GATEWAY_URL: url('gateway that lines of batches are sent to', 'http://127.0.0.1:8787'),
+    GATEWAY_URL: url(
+      'gateway that lines of batches are sent to, and that looks at work at providers go through',
+      'http://127.0.0.1:8787',
+    ),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC beyond loopback', false),
     ...serverTlsSettings,
     ...clientTlsSettings,
     ...airGapSettings,
   },
   OpenTelemetry: receiverSettings,
+  'Work at providers': {
+    FOLLOWED_AT_ONCE: integer(
+      'works that this replica looks at at once, which go on at providers; 0 = none',
+      16,
+      0,
+      200,
+    ),
+    FOLLOW_LOOK_INTERVAL: integer('ms between looks for works that are due', 5_000, 10, 60_000),
+    RESPONSE_STATUS_CHECK_INTERVAL: statusCheck('response in the background, a run or a video'),
+    BATCH_STATUS_CHECK_INTERVAL: statusCheck('batch'),
+    FINETUNE_STATUS_CHECK_INTERVAL: statusCheck('fine-tuning job'),
+    FOLLOW_TIME_MAX: integer(
+      'ms after which work at a provider that has not ended counts as lost',
+      48 * hourMs,
+      hourMs,
+      365 * 24 * hourMs,
+    ),
+    FINETUNE_TIME_MAX: integer(
+      'ms of the same for fine-tuning jobs',
+      30 * 24 * hourMs,
+      hourMs,
+      365 * 24 * hourMs,
+    ),
+  },
   'Files and batches': {
     ...logStoreSettings,
     FILE_BYTES_MAX: integer('largest file, bytes', 512 * 1024 * 1024, 1, 100 * 1024 ** 3),

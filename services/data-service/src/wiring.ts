@@ -18,6 +18,7 @@ import { replicationOf } from './clickhouse/replication.ts';
 import { createSchemaGate } from './clickhouse/wait-for-schema.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
 import { watchStream } from './consumers/watch-stream.ts';
+import { followedPart } from './followed/followed-part.ts';
 import { createGapGauge } from './gap-gauge.ts';
 import { ingestMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
@@ -82,6 +83,7 @@ export async function wire(
   const sealer = createSealer({ client, catchUp, logger, nowMs, everyMs: 600_000 });
 
   const batches = batchesPart(env, { logger, metrics: registry });
+  const followed = followedPart(env, { ...batches, logger, metrics: registry });
   let isRetired = false;
   const schema = createSchemaGate(client, { isOwn: env.CLICKHOUSE_URL === undefined, logger });
   let consumer: UsageStreamConsumer | undefined;
@@ -175,6 +177,7 @@ export async function wire(
       stop: () => sealer.stop(),
     },
     batches.part,
+    followed, // asks by what batches have opened
     {
       name: 'usage-stream',
       start() {

@@ -77,6 +77,7 @@ import { requestLogPart } from './parts/request-log.ts';
 import { storedPart } from './parts/stored.ts';
 import { tokensPart } from './parts/tokens.ts';
 import { upstreamPart } from './parts/upstream.ts';
+import { workNotesPart } from './parts/work-notes.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import { createPipelines } from './pipeline/pipelines.ts';
 import { authenticate, letIn } from './pipeline/stages/authenticate.ts';
@@ -178,6 +179,7 @@ export async function wire(
   });
   const circuits = circuitsPart(redis.shared);
   const owners = new OwnerNotes(redis.shared);
+  const works = workNotesPart({ controlPlane, metrics, logger });
 
   const { recorder } = ledger;
   const { store } = held;
@@ -259,7 +261,15 @@ export async function wire(
   const watch = { metrics: createLimitMetrics(metrics), open: limits.open };
   const laddering = {
     ...calling,
-    ...ownersPart({ owners, shared: redis.shared, recorder, limits: limits.limits, watch, prices }),
+    ...ownersPart({
+      owners,
+      shared: redis.shared,
+      recorder,
+      limits: limits.limits,
+      watch,
+      prices,
+      workNotes: works.workNotes,
+    }),
     newer,
     strictParams: env.STRICT_PARAMS,
     guardrails,
@@ -471,6 +481,7 @@ export async function wire(
     ledger.part, // takes records until nothing is left that makes any
     held.part,
     stored.part,
+    works.part,
     { name: 'control-plane', gauges: partner.gauges },
     jwt.part, // reports to the control plane what it refused
     // What is settled last is told, too.

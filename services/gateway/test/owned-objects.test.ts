@@ -4,6 +4,7 @@ import { bytes, eventually, json, sse, startUpstream } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, kept, kinds, startKeeper, upstreams } from './keepers.ts';
+import { provesFollowing } from './proves-following.ts';
 import { type Records, readRecords } from './records.ts';
 import { type CallOptions, errorOf, type Scenario, startScenario } from './scenario.ts';
 
@@ -13,7 +14,13 @@ let scenario: Scenario;
 let records: Records;
 beforeAll(async () => {
   [scenario] = await Promise.all([
-    startScenario({ gateways: 2, redis: true, nats: true, lazyLedger: true }),
+    startScenario({
+      gateways: 2,
+      redis: true,
+      nats: true,
+      lazyLedger: true,
+      environment: { 'data-service': { FOLLOW_LOOK_INTERVAL: '100' } },
+    }),
     startKeeper(),
     startKeeper(),
     startKeeper(),
@@ -60,6 +67,26 @@ async function idOf(response: Response): Promise<string> {
 
 async function make(path: string, body: object = {}, gateway = 0): Promise<string> {
   return idOf(await ask(path, spread(), { body, gateway }));
+}
+
+/** A provider that admins saved. */
+async function saved(slug: string, host: string, models?: object[]): Promise<string> {
+  const manage = async (method: string, path: string, body: object) => {
+    const response = await scenario.call(`/v1${path}`, { method, host: null, body });
+    expect(response.status, await response.clone().text()).toBe(200);
+  };
+  await manage('POST', '/integrations', {
+    name: slug,
+    slug,
+    ai_provider_id: 'openai',
+    key: 'sk-saved',
+    configurations: { custom_host: `${host}/v1` },
+    create_default_provider: false,
+  });
+  if (models !== undefined)
+    await manage('PUT', `/integrations/${slug}/models`, { allow_all_models: false, models });
+  await manage('POST', '/providers', { name: slug, slug, integration_id: slug });
+  return `@${slug}`;
 }
 
 describe('what stays at a provider', () => {
@@ -429,6 +456,9 @@ describe('work that goes on after its answer', () => {
   });
 });
 
+describe('work that nobody polls', () =>
+  provesFollowing({ scenario: () => scenario, records: () => records, saved, target }));
+
 it('each published operation is answered as docs/operations.md says', async () => {
   const asked = [
     ...publishedOperations,
@@ -456,25 +486,6 @@ it('each published operation is answered as docs/operations.md says', async () =
 });
 
 describe('an owner that is a saved provider', () => {
-  const saved = async (slug: string, host: string, models?: object[]) => {
-    const manage = async (method: string, path: string, body: object) => {
-      const response = await scenario.call(`/v1${path}`, { method, host: null, body });
-      expect(response.status, await response.clone().text()).toBe(200);
-    };
-    await manage('POST', '/integrations', {
-      name: slug,
-      slug,
-      ai_provider_id: 'openai',
-      key: 'sk-saved',
-      configurations: { custom_host: `${host}/v1` },
-      create_default_provider: false,
-    });
-    if (models !== undefined)
-      await manage('PUT', `/integrations/${slug}/models`, { allow_all_models: false, models });
-    await manage('POST', '/providers', { name: slug, slug, integration_id: slug });
-    return `@${slug}`;
-  };
-
   it('is asked though no config and no header names it', async () => {
     const provider = await saved('keeper', upstreams[1]?.url ?? '');
     const id = await idOf(await ask('/v1/threads', { provider }, { body: {} }));

@@ -1,4 +1,10 @@
-import type { MadeObject, NamedObject, ObjectFacts, ObjectOperation } from './operation.ts';
+import type {
+  FollowedWork,
+  MadeObject,
+  NamedObject,
+  ObjectFacts,
+  ObjectOperation,
+} from './operation.ts';
 
 /** What passes through by a row of its own: nothing of it is set, translated or kept. */
 const passed = {
@@ -43,6 +49,16 @@ const made = (kind: MadeObject['kind'], object: string, id = 'id'): MadeObject =
 const named = (kind: NamedObject['kind'], ...at: NamedObject['at'][]): readonly NamedObject[] =>
   at.map((place) => ({ kind, at: place }));
 
+const goingOn = (object: MadeObject, follow: FollowedWork): MadeObject => ({ ...object, follow });
+
+/** A response in the background; any other has ended with its answer. */
+const response = goingOn(made('response', 'response'), {
+  every: 'RESPONSE_STATUS_CHECK_INTERVAL',
+  look: 'GET /v1/responses/:response_id',
+  ended: ['completed', 'failed', 'incomplete', 'cancelled'],
+  only: 'background',
+});
+
 const file = (...at: NamedObject['at'][]) => named('file', ...at);
 const filesOfTools = [
   ...file('body.tool_resources.code_interpreter.file_ids.*'),
@@ -58,7 +74,7 @@ const filesOfMessages = file(
 /** What `POST /v1/responses` makes and names. */
 export const responseObjects: ObjectFacts = {
   stored: 'unless-declined',
-  makes: [made('response', 'response')],
+  makes: [response],
   names: [
     ...named('response', 'body.previous_response_id'),
     ...named('conversation', 'body.conversation', 'body.conversation.id'),
@@ -117,7 +133,11 @@ function naming<Of extends { objects: { names: readonly NamedObject[] } }>(
 }
 
 const assistant = made('assistant', 'assistant');
-const run = made('run', 'thread.run');
+const run = goingOn(made('run', 'thread.run'), {
+  every: 'RESPONSE_STATUS_CHECK_INTERVAL',
+  look: 'GET /v1/threads/:thread_id/runs/:run_id',
+  ended: ['completed', 'failed', 'incomplete', 'cancelled', 'expired'],
+});
 const assistantOfRun = named('assistant', 'body.assistant_id');
 
 /**

@@ -105,7 +105,27 @@ export interface MadeObject {
   readonly id: string;
   /** The `object` of that document, so that an id of something else is not taken for it. */
   readonly object: string;
+  /** Work that goes on at the provider: how it is looked at until it has ended, whoever else looks. */
+  readonly follow?: FollowedWork;
 }
+
+/** Of one kind of object, the same wherever it is made. */
+export interface FollowedWork {
+  /** The setting of the data service that says how often it is looked at. */
+  readonly every: FollowInterval;
+  /** The address that tells its state: the last name stands for its id, any other is a member of its document. */
+  readonly look: `GET /v1/${string}`;
+  /** What its document's `status` says when it has ended. */
+  readonly ended: readonly string[];
+  /** Followed only where this member of its document is true. */
+  readonly only?: string;
+}
+
+/** Responses, runs and videos; batches; fine-tuning jobs. */
+export type FollowInterval =
+  | 'RESPONSE_STATUS_CHECK_INTERVAL'
+  | 'BATCH_STATUS_CHECK_INTERVAL'
+  | 'FINETUNE_STATUS_CHECK_INTERVAL';
 
 export interface NamedObject {
   readonly kind: ObjectKind;

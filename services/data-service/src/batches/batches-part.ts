@@ -7,10 +7,9 @@ import { Pool } from 'undici';
 import { Register } from '../control-plane/register.ts';
 import { Contents } from '../files/contents.ts';
 import type { Env } from '../settings.ts';
+import { gatewayOrigin } from '../through-gateway/gateway-origin.ts';
 import { BatchJobs } from './batch-jobs.ts';
 import { PartStore } from './part-store.ts';
-
-const gatewayUrlDefault = 'http://127.0.0.1:8787';
 
 const ends = ['completed', 'failed', 'expired', 'cancelled', 'left'] as const;
 
@@ -32,7 +31,7 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
   });
   const register = new Register(client);
   const contents = store === undefined ? undefined : new Contents(store);
-  const pool = new Pool(new URL(env.GATEWAY_URL ?? gatewayUrlDefault).origin, {
+  const pool = new Pool(gatewayOrigin(env.GATEWAY_URL), {
     connections: env.BATCHES_AT_ONCE * env.BATCH_LINES_AT_ONCE || 1,
     connect: { ...clientTls(env), timeout: 5_000 },
   });

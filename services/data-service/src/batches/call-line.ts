@@ -1,6 +1,13 @@
 import { batchLineHeader, writeBatchLine } from '@sluice/contracts';
-import { JsonError, jsonBounds, readJson } from '@sluice/json';
 import type { Dispatcher } from 'undici';
+import {
+  askedHeader,
+  awayCodes,
+  bytesOf,
+  errorIn,
+  jsonIn,
+  noError,
+} from '../through-gateway/answers.ts';
 
 /** What a line is sent with. */
 export interface LineCall {
@@ -69,25 +76,16 @@ export async function callLine(
       signal,
     });
     const { statusCode: status } = reply;
-    const pieces: Buffer[] = [];
-    let held = 0;
-    for await (const piece of reply.body as AsyncIterable<Buffer>) {
-      held += piece.length;
-      if (held > answerBytesMax) {
-        reply.body.destroy();
-        return { kind: 'answer', ...tooLarge(answerBytesMax) };
-      }
-      pieces.push(piece);
-    }
+    const bytes = await bytesOf(reply.body, answerBytesMax);
+    if (bytes === undefined) return { kind: 'answer', ...tooLarge(answerBytesMax) };
     const requestId = String(reply.headers['x-request-id'] ?? '');
-    const bytes = Buffer.concat(pieces);
     const value = jsonIn(bytes);
     const answer = { status, requestId, body: oneLine(bytes, value !== undefined) };
     // A provider was asked: that may be another of our kind, whose refusals are none of our key's.
     const isOurs = reply.headers[askedHeader] === undefined;
     return judged(
       answer,
-      isOurs ? errorIn(value) : none,
+      isOurs ? errorIn(value) : noError,
       retryAfterMs(reply.headers['retry-after']),
     );
   } catch (error) {
@@ -95,14 +93,6 @@ export async function callLine(
   }
 }
 
-/** Of our own refusals those that say nothing of the line, and nothing of its key. */
-const awayCodes: ReadonlySet<string> = new Set([
-  'auth.job_token',
-  'auth.unavailable',
-  'gateway.draining',
-  'gateway.bundle_unavailable',
-  'gateway.ledger_full',
-]);
 const waitCodes: ReadonlySet<string> = new Set([
   'limit.rate_exceeded',
   'limit.budget_exhausted',
@@ -110,10 +100,6 @@ const waitCodes: ReadonlySet<string> = new Set([
   'limit.unavailable',
   'overloaded',
 ]);
-
-/** Which provider answered; a refusal of the gateway's own has none. */
-const askedHeader = 'x-service-provider';
-const none = { code: '', message: '' };
 
 function judged(
   answer: LineAnswer,
@@ -128,28 +114,6 @@ function judged(
   if (status === 429 || isOwnLimit) return { kind: 'wait', afterMs, isOwnLimit, answer };
   if (status >= 500 || status === 408) return { kind: 'again', answer };
   return { kind: 'answer', ...answer };
-}
-
-/** As all of our refusals say it. */
-function errorIn(value: unknown): { code: string; message: string } {
-  const { error } = (typeof value === 'object' && value !== null ? value : {}) as {
-    error?: { code?: unknown; message?: unknown };
-  };
-  const { code, message } = error ?? {};
-  return {
-    code: typeof code === 'string' ? code : '',
-    message: typeof message === 'string' ? message : '',
-  };
-}
-
-/** Undefined = it is none that can be read. */
-function jsonIn(bytes: Buffer): unknown {
-  try {
-    return readJson(bytes, jsonBounds.reply);
-  } catch (error) {
-    if (error instanceof JsonError) return undefined;
-    throw error;
-  }
 }
 
 /** JSON as a line of its own; what is none, as a text. Within JSON's texts there are no ends of lines. */

@@ -5,7 +5,7 @@ import { type RpcClient, toldError } from '@sluice/rpc';
 
 const callMs = 10_000;
 
-/** What the control plane knows of files and batches, asked and told. */
+/** What the control plane knows of files, batches and work at providers, asked and told. */
 export class Register {
   readonly #client: RpcClient;
 
@@ -15,6 +15,7 @@ export class Register {
 
   readonly files = jobs.FileService.method;
   readonly jobs = jobs.JobService.method;
+  readonly followed = jobs.FollowService.method;
 
   /** @throws GatewayError as the control plane says it; `file.unavailable` when it is not there */
   async ask<I extends DescMessage, O extends DescMessage>(

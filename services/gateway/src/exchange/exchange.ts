@@ -26,6 +26,8 @@ export interface Exchange extends Identity {
   limits: Identity['limits'];
   /** Saved-only mode: what the request says configures nothing. Known before the config is. */
   isSavedOnly: boolean;
+  /** Our own look at work that goes on at a provider, by a token of the control plane. */
+  isLook: boolean;
   config: ConfigChoice | undefined;
   /** Set when routing begins: from here on a fault of ours is a fault of an attempt. */
   isRouting: boolean;
@@ -67,6 +69,7 @@ export function openExchange<Asked extends Subject>(
     metadata: arrival.caller.metadata,
     limits: undefined,
     isSavedOnly: false,
+    isLook: false,
     config: undefined,
     isRouting: false,
     decisionJson: '',

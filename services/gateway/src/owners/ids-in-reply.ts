@@ -8,6 +8,8 @@ export interface MadeId {
   readonly id: string;
   /** Which serves it; empty = the reply does not say. */
   readonly model: string;
+  /** As its row says it. */
+  readonly made: MadeObject;
 }
 
 /** A reply of which more must be held to read it is passed on unread. */
@@ -29,12 +31,13 @@ export function idsInDocument(
   document: Record<string, unknown>,
   makes: readonly MadeObject[],
 ): MadeId[] {
-  return makes.flatMap(({ kind, id: place, object }) => {
+  return makes.flatMap((made) => {
+    const { kind, id: place, object } = made;
     const id = document[place];
     if (document.object !== object || typeof id !== 'string') return [];
     if (id === '' || id.length > idLengthMax) return [];
     const { model } = document;
-    return [{ kind, id, model: typeof model === 'string' ? model.slice(0, 1024) : '' }];
+    return [{ kind, id, model: typeof model === 'string' ? model.slice(0, 1024) : '', made }];
   });
 }
 

@@ -4,6 +4,7 @@ import { priceReply } from '../money/price-attempt.ts';
 import type { PriceList } from '../money/price-list.ts';
 import { BillClaims } from '../owners/bill-claims.ts';
 import type { OwnerNotes } from '../owners/owner-notes.ts';
+import type { WorkNotes } from '../owners/work-notes.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
 import { LateBills } from '../visit/late-bills.ts';
@@ -15,14 +16,15 @@ export interface OwnersParts {
   limits: LimitStore;
   watch: LimitWatchers;
   prices: PriceList;
+  workNotes: WorkNotes;
 }
 
 /** Whose it is what stays at providers, and who bills what goes on there. */
-export function ownersPart({ owners, shared, prices, ...parts }: OwnersParts) {
+export function ownersPart({ owners, shared, prices, workNotes, ...parts }: OwnersParts) {
   const lateBills = new LateBills({
     ...parts,
     claims: new BillClaims(shared),
     price: (facts, target, atMs) => priceReply(facts, target, prices, atMs),
   });
-  return { owners, lateBills };
+  return { owners, lateBills, workNotes };
 }

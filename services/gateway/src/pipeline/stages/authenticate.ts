@@ -22,15 +22,23 @@ export function authenticate(
     const secret = exchange.arrival.caller.serviceKey;
     const admitted =
       enterJob !== undefined && secret !== undefined && isJobToken(secret)
-        ? enterJob(exchange, secret).then((key) => admit(exchange, key, store, scopes))
+        ? enterJob(exchange, secret).then(({ key, isLook }) =>
+            isLook ? welcome(exchange, key, store) : admit(exchange, key, store, scopes),
+          )
         : letIn(exchange, store, tokens, scopes);
     if (admitted instanceof Promise) await admitted;
     return next();
   };
 }
 
-/** The key that a line of a batch is of. @throws GatewayError `auth.job_token`, `auth.invalid_key` */
-export type EnterJob = (exchange: Exchange, token: string) => Promise<ResolvedKey>;
+/**
+ * The key that a line of a batch is of, or that began what is looked at, which need not be in force any more.
+ * @throws GatewayError `auth.job_token`, `auth.invalid_key`
+ */
+export type EnterJob = (
+  exchange: Exchange,
+  token: string,
+) => Promise<{ key: ResolvedKey; isLook: boolean }>;
 
 /** The same of a request that has no pipeline. @throws GatewayError */
 export function letIn(
@@ -58,6 +66,15 @@ export function admit(
   scopes?: readonly string[],
 ): void | Promise<void> {
   checkKey(exchange, key, scopes);
+  return welcome(exchange, key, store);
+}
+
+/** The same, whatever the key may do. */
+function welcome(
+  exchange: Exchange,
+  key: ResolvedKey,
+  store: Pick<ConfigStore, 'bundle'>,
+): void | Promise<void> {
   // Told in the log and the ledger even if the workspace cannot be had.
   exchange.key = key;
   const enter = (bundle: CompiledBundle | undefined) => {

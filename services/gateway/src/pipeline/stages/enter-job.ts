@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { batchLineHeader, type JobTokenSeal, readBatchLine, storedId } from '@sluice/contracts';
+import {
+  type BatchStatement,
+  batchLineHeader,
+  type JobTokenSeal,
+  type LookStatement,
+  readBatchLine,
+  storedId,
+} from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { uuidText } from '@sluice/usage';
 import type { ConfigStore } from '../../held/config-store.ts';
@@ -7,43 +14,73 @@ import { readCallerHeaders } from '../../http/caller-headers.ts';
 import type { EnterJob } from './authenticate.ts';
 
 /**
+ * Looks at work that goes on at a provider come for the key that began it, as do lines of batches for the key that made the batch.
+ *
  * Lines of batches come as requests of the key that made the batch, by a token that the control plane signed. It opens that batch's
  * endpoint and nothing else. The line's own headers, and its place in traces, come with it.
  */
 export function createEnterJob(
   seal: JobTokenSeal,
-  store: Pick<ConfigStore, 'heldBatch' | 'findBatch'>,
+  store: Pick<ConfigStore, 'heldBatch' | 'findBatch' | 'keyOfId'>,
 ): EnterJob {
   return async (exchange, token) => {
-    const { arrival } = exchange;
-    const statement = seal.read(token, arrival.startedAtMs);
+    const statement = seal.read(token, exchange.arrival.startedAtMs);
     if (statement === undefined) throw new GatewayError('auth.job_token');
-    const { batchId, endpoint } = statement;
-    const { [batchLineHeader]: sent, ...headers } = arrival.headers;
-    const line = readBatchLine(sent);
-    if (line?.batchId !== batchId || arrival.pathname !== endpoint || arrival.method !== 'POST')
-      throw new GatewayError('auth.job_token', {
-        message: 'The token of a batch opens the endpoint of that batch, and nothing else.',
-      });
-    const key = store.heldBatch(batchId) ?? (await store.findBatch(batchId));
-    if (key === undefined)
-      throw new GatewayError('auth.invalid_key', {
-        message: 'The key of this batch, or the batch itself, is gone.',
-      });
-    const known = { ...headers, ...line.headers };
-    const requestId = requestIdOf(batchId, line.customId);
-    const traceId = storedId('batch', batchId);
-    exchange.arrival = {
-      ...arrival,
-      headers: known,
-      caller: { ...readCallerHeaders(known), traceId, spanName: line.customId },
-      requestId,
-      requestIdText: uuidText(requestId),
-      traceId,
-    };
-    return key;
+    return 'workId' in statement
+      ? { key: await enterLook(statement), isLook: true }
+      : { key: await enterLine(statement), isLook: false };
+
+    /** Whatever became of the key but its end: what it began is billed to it. */
+    async function enterLook({ apiKeyId, provider, path, traceId }: LookStatement) {
+      const { arrival } = exchange;
+      if (arrival.method !== 'GET' || arrival.pathname !== path || arrival.search !== '')
+        throw new GatewayError('auth.job_token', {
+          message: 'The token of a look opens the one path that it names, and nothing else.',
+        });
+      const key = await store.keyOfId(apiKeyId);
+      if (key === undefined) throw new GatewayError('auth.invalid_key', { message: keyGone });
+      // What else was sent is nobody's word.
+      const headers = { 'x-service-provider': provider };
+      exchange.arrival = {
+        ...arrival,
+        headers,
+        caller: { ...readCallerHeaders(headers), traceId, spanName: 'follow' },
+        traceId,
+      };
+      exchange.isLook = true;
+      return key;
+    }
+
+    async function enterLine({ batchId, endpoint }: BatchStatement) {
+      const { arrival } = exchange;
+      const { [batchLineHeader]: sent, ...headers } = arrival.headers;
+      const line = readBatchLine(sent);
+      if (line?.batchId !== batchId || arrival.pathname !== endpoint || arrival.method !== 'POST')
+        throw new GatewayError('auth.job_token', {
+          message: 'The token of a batch opens the endpoint of that batch, and nothing else.',
+        });
+      const key = store.heldBatch(batchId) ?? (await store.findBatch(batchId));
+      if (key === undefined)
+        throw new GatewayError('auth.invalid_key', {
+          message: 'The key of this batch, or the batch itself, is gone.',
+        });
+      const known = { ...headers, ...line.headers };
+      const requestId = requestIdOf(batchId, line.customId);
+      const traceId = storedId('batch', batchId);
+      exchange.arrival = {
+        ...arrival,
+        headers: known,
+        caller: { ...readCallerHeaders(known), traceId, spanName: line.customId },
+        requestId,
+        requestIdText: uuidText(requestId),
+        traceId,
+      };
+      return key;
+    }
   };
 }
+
+const keyGone = 'The key that began this work is gone.';
 
 /** A UUIDv7 of the time of its batch, always the same for the same line: one that was called twice is seen. */
 function requestIdOf(batchId: string, customId: string): Buffer {

@@ -21,6 +21,8 @@ export function resolveConfig(options: {
     refusePrompts(exchange);
   };
   return (exchange, next) => {
+    // Its provider is named, and no default of the key or the workspace is meant.
+    if (exchange.isLook) return next();
     exchange.isSavedOnly =
       options.blockInlineConfig || exchange.bundle?.source.blockInlineConfig === true;
     if (exchange.isSavedOnly) refuseInline(exchange.arrival);

@@ -4,6 +4,7 @@ import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
 import { accountOf } from '../../owners/route-to-owner.ts';
+import type { WorkNotes } from '../../owners/work-notes.ts';
 import type { LateBills } from '../late-bills.ts';
 import type { Step } from '../step.ts';
 import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
@@ -11,10 +12,11 @@ import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 export interface NoteOwnerParts {
   owners: OwnerNotes;
   lateBills: Pick<LateBills, 'hear'>;
+  workNotes: Pick<WorkNotes, 'note'>;
 }
 
 /** Nobody is asked for what is another workspace's there; what is made is noted before its maker has heard all of it. */
-export function noteOwner({ owners, lateBills }: NoteOwnerParts): Step {
+export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Step {
   return {
     run(visit, next) {
       refuseOthers(visit);
@@ -34,8 +36,10 @@ export function noteOwner({ owners, lateBills }: NoteOwnerParts): Step {
         const provider = target.saved === undefined ? target.entry.id : `@${target.saved.slug}`;
         const account = accountOf(target);
         const organisationId = key?.source.organisationId ?? '';
+        const follower = followerOf(of, provider);
         const noting = observedReply(reply, (document) => {
-          const notes = idsInDocument(document, makes).flatMap(({ kind, id, model }) => {
+          const notes = idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
+            if (follower !== undefined) workNotes.note(made, document, follower);
             const served = model || subject.modelOfNamed || target.servedModel;
             const note = { kind, workspaceId, origin, provider, account, model: served };
             return owners.note(organisationId, id, note) ?? [];
@@ -51,6 +55,23 @@ export function noteOwner({ owners, lateBills }: NoteOwnerParts): Step {
 }
 
 const none: NonNullable<ObjectFacts['makes']> = [];
+
+/**
+ * Who looks at what was made until it has ended. Nobody where a caller brought the credential: we keep none of theirs. Nor for a
+ * caller with a token: it ends before the work does, and nobody can speak for it then.
+ */
+function followerOf({ exchange, target }: TargetVisit, provider: string) {
+  const { key, arrival } = exchange;
+  if (key === undefined || 'validUntilMs' in key || target?.saved === undefined) return undefined;
+  if (target.credentialBy !== 'admin') return undefined;
+  const { organisationId, workspaceId, id } = key.source;
+  return {
+    owner: { organisationId, workspaceId, apiKeyId: id },
+    provider,
+    traceId: arrival.traceId,
+    madeAtMs: arrival.startedAtMs,
+  };
+}
 
 /** Its replies may say of work that it has ended. */
 function isBilled({ exchange }: TargetVisit): boolean {

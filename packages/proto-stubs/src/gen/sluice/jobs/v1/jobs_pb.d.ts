@@ -1372,6 +1372,282 @@ export declare type ReadFileResponse = Message<"sluice.jobs.v1.ReadFileResponse"
 export declare const ReadFileResponseSchema: GenMessage<ReadFileResponse>;
 
 /**
+ * @generated from message sluice.jobs.v1.Work
+ */
+export declare type Work = Message<"sluice.jobs.v1.Work"> & {
+  /**
+   * As the operations table calls what was made.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * The provider's id of it.
+   *
+   * @generated from field: string object_id = 2;
+   */
+  objectId: string;
+
+  /**
+   * @generated from field: sluice.jobs.v1.Owner owner = 3;
+   */
+  owner?: Owner | undefined;
+
+  /**
+   * The saved provider that has it, as `@slug`.
+   *
+   * @generated from field: string provider = 4;
+   */
+  provider: string;
+
+  /**
+   * By which it is looked at, as `/v1/responses/resp_1`.
+   *
+   * @generated from field: string path = 5;
+   */
+  path: string;
+
+  /**
+   * Of the request that made it.
+   *
+   * @generated from field: string trace_id = 6;
+   */
+  traceId: string;
+
+  /**
+   * @generated from field: int64 made_at_ms = 7;
+   */
+  madeAtMs: bigint;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.Work.
+ * Use `create(WorkSchema)` to create a new message.
+ */
+export declare const WorkSchema: GenMessage<Work>;
+
+/**
+ * @generated from message sluice.jobs.v1.NoteWorkRequest
+ */
+export declare type NoteWorkRequest = Message<"sluice.jobs.v1.NoteWorkRequest"> & {
+  /**
+   * @generated from field: repeated sluice.jobs.v1.Work works = 1;
+   */
+  works: Work[];
+};
+
+/**
+ * Describes the message sluice.jobs.v1.NoteWorkRequest.
+ * Use `create(NoteWorkRequestSchema)` to create a new message.
+ */
+export declare const NoteWorkRequestSchema: GenMessage<NoteWorkRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.NoteWorkResponse
+ */
+export declare type NoteWorkResponse = Message<"sluice.jobs.v1.NoteWorkResponse"> & {
+  /**
+   * Of these so many are not followed: their workspace has too many that are.
+   *
+   * @generated from field: int32 refused = 1;
+   */
+  refused: number;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.NoteWorkResponse.
+ * Use `create(NoteWorkResponseSchema)` to create a new message.
+ */
+export declare const NoteWorkResponseSchema: GenMessage<NoteWorkResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.ClaimLooksRequest
+ */
+export declare type ClaimLooksRequest = Message<"sluice.jobs.v1.ClaimLooksRequest"> & {
+  /**
+   * @generated from field: int32 max = 1;
+   */
+  max: number;
+
+  /**
+   * After so long without a word another one may look.
+   *
+   * @generated from field: int64 lease_ms = 2;
+   */
+  leaseMs: bigint;
+
+  /**
+   * What the asker knows how to follow.
+   *
+   * @generated from field: repeated string kinds = 3;
+   */
+  kinds: string[];
+
+  /**
+   * @generated from field: bool with_counts = 4;
+   */
+  withCounts: boolean;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ClaimLooksRequest.
+ * Use `create(ClaimLooksRequestSchema)` to create a new message.
+ */
+export declare const ClaimLooksRequestSchema: GenMessage<ClaimLooksRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.ClaimLooksResponse
+ */
+export declare type ClaimLooksResponse = Message<"sluice.jobs.v1.ClaimLooksResponse"> & {
+  /**
+   * @generated from field: repeated sluice.jobs.v1.Look looks = 1;
+   */
+  looks: Look[];
+
+  /**
+   * Where they were asked for.
+   *
+   * @generated from field: sluice.jobs.v1.FollowedCounts counts = 2;
+   */
+  counts?: FollowedCounts | undefined;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ClaimLooksResponse.
+ * Use `create(ClaimLooksResponseSchema)` to create a new message.
+ */
+export declare const ClaimLooksResponseSchema: GenMessage<ClaimLooksResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.FollowedCounts
+ */
+export declare type FollowedCounts = Message<"sluice.jobs.v1.FollowedCounts"> & {
+  /**
+   * @generated from field: int64 followed = 1;
+   */
+  followed: bigint;
+
+  /**
+   * When the oldest was made; 0 = there is none.
+   *
+   * @generated from field: int64 oldest_at_ms = 2;
+   */
+  oldestAtMs: bigint;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.FollowedCounts.
+ * Use `create(FollowedCountsSchema)` to create a new message.
+ */
+export declare const FollowedCountsSchema: GenMessage<FollowedCounts>;
+
+/**
+ * @generated from message sluice.jobs.v1.Look
+ */
+export declare type Look = Message<"sluice.jobs.v1.Look"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Counts who took it up.
+   *
+   * @generated from field: int32 run = 2;
+   */
+  run: number;
+
+  /**
+   * @generated from field: sluice.jobs.v1.Work work = 3;
+   */
+  work?: Work | undefined;
+
+  /**
+   * With which a gateway lets this look in, and nothing else.
+   *
+   * @generated from field: string token = 4;
+   */
+  token: string;
+
+  /**
+   * Looks in a row that came to nothing.
+   *
+   * @generated from field: int32 failures = 5;
+   */
+  failures: number;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.Look.
+ * Use `create(LookSchema)` to create a new message.
+ */
+export declare const LookSchema: GenMessage<Look>;
+
+/**
+ * @generated from message sluice.jobs.v1.NoteLookRequest
+ */
+export declare type NoteLookRequest = Message<"sluice.jobs.v1.NoteLookRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: int32 run = 2;
+   */
+  run: number;
+
+  /**
+   * open, ended, lost or gone.
+   *
+   * @generated from field: string state = 3;
+   */
+  state: string;
+
+  /**
+   * Why it is not open any more.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Of open work: when it is due again.
+   *
+   * @generated from field: int64 after_ms = 5;
+   */
+  afterMs: bigint;
+
+  /**
+   * @generated from field: int32 failures = 6;
+   */
+  failures: number;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.NoteLookRequest.
+ * Use `create(NoteLookRequestSchema)` to create a new message.
+ */
+export declare const NoteLookRequestSchema: GenMessage<NoteLookRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.NoteLookResponse
+ */
+export declare type NoteLookResponse = Message<"sluice.jobs.v1.NoteLookResponse"> & {
+  /**
+   * @generated from field: bool is_held = 1;
+   */
+  isHeld: boolean;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.NoteLookResponse.
+ * Use `create(NoteLookResponseSchema)` to create a new message.
+ */
+export declare const NoteLookResponseSchema: GenMessage<NoteLookResponse>;
+
+/**
  * At the control plane. Gateways ask for what callers may know, data services
  * for what it takes to write and read contents.
  *
@@ -1572,6 +1848,45 @@ export declare const JobService: GenService<{
     methodKind: "unary";
     input: typeof ReleaseBatchRequestSchema;
     output: typeof ReleaseBatchResponseSchema;
+  },
+}>;
+
+/**
+ * At the control plane: work that goes on at a provider after its answer, and
+ * is looked at until it has ended.
+ *
+ * @generated from service sluice.jobs.v1.FollowService
+ */
+export declare const FollowService: GenService<{
+  /**
+   * Told by gateways. What is followed already stays as it is.
+   *
+   * @generated from rpc sluice.jobs.v1.FollowService.NoteWork
+   */
+  noteWork: {
+    methodKind: "unary";
+    input: typeof NoteWorkRequestSchema;
+    output: typeof NoteWorkResponseSchema;
+  },
+  /**
+   * Asked by data services: work that is due, each for one look of one of them.
+   *
+   * @generated from rpc sluice.jobs.v1.FollowService.ClaimLooks
+   */
+  claimLooks: {
+    methodKind: "unary";
+    input: typeof ClaimLooksRequestSchema;
+    output: typeof ClaimLooksResponseSchema;
+  },
+  /**
+   * What a look came to. Of one that took too long nothing is heard.
+   *
+   * @generated from rpc sluice.jobs.v1.FollowService.NoteLook
+   */
+  noteLook: {
+    methodKind: "unary";
+    input: typeof NoteLookRequestSchema;
+    output: typeof NoteLookResponseSchema;
   },
 }>;
 

@@ -1,0 +1,68 @@
+import { endOf, type FollowedWork } from '@sluice/contracts';
+import type { jobs } from '@sluice/proto-stubs';
+import type { Dispatcher } from 'undici';
+import { askedHeader, awayCodes, bytesOf, errorIn, jsonIn } from '../through-gateway/answers.ts';
+
+/** What one look came to. */
+export type Seen =
+  | { readonly kind: 'open' }
+  /** It has ended; billed it is by the gateway through which that was seen. */
+  | { readonly kind: 'ended'; readonly reason: string }
+  /** Its key, workspace or provider is gone, or the provider does not know it any more. */
+  | { readonly kind: 'gone'; readonly reason: string }
+  /** The provider does not know it: it may have been made a moment ago. */
+  | { readonly kind: 'missing' }
+  /** Nothing is known of it this time. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface Looker {
+  readonly pool: Dispatcher;
+  readonly timeoutMs: number;
+  readonly answerBytesMax: number;
+}
+
+/** Asks a gateway for the state of work, as its key would. Never rejects. */
+export async function lookAtWork(
+  { pool, timeoutMs, answerBytesMax }: Looker,
+  { token, work }: jobs.Look,
+  follow: FollowedWork,
+  signal: AbortSignal,
+): Promise<Seen> {
+  try {
+    const reply = await pool.request({
+      method: 'GET',
+      path: work?.path ?? '/',
+      headers: { authorization: `Bearer ${token}` },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    const bytes = await bytesOf(reply.body, answerBytesMax);
+    if (bytes === undefined) return failed('its document is too large');
+    const document = jsonIn(bytes);
+    const { statusCode: status } = reply;
+    if (reply.headers[askedHeader] === undefined) return ofRefusal(status, errorIn(document).code);
+    if (status === 404 || status === 410) return { kind: 'missing' };
+    if (status !== 200) return failed(`status ${status}`);
+    if (typeof document !== 'object' || document === null) return failed('it is no document');
+    const reason = endOf(follow, document as Record<string, unknown>);
+    return reason === undefined ? { kind: 'open' } : { kind: 'ended', reason };
+  } catch (error) {
+    return failed(error instanceof Error ? error.message : 'no answer');
+  }
+}
+
+/** A provider that is gone, or is another one now. What comes back one day is looked at again. */
+const goneCodes: ReadonlySet<string> = new Set([
+  'auth.invalid_key',
+  'provider.not_found',
+  'provider.endpoint_unsupported',
+  'object.owner_unknown',
+]);
+
+function ofRefusal(status: number, code: string): Seen {
+  if (!awayCodes.has(code) && goneCodes.has(code)) return { kind: 'gone', reason: code };
+  return failed(code || `status ${status}`);
+}
+
+const failed = (reason: string): Seen => ({ kind: 'failed', reason });
