@@ -277,6 +277,12 @@ export const errorCodes = {
     type: 'rate_limit_error',
     text: 'As many sessions are open at once as may be.',
   },
+  'limit.unmetered': {
+    status: 403,
+    retry: 'next-target',
+    type: 'permission_error',
+    text: 'What is said with a client secret of the provider cannot be limited, and there are limits.',
+  },
   'limit.max_cost': {
     status: 412,
     retry: 'next-target',

@@ -55,7 +55,7 @@ export { type WithoutParameter, withoutRefusedParameter } from './errors/refused
 export { finalFaultOf } from './final-faults.ts';
 export { type CutEvent, cutEvent, EventCutter } from './framing/cut-events.ts';
 export { fieldsOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';
-export { arrayOf, objectOf } from './json/json-access.ts';
+export { arrayOf, objectOf, stringOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
 export { factsOfModel, modelFamilies } from './models/facts-of-model.ts';
 export type { ModelFacts, ModelFamily } from './models/model-facts.ts';

@@ -48,10 +48,11 @@ const rules: readonly Rule[] = [
     '/(?:chat/completions|completions|fim/completions|embeddings|responses(?:/input_tokens|/compact)?|moderations|chat/moderations|classifications|rerank|ocr|messages|messages/count_tokens|chat|embed|generate|tokenize|images/(?:generations|edits|variations)|audio/(?:speech|transcriptions|translations)|videos|video/generations|fine_tuning/jobs|assistants|threads/runs|threads/[^/]+/runs|embedding/text)',
     ['model'],
   ),
-  rule('body', '/realtime/(?:sessions|client_secrets|calls|transcription_sessions)', [
-    'model',
-    'session.model',
-  ]),
+  rule(
+    'body',
+    '/realtime/(?:sessions|transcription_sessions|(?:translations/)?(?:client_secrets|calls)|calls/[^/]+/accept)',
+    ['model', 'session.model'],
+  ),
   rule('body', '/messages/batches', ['requests.*.params.model']),
   // On Vertex AI two paths look as if they named a model.
   rule('body', `${location}/endpoints/openapi/(?:chat/completions|completions|embeddings)`, [
@@ -117,7 +118,7 @@ const rules: readonly Rule[] = [
   rule('files', '/(?:files|uploads)(?:/.*)?'),
   rule(
     'nobody',
-    '/(?:vector_stores|containers|conversations)(?:/.*)?|/threads(?:/[^/]+(?:/messages(?:/[^/]+)?|/runs/[^/]+(?:/submit_tool_outputs|/cancel)?)?)?|/assistants/[^/]+|(?:/messages)?/batches/[^/]+/cancel|/fine_tuning/jobs/[^/]+/(?:cancel|pause|resume)|/responses/[^/]+/cancel',
+    '/(?:vector_stores|containers|conversations)(?:/.*)?|/threads(?:/[^/]+(?:/messages(?:/[^/]+)?|/runs/[^/]+(?:/submit_tool_outputs|/cancel)?)?)?|/assistants/[^/]+|(?:/messages)?/batches/[^/]+/cancel|/fine_tuning/jobs/[^/]+/(?:cancel|pause|resume)|/responses/[^/]+/cancel|/realtime/calls/[^/]+/(?:reject|refer|hangup)',
   ),
 ];
 

@@ -58,6 +58,7 @@ beforeAll(async () => {
       explainMcp: answer('estimate'),
       prompt: answer('prompt'),
       renderPrompt: answer('renderPrompt'),
+      realtime: {},
       agent: answer('agent'),
     },
     mcp: (req, res) => {

@@ -25,6 +25,7 @@ import type { ServeMcp } from './mcp/serve-mcp.ts';
 import { adminPagePaths, adminRootPaths, isAdminPath, isCallersPath } from './routes/admin.ts';
 import { live, type Readiness, ready } from './routes/health.ts';
 import { noRoute } from './routes/no-route.ts';
+import { letPagesCall } from './routes/page-calls.ts';
 import { type Asking, type ServeDeps, serve } from './routes/serve.ts';
 import { pathnameOf, unifiedEndpoints } from './routes/unified-endpoints.ts';
 
@@ -42,6 +43,8 @@ export interface AppDeps extends ServeDeps {
     prompt: (exchange: Exchange) => Promise<Reply>;
     renderPrompt: (exchange: Exchange) => Promise<Reply>;
     agent: (exchange: Exchange) => Promise<Reply>;
+    /** Secrets and calls of sessions, by their operations. */
+    realtime: Readonly<Partial<Record<ObjectOperationId, (exchange: Exchange) => Promise<Reply>>>>;
   };
   /** Requests to MCP servers, which have addresses at the root. */
   mcp: ServeMcp;
@@ -69,7 +72,9 @@ export function createApp(deps: AppDeps): RequestListener {
       operation.id,
       serve(
         operation,
-        operation.id === operations.retrieveModel.id ? deps.pipelines.model : deps.pipelines.proxy,
+        operation.id === operations.retrieveModel.id
+          ? deps.pipelines.model
+          : (deps.pipelines.realtime[operation.id] ?? deps.pipelines.proxy),
         deps,
       ),
     ]),
@@ -84,6 +89,7 @@ export function createApp(deps: AppDeps): RequestListener {
   return (req, res) => {
     const handle = req.method === 'POST' ? direct.get(withoutQuery(req.url ?? '')) : undefined;
     if (handle !== undefined) return handle(req, res);
+    if (letPagesCall(req, res)) return;
     const server = mcpAddress(req.url ?? '');
     if (server !== undefined) return deps.mcp(req, res, server);
     if (isAgentPath(req.url ?? '')) return agent(req, res);

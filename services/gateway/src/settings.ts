@@ -246,6 +246,10 @@ export const settings = defineSettings({
       timerMsMax,
     ),
     REALTIME_SESSION_TIMEOUT: integer('ms that a session may last', 7_200_000, 1, timerMsMax),
+    REALTIME_VENDOR_SECRETS: bool(
+      'client secrets are the provider’s own: what is said with them is neither counted nor limited, and keys with limits get none',
+      false,
+    ),
   },
   'MCP servers': {
     MCP_GATEWAY_BASE_URL: url(

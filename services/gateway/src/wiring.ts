@@ -322,7 +322,7 @@ export async function wire(
   };
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
-    authenticate: authenticate(store, jwt.tokens, undefined, enterJob),
+    authenticate: authenticate(store, jwt.tokens, undefined, [enterJob]),
     authenticateForRender: authenticate(store, jwt.tokens, operations.promptRender.scopes),
     enforceLimits: enforceLimits(limits.limits, watch),
     resolveConfig: resolvesConfig,
@@ -420,12 +420,14 @@ export async function wire(
     watch,
     guard: upstream.guard,
     store,
+    tokens: jwt.tokens,
   });
   const app = createApp({
     ...serving,
     mcp: mcp.serve,
     pipelines: {
       ...createPipelines({ ...stages, runTools: runTools(running) }),
+      realtime: realtime.pipelines,
       explain: createExplain(explaining),
       estimate: createEstimate(explaining),
       explainMcp: explainMcp({ ...deciding, meter, access: mcp.access, whose: mcp.whose }),

@@ -7,7 +7,7 @@ import type {
 } from './operation.ts';
 
 /** What passes through by a row of its own: nothing of it is set, translated or kept. */
-const passed = {
+export const passed = {
   about: 'object',
   body: 'raw',
   takes: 'nothing',

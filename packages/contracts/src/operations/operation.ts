@@ -76,11 +76,13 @@ export type ObjectFamily =
   | 'conversations'
   | 'stored completions'
   | 'vector stores'
-  | 'assistants';
+  | 'assistants'
+  | 'realtime calls';
 
 export type ObjectKind =
   | 'assistant'
   | 'batch'
+  | 'call'
   | 'completion'
   | 'conversation'
   | 'file'
@@ -129,8 +131,8 @@ export type FollowInterval =
 
 export interface NamedObject {
   readonly kind: ObjectKind;
-  /** `path.<name>` of the address, or `body.<members>`, where `*` stands for each item of a list. */
-  readonly at: `path.${string}` | `body.${string}`;
+  /** `path.<name>` of the address, `query.<name>`, or `body.<members>`, where `*` stands for each item of a list. */
+  readonly at: `path.${string}` | `query.${string}` | `body.${string}`;
 }
 
 /** Names a saved prompt, and becomes the request that the prompt's template makes. */

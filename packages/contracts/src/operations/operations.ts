@@ -1,6 +1,6 @@
 import { completionObjects, objectRows, responseObjects } from './object-operations.ts';
 import type { ModelOperation, ObjectOperation, Operation, ToolOperation } from './operation.ts';
-import { realtimeOperations } from './realtime-operations.ts';
+import { realtimeCallOperations, realtimeOperations } from './realtime-operations.ts';
 
 const inference = ['completions.write'] as const;
 
@@ -160,6 +160,7 @@ const rows = {
   },
   ...objectRows,
   ...realtimeOperations,
+  ...realtimeCallOperations,
   promptComplete: {
     about: 'prompt',
     at: 'POST /v1/prompts/:reference/completions',

@@ -8,6 +8,7 @@ export const openAiKeeps: Keepings = {
   'stored completions': {},
   'vector stores': { headers: { 'openai-beta': 'assistants=v2' } },
   assistants: { headers: { 'openai-beta': 'assistants=v2' } },
+  'realtime calls': {},
 };
 
 /** The same where no header is asked for. */
@@ -17,6 +18,7 @@ export const openAiKeepsPlainly: Keepings = {
   'stored completions': {},
   'vector stores': {},
   assistants: {},
+  'realtime calls': {},
 };
 
 /** The ids of those that keep something of the family, in the catalogue's order. */

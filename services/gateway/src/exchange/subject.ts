@@ -3,6 +3,7 @@ import type { MediaRule, RequestSize } from '@sluice/engine';
 import type { FormPart, JsonObject } from '@sluice/providers';
 import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
+import type { AskedSession, MintedSecret } from './asked-session.ts';
 import type { ServerEvent } from './event.ts';
 import type { NamedObjects } from './named-objects.ts';
 
@@ -41,6 +42,14 @@ export interface ModelCall extends Asked {
   wantsStream: boolean;
   /** What is said in the session names it, and is judged there. */
   namesModelLater?: boolean;
+  /** The session that a secret or a call is asked for. */
+  asked?: AskedSession;
+  /** Who asks shows a secret that was made for browsers. */
+  minted?: MintedSecret;
+  /** What a secret is asked for with: its life, and the body as it came. */
+  secret?: { readonly lifeMs: number; readonly body: JsonObject };
+  /** The offer of a call over WebRTC. */
+  sdp?: string;
   /** Which visit of the model this is for one request whose tools the gateway runs, from 1; undefined = it runs none. */
   toolRound?: number;
   /** The saved prompt that the request is made from; the operation is its own, once it is known. */

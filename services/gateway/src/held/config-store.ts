@@ -214,6 +214,11 @@ export class ConfigStore {
     return this.#keys.find(secret);
   }
 
+  /** What is held now, or asked for, of a key that was in force here or at another gateway. @throws as `findKey` does */
+  keyOfHash(hashHex: string): Promise<ResolvedKey | undefined> {
+    return this.#keys.findByHash(hashHex);
+  }
+
   /** The key that a grant to a client of MCP is of, when it is held: no waiting. */
   heldGrant(id: string): ResolvedKey | undefined {
     return this.#keys.heldGrant(id);

@@ -121,6 +121,15 @@ export class HeldKeys {
     return this.#find(batchKeySecret(id));
   }
 
+  /**
+   * The key that was known by this hash when something was sealed in its name; undefined when it is gone. One that the
+   * control plane knows by another pepper by now is gone as well. @throws as `find` does
+   */
+  async findByHash(hashHex: string): Promise<ResolvedKey | undefined> {
+    const held = this.#byHash.get(hashHex);
+    return held ?? this.#lookUp(undefined, Buffer.from(hashHex, 'hex'), hashHex);
+  }
+
   async #find(secret: string): Promise<ResolvedKey | undefined> {
     const hash = hashServiceKey(secret, this.#pepper);
     const hashHex = hash.toString('hex');
@@ -225,7 +234,11 @@ export class HeldKeys {
     return this.#options.source.resolveKey(Buffer.from(hashHex, 'hex'));
   }
 
-  async #lookUp(secret: string, hash: Buffer, hashHex: string): Promise<ResolvedKey | undefined> {
+  async #lookUp(
+    secret: string | undefined,
+    hash: Buffer,
+    hashHex: string,
+  ): Promise<ResolvedKey | undefined> {
     const askAgainAt = this.#unknown.get(hashHex);
     if (askAgainAt !== undefined && askAgainAt > Date.now()) return undefined;
     const underWay = this.#lookups.get(hashHex);
@@ -271,8 +284,8 @@ export class HeldKeys {
   }
 
   /** Nothing where no pepper is rotated: there is one hash then. */
-  #hashesOf(secret: string): KeyHashes | undefined {
-    if (this.#otherPeppers.length === 0) return undefined;
+  #hashesOf(secret: string | undefined): KeyHashes | undefined {
+    if (this.#otherPeppers.length === 0 || secret === undefined) return undefined;
     return {
       pepper: pepperName(this.#pepper),
       others: this.#otherPeppers.map((pepper) => ({

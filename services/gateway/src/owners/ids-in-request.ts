@@ -36,6 +36,11 @@ export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[]
       add(ids, kind, parameters[members[0] ?? ''], at);
       continue;
     }
+    if (where === 'query') {
+      for (const id of new URLSearchParams(subject.search).getAll(members[0] ?? ''))
+        add(ids, kind, id, at);
+      continue;
+    }
     const before = ids.length;
     collect(subject.json, members, kind, at, ids);
     isInBody ||= ids.length > before;

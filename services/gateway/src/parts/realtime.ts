@@ -1,22 +1,46 @@
+import { hkdfSync } from 'node:crypto';
+import { createSealer } from '@sluice/mcp';
 import type { ConnectGuard } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
 import type { AttemptListener } from '../exchange/attempt.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
 import type { ConfigStore } from '../held/config-store.ts';
+import type { TokenKeys } from '../jwt-keys/token-keys.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
-import { createSessionPipeline, type SessionEntrance } from '../pipeline/pipelines.ts';
+import {
+  createCallPipelines,
+  createSessionPipeline,
+  type SessionEntrance,
+  type Stages,
+} from '../pipeline/pipelines.ts';
+import { authenticate } from '../pipeline/stages/authenticate.ts';
 import { type RouteParts, routeToTarget } from '../pipeline/stages/route-to-target.ts';
+import { createEnterMinted } from '../realtime/enter-minted.ts';
+import { mintSecret } from '../realtime/mint-secret.ts';
 import { openSession, prepareSession } from '../realtime/open-session.ts';
+import { prepareVendorSecret } from '../realtime/pass-secret.ts';
+import { readCallRequest } from '../realtime/read-call-request.ts';
+import { readSecretRequest } from '../realtime/read-secret-request.ts';
 import { readSessionRequest } from '../realtime/read-session-request.ts';
 import { serveSessions } from '../realtime/serve-sessions.ts';
 import { Sessions } from '../realtime/sessions.ts';
+import { prepareCallRequest, superviseCall } from '../realtime/supervise-call.ts';
 import { observe, type ServeDeps } from '../routes/serve.ts';
 import type { Env } from '../settings.ts';
-import { createSessionLadder, type LadderParts } from '../visit/ladder.ts';
+import {
+  callProvider,
+  createCallLadder,
+  createSessionLadder,
+  type Ladder,
+  type LadderParts,
+} from '../visit/ladder.ts';
+import { prepareCall } from '../visit/steps/prepare-call.ts';
+import { shapeBody } from '../visit/steps/shape-body.ts';
 
 export interface RealtimeParts {
   serving: ServeDeps;
-  stages: SessionEntrance;
+  stages: SessionEntrance & Pick<Stages, 'readProxyRequest'>;
   routing: RouteParts;
   ladder: LadderParts;
   /** What is done with each event that is paid for, as with any call. */
@@ -25,9 +49,10 @@ export interface RealtimeParts {
   watch: LimitWatchers;
   guard: ConnectGuard;
   store: ConfigStore;
+  tokens: TokenKeys | undefined;
 }
 
-/** What is held over a WebSocket. */
+/** What is held over a WebSocket, and what is heard beside calls. */
 export function realtimePart(env: Env, parts: RealtimeParts) {
   const { serving, stages, routing, ladder } = parts;
   const sessions = new Sessions(
@@ -41,7 +66,7 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
     },
     parts.store,
   );
-  const opening = openSession({
+  const metering = {
     ...ladder,
     sessions,
     guard: parts.guard,
@@ -50,20 +75,47 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
     watch: parts.watch,
     connectTimeoutMs: env.REALTIME_CONNECT_TIMEOUT,
     frameBytesMax: env.REALTIME_FRAME_BYTES_MAX,
-    onMetered: (exchange, status, errorCode) =>
+    onMetered: (exchange: ModelExchange, status: number, errorCode: string) =>
       observe(exchange, status, errorCode, {
         ...serving,
         name: exchange.subject.operation.id,
       }),
-  });
+  };
+  const sealer = createSealer(
+    [env.KEY_PEPPER, ...(env.KEY_PEPPER_ALSO ?? [])].map((pepper) =>
+      Buffer.from(hkdfSync('sha256', pepper, '', 'sluice realtime secrets 1', 32)),
+    ),
+  );
+  const entering = createEnterMinted(sealer, parts.store, parts.tokens);
+  const authenticateForCall = authenticate(parts.store, parts.tokens, undefined, [entering]);
+  const routed = (steps: Ladder) =>
+    routeToTarget({ ...routing, content: undefined, ladder: steps });
   const run = createSessionPipeline({
     ...stages,
+    authenticate: authenticateForCall,
     readSessionRequest,
-    routeSession: routeToTarget({
-      ...routing,
-      content: undefined,
-      ladder: createSessionLadder(ladder, prepareSession(ladder), opening),
-    }),
+    routeSession: routed(
+      createSessionLadder(ladder, prepareSession(ladder), openSession(metering)),
+    ),
+  });
+  const supervising = { ...metering, openStreams: serving.openStreams, underWay: serving.underWay };
+  const supervise = superviseCall(supervising);
+  const pipelines = createCallPipelines({
+    ...stages,
+    authenticateForCall,
+    readSecretRequest,
+    routeSecret: routed(
+      env.REALTIME_VENDOR_SECRETS
+        ? createCallLadder(ladder, prepareVendorSecret(ladder), ...callProvider(ladder))
+        : createCallLadder(ladder, mintSecret({ ...metering, sealer })),
+    ),
+    readCallRequest,
+    routeCall: routed(
+      createCallLadder(ladder, prepareCallRequest(ladder), supervise, ...callProvider(ladder)),
+    ),
+    routeAccepted: routed(
+      createCallLadder(ladder, shapeBody, prepareCall(ladder), supervise, ...callProvider(ladder)),
+    ),
   });
   const serve = serveSessions({
     ...serving,
@@ -83,5 +135,17 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
       },
     ],
   };
-  return { serve, part };
+  return {
+    serve,
+    part,
+    pipelines: {
+      createRealtimeSecret: pipelines.secret,
+      createTranslationSecret: pipelines.secret,
+      createRealtimeSession: pipelines.secret,
+      createTranscriptionSession: pipelines.secret,
+      createRealtimeCall: pipelines.call,
+      createTranslationCall: pipelines.call,
+      acceptRealtimeCall: pipelines.accept,
+    },
+  };
 }

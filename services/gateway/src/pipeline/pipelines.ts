@@ -42,6 +42,31 @@ export function createSessionPipeline(
   ]);
 }
 
+/** What begins sessions that go past us: secrets for browsers, and calls. */
+export function createCallPipelines(
+  stages: SessionEntrance & {
+    /** Of who shows a minted secret as well. */
+    authenticateForCall: Stage;
+    readSecretRequest: Stage;
+    routeSecret: Stage;
+    readCallRequest: Stage;
+    routeCall: Stage;
+    readProxyRequest: Stage;
+    routeAccepted: Stage;
+  },
+) {
+  const entrance = entranceOf(stages);
+  return {
+    secret: pipeline([...entrance, stages.readSecretRequest, stages.routeSecret]),
+    call: pipeline([
+      ...entranceOf({ ...stages, authenticate: stages.authenticateForCall }),
+      stages.readCallRequest, // after the key: what it says of the session may be in its secret
+      stages.routeCall,
+    ]),
+    accept: pipeline([...entrance, stages.readProxyRequest, stages.routeAccepted]),
+  };
+}
+
 /** What is done with each kind of request, and in which order; the first stage is the outermost. */
 export function createPipelines(stages: Stages) {
   const entrance = entranceOf(stages);

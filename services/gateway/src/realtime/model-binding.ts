@@ -15,9 +15,10 @@ export class ModelBinding {
   /** An allowed model was named, by the address or in a frame. */
   #isSettled: boolean;
 
-  constructor(facts: ModelFacts) {
+  /** @param isSettled the session was made by us, for a model that is allowed */
+  constructor(facts: ModelFacts, isSettled = false) {
     this.#facts = facts;
-    this.#isSettled = facts.model !== '';
+    this.#isSettled = isSettled || facts.model !== '';
   }
 
   /** @throws GatewayError `provider.model_not_allowed`, `provider.model_unreadable`, `request.ambiguous_member` */

@@ -10,8 +10,10 @@ import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Reply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Step } from '../visit/step.ts';
-import { callOf, type TargetVisit, targetOf } from '../visit/target-visit.ts';
+import { refuseOthers } from '../visit/steps/note-owner.ts';
+import { callOf, targetOf } from '../visit/target-visit.ts';
 import { connectUpstream } from './connect-upstream.ts';
+import { sessionUpdate } from './session-document.ts';
 import { type MeterParts, SessionMeter } from './session-meter.ts';
 import type { Sessions } from './sessions.ts';
 import { readProtocols } from './sub-protocols.ts';
@@ -21,18 +23,16 @@ export interface OpenedSession {
   readonly upstream: WebSocket;
   readonly meter: SessionMeter;
   readonly call: PreparedCall;
+  /** False = it is beside a call that another of our connections counts. */
+  readonly isMetered: boolean;
   /** Gives its place back, once it is over. */
   readonly leave: () => void;
   /** Nobody will listen: it is as if it had not been opened. */
   readonly giveUp: () => void;
 }
 
-export interface OpenSessionParts extends CallRules, MeterParts {
+export interface OpenSessionParts extends CallRules, MeterParts, SocketParts {
   readonly sessions: Sessions;
-  readonly guard: ConnectGuard;
-  readonly authoriser: CallAuthoriser;
-  readonly connectTimeoutMs: number;
-  readonly frameBytesMax: number;
 }
 
 const opened = new WeakMap<Exchange, OpenedSession>();
@@ -50,7 +50,11 @@ export function prepareSession(rules: CallRules): Step {
       const target = targetOf(visit);
       const request = prepareUnified(exchange, target, undefined, rules);
       const [path = '', own = ''] = splitQuery(request.path, exchange.subject.search);
-      const query = joined(own, queryOf(exchange.subject.search, target, own));
+      const { minted, search } = exchange.subject;
+      // Of a transcription the vendor reads the model in the session alone.
+      const isTranscribed = minted?.kind === 'transcription';
+      const named = isTranscribed ? { ...target, model: '' } : target;
+      const query = joined(own, queryOf(search, named, own));
       visit.prepared = newCall({ ...request, path: `${path}${query}` }, exchange, target, visit);
       return next(visit);
     },
@@ -98,18 +102,29 @@ export function openSession(parts: OpenSessionParts): Step {
   return {
     async run(visit) {
       const call = callOf(visit);
+      refuseOthers(visit);
       const leave = parts.sessions.enter(visit.exchange);
       const meter = new SessionMeter(call, visit.exchange, parts);
       try {
         await meter.begin();
-        const upstream = await connect(visit, call, parts);
+        const { minted, named } = visit.exchange.subject;
+        const upstream = await openSocket(
+          call,
+          readProtocols(visit.exchange.arrival.headers['sec-websocket-protocol']).forwarded,
+          parts,
+        );
+        const update =
+          minted === undefined ? undefined : sessionUpdate({ ...minted, model: call.target.model });
+        if (update !== undefined) upstream.send(JSON.stringify(update));
         const giveUp = () => {
           upstream.on('error', () => {});
           upstream.terminate();
           meter.giveUp();
           leave();
         };
-        opened.set(visit.exchange, { upstream, meter, call, leave, giveUp });
+        // Whoever made the call listens to it as well.
+        const isMetered = named?.own?.kind !== 'call';
+        opened.set(visit.exchange, { upstream, meter, call, isMetered, leave, giveUp });
       } catch (error) {
         meter.giveUp();
         leave();
@@ -121,23 +136,31 @@ export function openSession(parts: OpenSessionParts): Step {
   };
 }
 
-async function connect(
-  { exchange }: TargetVisit,
+export interface SocketParts {
+  readonly guard: ConnectGuard;
+  readonly authoriser: CallAuthoriser;
+  readonly connectTimeoutMs: number;
+  readonly frameBytesMax: number;
+}
+
+/** The provider's side of a session, paused. @throws GatewayError as `connectUpstream` */
+export async function openSocket(
   call: PreparedCall,
-  { guard, authoriser, connectTimeoutMs, frameBytesMax }: OpenSessionParts,
+  protocols: readonly string[],
+  { guard, authoriser, connectTimeoutMs, frameBytesMax }: SocketParts,
 ): Promise<WebSocket> {
-  const { signal, headers } = exchange.arrival;
+  const { target, requester } = call;
+  const { signal } = requester.arrival;
   const sent = await authorised(call, signal, authoriser);
-  const { target } = call;
   return connectUpstream(
     {
       origin: sent.origin,
       path: call.path,
       headers: sent.headers,
-      protocols: readProtocols(headers['sec-websocket-protocol']).forwarded,
+      protocols,
       tls: target.tls,
       by: call.addressBy,
-      owner: exchange.key?.source.workspaceId ?? '',
+      owner: requester.key?.source.workspaceId ?? '',
     },
     {
       guard,

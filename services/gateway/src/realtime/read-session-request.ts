@@ -1,6 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { expectModelCall } from '../exchange/exchange.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
+import { modelFor } from './read-call-request.ts';
 
 const modelLengthMax = 256;
 
@@ -13,9 +14,18 @@ export const readSessionRequest: Stage = (exchange, next) => {
   if (models.length > 1) throw invalid('stands more than once');
   const [model = ''] = models;
   if (model.length > modelLengthMax) throw invalid(`is longer than ${modelLengthMax} characters`);
-  subject.model = model;
+  const { minted } = subject;
+  subject.model = minted === undefined ? model : modelFor(minted, model);
   subject.namesModelLater =
     subject.operation.id === 'responseSession' || query.get('intent') === 'transcription';
+  if (minted !== undefined && query.has('call_id'))
+    throw new GatewayError('auth.invalid_key', {
+      message: 'A client secret opens a session of its own; beside a call only a key does.',
+    });
+  if (minted?.kind === 'transcription') {
+    query.set('intent', 'transcription');
+    exchange.subject = { ...subject, search: `?${query}` };
+  }
   return next();
 };
 

@@ -3,7 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { ConfigStore } from '../held/config-store.ts';
-import type { EndReason, Session } from './session.ts';
+import type { EndReason, LiveSession } from './live-session.ts';
 
 export interface SessionBounds {
   /** Open at once, in this gateway. */
@@ -26,13 +26,13 @@ const closingMs = 100;
 /** All sessions that are open: how many there may be, and how long each. */
 export class Sessions {
   readonly #bounds: SessionBounds;
-  readonly #store: Pick<ConfigStore, 'bundle' | 'heldKey'>;
-  readonly #sessions = new Set<Session>();
+  readonly #store: Pick<ConfigStore, 'bundle' | 'heldNow'>;
+  readonly #sessions = new Set<LiveSession>();
   readonly #byHolder = new Map<string, number>();
   #places = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(bounds: SessionBounds, store: Pick<ConfigStore, 'bundle' | 'heldKey'>) {
+  constructor(bounds: SessionBounds, store: Pick<ConfigStore, 'bundle' | 'heldNow'>) {
     this.#bounds = bounds;
     this.#store = store;
   }
@@ -49,7 +49,7 @@ export class Sessions {
   /** Cuts what is left, and resolves when all of it is recorded. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    for (const { relay } of this.#sessions) relay.cut();
+    for (const session of this.#sessions) session.cut();
     const deadline = performance.now() + recordingMs;
     while (this.#sessions.size > 0 && performance.now() < deadline) await delay(10);
   }
@@ -82,18 +82,18 @@ export class Sessions {
     };
   }
 
-  add(session: Session): void {
+  add(session: LiveSession): void {
     this.#sessions.add(session);
   }
 
-  delete(session: Session): void {
+  delete(session: LiveSession): void {
     this.#sessions.delete(session);
   }
 
   /** The drain's deadline: who does not close is cut. */
-  endDraining(session: Session): void {
+  endDraining(session: LiveSession): void {
     session.end('draining');
-    setTimeout(() => session.relay.cut(), closingMs).unref();
+    setTimeout(() => session.cut(), closingMs).unref();
   }
 
   #add(holder: string, more: number): void {
@@ -107,11 +107,10 @@ export class Sessions {
     for (const session of this.#sessions) this.#lookAt(session, now);
   }
 
-  #lookAt(session: Session, now: number): void {
+  #lookAt(session: LiveSession, now: number): void {
     const { pingMs, idleMs, lifeMs } = this.#bounds;
-    const { relay } = session;
-    if (relay.messages !== session.seenMessages) {
-      session.seenMessages = relay.messages;
+    if (session.messages !== session.seenMessages) {
+      session.seenMessages = session.messages;
       session.seenAt = now;
     }
     let reason: EndReason | undefined;
@@ -120,17 +119,17 @@ export class Sessions {
     if (reason !== undefined) session.end(reason);
     if (now - session.lookedAt < pingMs) return;
     session.lookedAt = now;
-    relay.look();
+    session.look();
     if (!this.#isStillLetIn(session)) session.refuse(new GatewayError('auth.invalid_key'));
   }
 
   /** Whether its key is one still; what holds for it from now on is taken over. */
-  #isStillLetIn({ exchange }: Session): boolean {
-    const { key, arrival } = exchange;
+  #isStillLetIn({ exchange }: LiveSession): boolean {
+    const { key } = exchange;
     if (key === undefined) return false;
     if (key.expiresAtMs !== 0 && key.expiresAtMs <= Date.now()) return false;
     if (!('validUntilMs' in key)) {
-      const held = this.#store.heldKey(arrival.caller.serviceKey ?? '');
+      const held = this.#store.heldNow(key);
       if (held === undefined) return false;
       exchange.key = held;
     }

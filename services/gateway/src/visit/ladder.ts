@@ -56,6 +56,20 @@ export function createSessionLadder(
   ]);
 }
 
+/** The same for a request that prepares or begins a session, whose limits are asked as at a handshake. */
+export function createCallLadder(parts: LadderParts, ...within: readonly Step[]): Ladder {
+  return new Ladder([
+    resolveTarget(parts),
+    checkInput(parts), // instructions are texts as well
+    ...within,
+  ]);
+}
+
+/** Innermost of those that ask the provider: the request itself. */
+export function callProvider(parts: LadderParts): readonly Step[] {
+  return [noteOwner(parts), call(parts)];
+}
+
 /** The steps of all targets, and for each target those that it needs, as one function. */
 export class Ladder {
   readonly #steps: readonly Step[];

@@ -223,11 +223,15 @@ describe('an enforced guardrail that denies', () => {
   );
 
   it('stops whatever is said to what stays at a provider', async () => {
-    for (const { id, at } of objectOperations) {
+    const text = `it is ${word}`;
+    for (const { id, at, of, takes } of objectOperations) {
       const [method = '', pattern = ''] = at.split(' ');
       if (method !== 'POST') continue;
       const path = pattern.replaceAll(':', 'the-');
-      const denied = await outcomeOf(path, { body: { deep: [{ text: `it is ${word}` }] } });
+      // A call is refused unless it is one.
+      const isOffer = of === 'realtime calls' && takes === 'anything';
+      const offer = { sdp: 'v=0', session: { model: 'm', instructions: text } };
+      const denied = await outcomeOf(path, { body: isOffer ? offer : { deep: [{ text }] } });
       expect([denied.status, denied.calls], id).toEqual([446, []]);
     }
   });

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { FakeCalls } from './fake-calls.ts';
 
 /** What a vendor of sessions is asked, and does: it refuses what a real one refuses. */
 export interface FakeVendor {
@@ -12,6 +13,7 @@ export interface FakeVendor {
   readonly handshakes: Handshake[];
   /** Sessions that are open. */
   readonly sockets: Set<WebSocket>;
+  readonly calls: FakeCalls;
   /** The next one to open. */
   next(): Promise<WebSocket>;
   close(): Promise<void>;
@@ -53,7 +55,13 @@ const known = new Set([
  * came, `close-4001` closes so at once, `gone` cuts the connection. All others hold a conversation.
  */
 export async function startFakeVendor(): Promise<FakeVendor> {
-  const server = createServer((_req, res) => res.writeHead(404).end());
+  const calls = new FakeCalls(vendorKey);
+  const server = createServer((req, res) => {
+    calls.answer(req, res).then(
+      (isAnswered) => isAnswered || res.writeHead(404).end(),
+      () => res.destroy(),
+    );
+  });
   const sessions = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -75,6 +83,9 @@ export async function startFakeVendor(): Promise<FakeVendor> {
     const shown = req.headers.authorization ?? req.headers['api-key'];
     if (shown !== `Bearer ${vendorKey}` && shown !== vendorKey)
       return void refuse(socket, 401, 'Incorrect API key provided.');
+    const callId = searchParams.get('call_id');
+    const refused = callId === null ? undefined : calls.refusesSideband(callId);
+    if (refused !== undefined) return void refuse(socket, refused, 'call_id_not_found');
     const [, status] = /^refuse-(\d+)$/.exec(model) ?? [];
     if (status !== undefined) return void refuse(socket, Number(status), `refused with ${status}`);
     if (model === 'hang') return;
@@ -86,7 +97,13 @@ export async function startFakeVendor(): Promise<FakeVendor> {
       sockets.add(opened);
       opened.on('close', () => sockets.delete(opened));
       opened.on('error', () => {});
-      converse(opened, model, pathname);
+      const call = callId === null ? undefined : calls.byId(callId);
+      // Whoever listens to a call that is under way is not told how it began.
+      if (call === undefined) converse(opened, model, pathname);
+      else {
+        call.sidebands.add(opened);
+        opened.on('close', () => call.sidebands.delete(opened));
+      }
       waiting.shift()?.(opened);
     });
   });
@@ -97,6 +114,7 @@ export async function startFakeVendor(): Promise<FakeVendor> {
     port,
     handshakes,
     sockets,
+    calls,
     next: () => new Promise((resolve) => void waiting.push(resolve)),
     close: () =>
       new Promise((resolve) => {

@@ -14,6 +14,7 @@ import { type Lab, startLab } from '../lab.ts';
 import { openRaw } from '../raw-http.ts';
 import type { Records } from '../records.ts';
 import { errorOf, type Scenario } from '../scenario.ts';
+import { callCases } from './call-cases.ts';
 import { type FakeVendor, responseUsage, startFakeVendor, vendorKey } from './fake-vendor.ts';
 
 /** Of one key: more than any test has open. */
@@ -568,10 +569,14 @@ describe('what a session costs', () => {
   });
 
   it('ends with the key', async () => {
-    const { key, id } = await newKey({});
+    const [{ key, id }, other] = await Promise.all([newKey({}), newKey({})]);
     const live = await session('silent', { key });
+    const theirs = await session('silent', { key: other.key });
     await scenario.admin('DELETE', `/api-keys/${id}`).catch(() => undefined);
     expect(await live.closed).toEqual({ code: 1008, reason: 'auth.invalid_key' });
+    // And with no other: the next look at all of them is a ping later.
+    await delay(400);
+    expect(theirs.socket.readyState).toBe(WebSocket.OPEN);
   });
 });
 
@@ -699,6 +704,8 @@ describe('openai 7.57, over TLS', () => {
     proxy.close();
   });
 });
+
+callCases(() => ({ lab, vendor, newKey, recordsOf, session }));
 
 it('a key that was shown to nobody it belongs to is in no log', async () => {
   const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();

@@ -1,4 +1,4 @@
-import { isJobToken, operations } from '@sluice/contracts';
+import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
@@ -15,30 +15,37 @@ export function authenticate(
   tokens?: TokenKeys,
   /** Instead of those that the endpoint asks for. */
   scopes?: readonly string[],
-  /** Who runs lines of batches; undefined = nobody does here. */
-  enterJob?: EnterJob,
+  /** Who comes in by something that is no key, here. */
+  ways: readonly WayIn[] = [],
 ): Stage {
   return async (exchange, next) => {
     const secret = exchange.arrival.caller.serviceKey;
+    const way = secret === undefined ? undefined : ways.find(({ isMeant }) => isMeant(secret));
     const admitted =
-      enterJob !== undefined && secret !== undefined && isJobToken(secret)
-        ? enterJob(exchange, secret).then(({ key, isLook }) =>
-            isLook ? welcome(exchange, key, store) : admit(exchange, key, store, scopes),
-          )
+      way !== undefined && secret !== undefined
+        ? way
+            .enter(exchange, secret)
+            .then(({ key, isLook }) =>
+              isLook ? welcome(exchange, key, store) : admit(exchange, key, store, scopes),
+            )
         : letIn(exchange, store, tokens, scopes);
     if (admitted instanceof Promise) await admitted;
     return next();
   };
 }
 
-/**
- * The key that a line of a batch is of, or that began what is looked at, which need not be in force any more.
- * @throws GatewayError `auth.job_token`, `auth.invalid_key`
- */
-export type EnterJob = (
-  exchange: Exchange,
-  token: string,
-) => Promise<{ key: ResolvedKey; isLook: boolean }>;
+/** By what others than keys come in: lines of batches, looks at what goes on, browsers with a secret that was made for them. */
+export interface WayIn {
+  readonly isMeant: (secret: string) => boolean;
+  /**
+   * The key that it stands for; one that only looks need not be in force any more.
+   * @throws GatewayError `auth.job_token`, `auth.invalid_key`
+   */
+  readonly enter: (
+    exchange: Exchange,
+    secret: string,
+  ) => Promise<{ key: ResolvedKey; isLook: boolean }>;
+}
 
 /** The same of a request that has no pipeline. @throws GatewayError */
 export function letIn(

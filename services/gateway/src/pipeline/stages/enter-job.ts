@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   type BatchStatement,
   batchLineHeader,
+  isJobToken,
   type JobTokenSeal,
   type LookStatement,
   readBatchLine,
@@ -11,7 +12,7 @@ import { GatewayError } from '@sluice/errors';
 import { uuidText } from '@sluice/usage';
 import type { ConfigStore } from '../../held/config-store.ts';
 import { readCallerHeaders } from '../../http/caller-headers.ts';
-import type { EnterJob } from './authenticate.ts';
+import type { WayIn } from './authenticate.ts';
 
 /**
  * Looks at work that goes on at a provider come for the key that began it, as do lines of batches for the key that made the batch.
@@ -22,8 +23,8 @@ import type { EnterJob } from './authenticate.ts';
 export function createEnterJob(
   seal: JobTokenSeal,
   store: Pick<ConfigStore, 'heldBatch' | 'findBatch' | 'keyOfId'>,
-): EnterJob {
-  return async (exchange, token) => {
+): WayIn {
+  const enter: WayIn['enter'] = async (exchange, token) => {
     const statement = seal.read(token, exchange.arrival.startedAtMs);
     if (statement === undefined) throw new GatewayError('auth.job_token');
     return 'workId' in statement
@@ -78,6 +79,7 @@ export function createEnterJob(
       return key;
     }
   };
+  return { isMeant: isJobToken, enter };
 }
 
 const keyGone = 'The key that began this work is gone.';

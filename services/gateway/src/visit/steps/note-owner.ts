@@ -85,7 +85,7 @@ function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts |
 }
 
 /** @throws GatewayError `object.owner_unknown`, as for an id that nobody ever gave out */
-function refuseOthers(visit: TargetVisit): void {
+export function refuseOthers(visit: TargetVisit): void {
   const { named } = visit.exchange.subject;
   if (named?.othersAt.has(callOf(visit).origin) !== true) return;
   const [first] = named.ids;

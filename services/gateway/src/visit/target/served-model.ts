@@ -60,6 +60,8 @@ export function checkServedModels(exchange: ModelExchange, facts: ModelFacts): v
   else if (
     facts.model === '' &&
     exchange.subject.namesModelLater !== true &&
+    // Judged when it was made.
+    exchange.subject.named?.own?.kind !== 'call' &&
     servedBy(facts, facts.setting).length === 0
   )
     throw unreadable(saved, 'body.model', 'the request names none');

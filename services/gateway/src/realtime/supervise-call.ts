@@ -1,0 +1,169 @@
+import { matchObject, operations } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import type { Logger } from '@sluice/telemetry';
+import type { CallRules } from '../calls/prepare/call-rules.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import { discard, type Reply } from '../exchange/reply.ts';
+import { abortReason } from '../http/caller-gone.ts';
+import type { OpenStreams } from '../http/open-streams.ts';
+import type { RequestsUnderWay } from '../http/requests-under-way.ts';
+import type { OwnerNotes } from '../owners/owner-notes.ts';
+import { accountOf } from '../owners/route-to-owner.ts';
+import type { Step } from '../visit/step.ts';
+import { callOf, type TargetVisit, targetOf } from '../visit/target-visit.ts';
+import { openSocket, type SocketParts } from './open-session.ts';
+import { type PostParts, postUpstream } from './post-upstream.ts';
+import { callForm, preparePost, sidebandCall } from './session-call.ts';
+import { writeSession } from './session-document.ts';
+import { type MeterParts, SessionMeter } from './session-meter.ts';
+import type { Sessions } from './sessions.ts';
+import { SupervisedCall } from './supervised-call.ts';
+
+export interface SuperviseParts extends CallRules, MeterParts, SocketParts, PostParts {
+  readonly sessions: Sessions;
+  readonly owners: OwnerNotes;
+  readonly openStreams: OpenStreams;
+  readonly underWay: RequestsUnderWay;
+  readonly logger: Logger;
+}
+
+/** The request that places a call: with the provider's own key, since a call of a minted secret has no sideband. */
+export function prepareCallRequest(rules: CallRules): Step {
+  return {
+    run(visit, next) {
+      const { exchange } = visit;
+      const target = targetOf(visit);
+      const { asked, sdp = '', operation } = exchange.subject;
+      if (asked === undefined) throw new Error('the request is read first');
+      const session = writeSession({ ...asked, model: target.model });
+      visit.prepared = preparePost(
+        exchange,
+        target,
+        visit,
+        { path: pathOf(operation.at), content: callForm(sdp, session) },
+        rules,
+      );
+      return next(visit);
+    },
+  };
+}
+
+/** Around the request that begins a call: takes what its first event needs, and listens to what came of it. */
+export function superviseCall(parts: SuperviseParts): Step {
+  return {
+    async run(visit, next) {
+      const { exchange } = visit;
+      refuseUnheard(exchange);
+      const target = targetOf(visit);
+      const life = new AbortController();
+      const accepted = acceptedId(exchange);
+      const leave = parts.sessions.enter(exchange);
+      const unknown = sidebandCall(exchange, target, accepted ?? '', life.signal, parts);
+      const meter = new SessionMeter(unknown.call, unknown.exchange, parts);
+      let isTaken = false;
+      try {
+        await meter.begin();
+        const answer = await next(visit);
+        const { reply, status } = answer;
+        if (reply === undefined || status < 200 || status > 299) return answer;
+        const id = accepted ?? placedId(reply);
+        const call = atProvider(id, visit, life.signal, parts);
+        const ended = parts.openStreams.open();
+        const noLonger = parts.underWay.begin(life);
+        const supervised = new SupervisedCall(
+          call,
+          meter,
+          unknown.exchange,
+          parts,
+          parts.logger,
+          () => {
+            parts.sessions.delete(supervised);
+            noLonger();
+            ended();
+            leave();
+          },
+        );
+        isTaken = true;
+        parts.sessions.add(supervised);
+        life.signal.addEventListener('abort', () => parts.sessions.endDraining(supervised));
+        supervised.begin();
+        const { signal } = exchange.arrival;
+        if (signal.aborted) {
+          supervised.abandon();
+          discard(reply);
+          throw abortReason(signal);
+        }
+        await noteCall(visit, id, parts.owners);
+        if (accepted === undefined) reply.headers.location = `/v1/realtime/calls/${id}`;
+        return answer;
+      } finally {
+        if (!isTaken) {
+          meter.giveUp();
+          leave();
+        }
+      }
+    },
+  };
+}
+
+/** What is said in a call is not read by guardrails. @throws GatewayError where they are enforced */
+function refuseUnheard({ bundle }: ModelExchange): void {
+  const { enforced } = bundle ?? {};
+  if (enforced?.readsBodies === true || (enforced?.afterRequest.length ?? 0) > 0)
+    throw new GatewayError('guardrail.denied');
+}
+
+/** Of a call that comes in over SIP; undefined = one is placed. */
+function acceptedId({ subject, arrival }: ModelExchange): string | undefined {
+  return subject.operation.id === operations.acceptRealtimeCall.id
+    ? matchObject(arrival.method, subject.pathname)?.parameters.call_id
+    : undefined;
+}
+
+/** @throws GatewayError `upstream.invalid_response`: a call that cannot be named can be neither heard nor hung up */
+function placedId({ headers }: Reply): string {
+  const location = headers.location;
+  const id = typeof location === 'string' ? location.split(/[?#]/, 1)[0]?.split('/').pop() : '';
+  if (id === undefined || !/^[\w.~-]{1,256}$/.test(id))
+    throw new GatewayError('upstream.invalid_response', {
+      failureCause: 'invalid_response',
+      message: 'The provider placed a call and did not say which: its answer has no Location.',
+    });
+  return id;
+}
+
+function atProvider(id: string, visit: TargetVisit, signal: AbortSignal, parts: SuperviseParts) {
+  const { exchange } = visit;
+  const target = targetOf(visit);
+  const { call: sideband } = sidebandCall(exchange, target, id, signal, parts);
+  const hangUp = preparePost(
+    exchange,
+    target,
+    visit,
+    { path: `/realtime/calls/${encodeURIComponent(id)}/hangup`, content: undefined },
+    parts,
+  );
+  return {
+    id,
+    listen: () => openSocket(sideband, [], parts),
+    hangUp: (timeoutMs: number) => postUpstream(hangUp, timeoutMs, parts),
+  };
+}
+
+/** What follows it goes to the one who has it, and is this workspace's alone. */
+async function noteCall(visit: TargetVisit, id: string, owners: OwnerNotes): Promise<void> {
+  const { key, subject } = visit.exchange;
+  const target = targetOf(visit);
+  await owners.note(key?.source.organisationId ?? '', id, {
+    kind: 'call',
+    workspaceId: key?.source.workspaceId ?? '',
+    origin: callOf(visit).origin,
+    provider: target.saved === undefined ? target.entry.id : `@${target.saved.slug}`,
+    account: accountOf(target),
+    model: target.servedModel || subject.model,
+  });
+}
+
+function pathOf(at: string): string {
+  return at.slice(at.indexOf('/v1/') + 3);
+}
