@@ -78,8 +78,8 @@ export function findProvider(id: string): ProviderEntry | undefined {
 }
 
 /** Ids of the providers that keep something of the family, in the catalogue's order. */
-export function providersKeeping(family: ObjectFamily): string[] {
-  return keepersOf(family, entries);
+export function providersKeeping(family: ObjectFamily, operation = ''): string[] {
+  return keepersOf(family, operation, entries);
 }
 
 /** In the catalogue's order. */

@@ -15,6 +15,7 @@ import type {
   ObjectFamily,
   ReplyBill,
 } from '@sluice/contracts';
+import type { VendorFiles } from './files/vendor-files.ts';
 import type { ModelOverrides } from './models/model-overrides.ts';
 import type { SettingName } from './setting-kinds.ts';
 import type { WordRule } from './translation/fitting-words.ts';
@@ -270,6 +271,8 @@ export interface ProviderEntry {
   knownPaths?: readonly KnownPaths[];
   /** What stays there under an id, at OpenAI's paths. Absent = nothing that is known. */
   keeps?: Keepings;
+  /** Its files, where they are not asked for as OpenAI's are. */
+  files?: VendorFiles;
   /** Where the facts come from: a URL or document, and a date. */
   source: string;
   /** What users should know, in a sentence: retired, moved, not verified … */

@@ -14,6 +14,7 @@ export {
   type RowOptions,
   type UnifiedRow,
 } from './batches/batch-rows.ts';
+export { filesOperations, hasOperation } from './catalog/keepings.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {
   isReadSessionEvent,
@@ -51,7 +52,19 @@ export {
   declaredSettings,
   proofHeaders,
 } from './declared-settings.ts';
+export { errorForCaller } from './errors/error-for-caller.ts';
 export { type WithoutParameter, withoutRefusedParameter } from './errors/refused-parameter.ts';
+export { canonicalFileId } from './files/object-uri.ts';
+export { type RowRule, rewriteRows } from './files/row-lines.ts';
+export {
+  type ArrivingFile,
+  type FileAnswer,
+  type FileRequest,
+  type FilesOperation,
+  type FilesUse,
+  type VendorFiles,
+  VendorRefusal,
+} from './files/vendor-files.ts';
 export { finalFaultOf } from './final-faults.ts';
 export { type CutEvent, cutEvent, EventCutter } from './framing/cut-events.ts';
 export { fieldsOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';

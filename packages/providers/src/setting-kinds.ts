@@ -9,6 +9,7 @@
  * `credential`  a secret or a part of one, and which kind of credential is used
  * `role`        who the credential turns into
  * `scope`       what a token may be used for
+ * `storage`     where files are kept: a bucket, the key it is sealed with
  * `deployment`  which of the account's deployments answers
  * `option`      anything else: an API version, a switch of the vendor's
  * `protocol`    a header of the vendor's own format, which its clients send by themselves
@@ -20,6 +21,7 @@ export type SettingKind =
   | 'credential'
   | 'role'
   | 'scope'
+  | 'storage'
   | 'deployment'
   | 'option'
   | 'protocol';
@@ -37,6 +39,16 @@ export const settingKinds = {
   'aws-session-token': 'credential',
   'aws-role-arn': 'role',
   'aws-external-id': 'role',
+  'aws-s3-bucket': 'storage',
+  'aws-s3-object-key': 'option',
+  'aws-bedrock-model': 'option',
+  'amz-server-side-encryption': 'option',
+  'amz-server-side-encryption-aws-kms-key-id': 'storage',
+  'provider-file-name': 'option',
+  'provider-model': 'option',
+  'provider-batch-endpoint': 'option',
+  'file-purpose': 'option',
+  'file-upload-size': 'option',
   'amzn-sagemaker-custom-attributes': 'option',
   'amzn-sagemaker-target-model': 'deployment',
   'amzn-sagemaker-target-variant': 'deployment',
@@ -112,10 +124,13 @@ export const settingKinds = {
   'stability-client-user-id': 'protocol',
   'stability-client-version': 'protocol',
 
+  'fireworks-account-id': 'account',
+
   'vertex-project-id': 'account',
   'vertex-region': 'region',
   'vertex-auth-type': 'credential',
   'vertex-service-account-json': 'credential',
+  'vertex-storage-bucket-name': 'storage',
 
   'workers-ai-account-id': 'account',
   'x-pinecone-api-version': 'protocol',

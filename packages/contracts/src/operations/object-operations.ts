@@ -113,7 +113,11 @@ const ofThread = {
   of: 'assistants',
   objects: { names: named('thread', 'path.thread_id') },
 } as const;
-const ofFile = { objects: { names: file('path.file_id') } } as const;
+const ofFile = { of: 'files', objects: { names: file('path.file_id') } } as const;
+const ofUpload = {
+  of: 'uploads',
+  objects: { names: named('upload', 'path.upload_id') },
+} as const;
 const ofBatch = {
   objects: {
     names: named('batch', 'path.batch_id'),
@@ -376,9 +380,10 @@ export const objectRows = {
     ...ofThread,
     at: 'GET /v1/threads/:thread_id/runs/:run_id/steps/:step_id',
   },
-  listFiles: { ...look, at: 'GET /v1/files' },
+  listFiles: { ...look, of: 'files', at: 'GET /v1/files' },
   uploadFile: {
     ...write,
+    of: 'files',
     takes: 'anything',
     objects: { makes: [made('file', 'file')] },
     at: 'POST /v1/files',
@@ -386,6 +391,29 @@ export const objectRows = {
   retrieveFile: { ...look, ...ofFile, at: 'GET /v1/files/:file_id' },
   deleteFile: { ...remove, ...ofFile, at: 'DELETE /v1/files/:file_id' },
   retrieveFileContent: { ...look, ...ofFile, at: 'GET /v1/files/:file_id/content' },
+  createUpload: {
+    ...write,
+    of: 'uploads',
+    objects: { makes: [made('upload', 'upload')] },
+    at: 'POST /v1/uploads',
+  },
+  addUploadPart: {
+    ...write,
+    ...ofUpload,
+    takes: 'anything',
+    at: 'POST /v1/uploads/:upload_id/parts',
+  },
+  completeUpload: {
+    ...write,
+    ...naming(ofUpload, [], [made('file', 'upload', 'file.id')]),
+    at: 'POST /v1/uploads/:upload_id/complete',
+  },
+  cancelUpload: {
+    ...remove,
+    ...ofUpload,
+    at: 'POST /v1/uploads/:upload_id/cancel',
+    takes: 'json',
+  },
   listBatches: { ...look, at: 'GET /v1/batches' },
   createBatch: {
     ...write,

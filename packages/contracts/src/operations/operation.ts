@@ -77,7 +77,9 @@ export type ObjectFamily =
   | 'stored completions'
   | 'vector stores'
   | 'assistants'
-  | 'realtime calls';
+  | 'realtime calls'
+  | 'files'
+  | 'uploads';
 
 export type ObjectKind =
   | 'assistant'
@@ -90,6 +92,7 @@ export type ObjectKind =
   | 'response'
   | 'run'
   | 'thread'
+  | 'upload'
   | 'vector store';
 
 export interface ObjectFacts {
@@ -105,7 +108,7 @@ export interface MadeObject {
   readonly kind: ObjectKind;
   /** Where its id stands in the reply, and in the document that an event of a stream tells; members by dots. */
   readonly id: string;
-  /** The `object` of that document, so that an id of something else is not taken for it. */
+  /** The `object` of that document, or Anthropic's `type`, so that an id of something else is not taken for it. */
   readonly object: string;
   /** Work that goes on at the provider: how it is looked at until it has ended, whoever else looks. */
   readonly follow?: FollowedWork;

@@ -1,5 +1,6 @@
 import type { ObjectFamily } from '@sluice/contracts';
 import type { Keepings, ProviderEntry } from '../contract.ts';
+import type { FilesOperation } from '../files/vendor-files.ts';
 
 /** What OpenAI keeps; assistants, threads and vector stores are asked for by a beta's header. */
 export const openAiKeeps: Keepings = {
@@ -9,6 +10,8 @@ export const openAiKeeps: Keepings = {
   'vector stores': { headers: { 'openai-beta': 'assistants=v2' } },
   assistants: { headers: { 'openai-beta': 'assistants=v2' } },
   'realtime calls': {},
+  files: {},
+  uploads: {},
 };
 
 /** The same where no header is asked for. */
@@ -19,12 +22,44 @@ export const openAiKeepsPlainly: Keepings = {
   'vector stores': {},
   assistants: {},
   'realtime calls': {},
+  files: {},
+  uploads: {},
 };
 
-/** The ids of those that keep something of the family, in the catalogue's order. */
+/** Files at OpenAI's paths, and nothing else of its. */
+export const keepsFiles: Keepings = { files: {} };
+
+type Keeper = Pick<ProviderEntry, 'id' | 'keeps' | 'files'>;
+
+/** The ids of those that keep something of the family, and do this with it, in the catalogue's order. */
 export function keepersOf(
   family: ObjectFamily,
-  providers: readonly Pick<ProviderEntry, 'id' | 'keeps'>[],
+  operation: string,
+  providers: readonly Keeper[],
 ): string[] {
-  return providers.flatMap(({ id, keeps }) => (keeps?.[family] === undefined ? [] : [id]));
+  return providers.flatMap((provider) =>
+    provider.keeps?.[family] !== undefined && hasOperation(provider, family, operation)
+      ? [provider.id]
+      : [],
+  );
 }
+
+/** Whether a provider that keeps the family has the operation: not all that have files can list them. */
+export function hasOperation(
+  { files }: Pick<Keeper, 'files'>,
+  family: ObjectFamily,
+  operation: string,
+): boolean {
+  if (family !== 'files' || files === undefined || files.restPasses === true) return true;
+  const name = filesOperations[operation];
+  return name === undefined || files[name] !== undefined;
+}
+
+/** What the operations of files are called where a vendor has them in its own words. */
+export const filesOperations: Readonly<Record<string, FilesOperation>> = {
+  uploadFile: 'upload',
+  retrieveFile: 'retrieve',
+  retrieveFileContent: 'content',
+  listFiles: 'list',
+  deleteFile: 'delete',
+};

@@ -10,6 +10,7 @@ import { OngoingAttempt } from './ongoing-attempt.ts';
 import type { ReadOn } from './read-on.ts';
 import { type ReceiveOptions, receive } from './receive.ts';
 import { UpstreamCall } from './upstream-call.ts';
+import { askVendor, receiveWork } from './vendor-work.ts';
 
 export interface AttemptParts {
   pools: UpstreamPools;
@@ -65,6 +66,10 @@ async function run(
   requester.progress.tries++;
   let upstream: UpstreamCall | undefined;
   try {
+    if (call.work !== undefined) {
+      const ask = askVendor(call, { pools, authoriser, options });
+      return await receiveWork(attempt, await call.work(ask, late?.signal ?? signal), options);
+    }
     const signed = authorised(call, signal, authoriser);
     const sent = signed instanceof Promise ? await signed : signed;
     const pool = pools.pool(sent.origin, {
@@ -104,7 +109,10 @@ async function run(
 
 /** The request as it is sent: with the proof of who asks, where that is made for each call. */
 export function authorised(
-  call: PreparedCall,
+  call: Pick<
+    PreparedCall,
+    'auth' | 'origin' | 'path' | 'method' | 'headers' | 'body' | 'target' | 'requester'
+  >,
   signal: AbortSignal,
   authoriser: CallAuthoriser,
 ): Promise<AuthorisedRequest> | AuthorisedRequest {
@@ -126,7 +134,7 @@ export function authorised(
   });
 }
 
-function ownerOf({ key }: Requester): string {
+export function ownerOf({ key }: Requester): string {
   return key?.source.workspaceId ?? '';
 }
 

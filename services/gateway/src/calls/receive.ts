@@ -44,10 +44,8 @@ export async function receive(
   const compressed =
     upstream.headers['content-encoding'] !== undefined &&
     upstream.headers['content-encoding'] !== 'identity';
-  if (translation === undefined || passesOn(call, upstream, isSuccess, compressed)) {
-    if (mayPass(call, upstream)) return answered(upstream, rawReply(attempt, upstream));
-    return answered(upstream, await inspectedPassing(attempt, upstream, compressed, options));
-  }
+  if (translation === undefined || passesOn(call, upstream, isSuccess, compressed))
+    return receivePassing(attempt, upstream, options);
   if (compressed) {
     upstream.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {
@@ -106,6 +104,18 @@ export async function receive(
     isFinal: fault !== undefined,
     isFiltered: fault === 'content-filter',
   };
+}
+
+/** An answer that reaches the caller as it came, once whoever has to has looked at it. */
+export async function receivePassing(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+  options: ReceiveOptions,
+): Promise<AttemptResult> {
+  if (mayPass(attempt.call, upstream)) return answered(upstream, rawReply(attempt, upstream));
+  const encoding = upstream.headers['content-encoding'] ?? 'identity';
+  const compressed = encoding !== 'identity';
+  return answered(upstream, await inspectedPassing(attempt, upstream, compressed, options));
 }
 
 function answered(upstream: UpstreamCall, reply: Reply): AttemptResult {

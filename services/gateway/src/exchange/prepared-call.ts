@@ -7,6 +7,7 @@ import type { ModelRequester } from './requester.ts';
 import type { Reservation } from './reservation.ts';
 import type { StreamRecovery } from './stream-recovery.ts';
 import type { Target } from './target.ts';
+import type { VendorWork } from './vendor-work.ts';
 import type { VisitNotes } from './visit.ts';
 
 /**
@@ -27,6 +28,10 @@ export interface PreparedCall {
   readonly method: Dispatcher.HttpMethod;
   readonly headers: Record<string, string | string[]>;
   readonly body: Dispatcher.DispatchOptions['body'];
+  /** What is done in the place of sending it, where that takes several requests; undefined = it is sent. */
+  readonly work: VendorWork | undefined;
+  /** The id of what it makes, where that is known before and may be somebody's; undefined = nobody's. */
+  readonly claims: string | undefined;
   /** How the provider learns who asks, beyond the headers above. */
   readonly auth: AuthRecipe;
   /** The JSON as the upstream gets it, for readers that need to know what was asked. */
@@ -83,7 +88,8 @@ export type PreparedRequest = Pick<
   | 'droppedParams'
   | 'hidesUsage'
   | 'context'
->;
+> &
+  Partial<Pick<PreparedCall, 'work' | 'claims'>>;
 
 /** A body that flows through can be sent only once. */
 export function canResend({ body }: PreparedCall): boolean {

@@ -1,6 +1,6 @@
 import type { MadeObject } from '@sluice/contracts';
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
-import { parseSseEvents, SseFramer } from '@sluice/providers';
+import { canonicalFileId, parseSseEvents, SseFramer } from '@sluice/providers';
 
 /** What a reply says was made. */
 export interface MadeId {
@@ -14,7 +14,7 @@ export interface MadeId {
 
 /** A reply of which more must be held to read it is passed on unread. */
 export const readBytesMax = 4 * 1024 * 1024;
-const idLengthMax = 512;
+const idLengthMax = 1024;
 
 /** The document of a whole reply; undefined = it is none. */
 export function documentOf(bytes: Buffer): Record<string, unknown> | undefined {
@@ -33,11 +33,16 @@ export function idsInDocument(
 ): MadeId[] {
   return makes.flatMap((made) => {
     const { kind, id: place, object } = made;
-    const id = document[place];
-    if (document.object !== object || typeof id !== 'string') return [];
+    const id = place
+      .split('.')
+      .reduce<unknown>((value, member) => (isRecord(value) ? value[member] : undefined), document);
+    if ((document.object ?? document.type) !== object || typeof id !== 'string') return [];
     if (id === '' || id.length > idLengthMax) return [];
     const { model } = document;
-    return [{ kind, id, model: typeof model === 'string' ? model.slice(0, 1024) : '', made }];
+    const known = kind === 'file' ? canonicalFileId(id) : id;
+    return [
+      { kind, id: known, model: typeof model === 'string' ? model.slice(0, 1024) : '', made },
+    ];
   });
 }
 

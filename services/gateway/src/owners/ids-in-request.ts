@@ -1,6 +1,6 @@
 import { matchObject, type ObjectKind, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { JsonValue } from '@sluice/providers';
+import { canonicalFileId, type JsonValue } from '@sluice/providers';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { NamedObjects } from '../exchange/named-objects.ts';
 import { repeatedMember } from '../http/repeated-members.ts';
@@ -9,8 +9,8 @@ type Id = NamedObjects['ids'][number];
 
 /** More than any request has reason to name; what is beyond is refused, since nobody would look at it. */
 const idsMax = 500;
-/** Of no vendor that we know are longer. */
-const idLengthMax = 512;
+/** Of no vendor that we know are longer: those of files may be addresses, escaped twice. */
+const idLengthMax = 4096;
 
 /**
  * The ids of what stays at a provider that a request names, in its path and its
@@ -68,9 +68,10 @@ function collect(
     collect(value[first], rest, kind, field, ids);
 }
 
-function add(ids: Id[], kind: ObjectKind, id: unknown, field: string): void {
-  if (typeof id !== 'string' || id === '') return;
-  if (id.length > idLengthMax)
+function add(ids: Id[], kind: ObjectKind, given: unknown, field: string): void {
+  if (typeof given !== 'string' || given === '') return;
+  const id = kind === 'file' ? canonicalFileId(given) : given;
+  if (given.length > idLengthMax)
     throw new GatewayError('request.invalid_field', {
       field,
       message: `An id has at most ${idLengthMax} characters.`,

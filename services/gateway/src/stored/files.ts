@@ -3,10 +3,10 @@ import { GatewayError } from '@sluice/errors';
 import type { jobs } from '@sluice/proto-stubs';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
+import { readUploadForm } from '../http/upload-form.ts';
 import { presentFile, presentPage } from './present.ts';
 import { faultOf, type StoredRegister } from './register.ts';
 import { jsonReply, readPage } from './requests.ts';
-import { readUploadForm } from './upload-form.ts';
 
 /** On whose behalf something is asked. */
 export interface StoredOwner {
@@ -44,7 +44,7 @@ export async function createFile(
     const texts = await readUploadForm(
       arrival.bodyStream(),
       arrival.headers,
-      async (filename, content) => {
+      async ({ filename, content }) => {
         const opened = register.upload();
         call = opened;
         opened.on('data', resolve);

@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import {
   type EndpointEntry,
   findPassThroughTranslation,
+  hasOperation,
   passThroughTranslation,
   pathOf,
   providersKeeping,
@@ -19,6 +20,7 @@ import type { Target } from '../exchange/target.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
 import { hasDotSegment } from '../http/request-target.ts';
+import { prepareFiles, vendorFilesOf } from './prepare-files.ts';
 import { proxyHeaders } from './proxy-headers.ts';
 import { proxyPathOf } from './target/served-model.ts';
 
@@ -35,6 +37,11 @@ export function prepareProxy(
       field: 'path',
       message: 'The path of a pass-through call must not have "." or ".." segments.',
     });
+  const { operation } = exchange.subject;
+  const kept = operation.about === 'object' ? keepingOf(operation, exchange, target) : undefined;
+  const files =
+    operation.about === 'object' ? vendorFilesOf(operation, exchange, target) : undefined;
+  if (files !== undefined) return prepareFiles(files, exchange, target, rules);
   const context = {
     ...contextOf(exchange, target, exchange.subject.json ?? {}, rules),
     proxyPath: rest,
@@ -42,8 +49,6 @@ export function prepareProxy(
   const entry = proxyEntry(target);
   const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
-  const { operation } = exchange.subject;
-  const kept = operation.about === 'object' ? keepingOf(operation, exchange, target) : undefined;
   const translation =
     operation.about === 'object'
       ? translationOfObject(operation)
@@ -113,9 +118,11 @@ function keepingOf(
   const { entry, customHost } = target;
   const keeping = entry.keeps?.[of];
   const isForced = /^\/v1\/proxy(?:\/|$)/.test(exchange.subject.pathname);
-  if (keeping !== undefined || customHost !== undefined || isForced) return keeping;
+  const hasIt = keeping !== undefined && hasOperation(entry, of, id);
+  const isAnybody = customHost !== undefined && entry.files === undefined;
+  if (hasIt || isAnybody || isForced) return keeping;
   throw new GatewayError('provider.endpoint_unsupported', {
-    message: `The provider ${entry.id} does not offer ${id}: it keeps no ${of}. These do: ${providersKeeping(of).join(', ')}.`,
+    message: `The provider ${entry.id} does not offer ${id}: it keeps no ${of}, or not so. These do: ${providersKeeping(of, id).join(', ')}.`,
   });
 }
 

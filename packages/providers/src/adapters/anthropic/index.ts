@@ -1,5 +1,7 @@
+import { keepsFiles } from '../../catalog/keepings.ts';
 import type { AuthRecipe, ProviderEntry } from '../../contract.ts';
 import { anthropicModels } from '../../dialects/models/index.ts';
+import { anthropicFiles } from '../../files/anthropic-files.ts';
 
 /**
  * Keys have a header of their own. A token of a subscription, as Claude Code
@@ -29,6 +31,8 @@ export const anthropic: ProviderEntry = {
     messagesCountTokens: { format: 'anthropic-count-tokens', path: '/messages/count_tokens' },
     listModels: anthropicModels,
   },
+  keeps: keepsFiles,
+  files: anthropicFiles,
   headers: { 'anthropic-version': '2023-06-01' },
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
   source: 'https://docs.claude.com/en/api/overview, November 2026',

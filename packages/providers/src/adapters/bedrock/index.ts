@@ -4,6 +4,7 @@
  * by its name (`codecs/bedrock-converse/models.ts`), or by the operator's file;
  * nothing is asked of AWS to find out. Signing is the gateway's work.
  */
+import { keepsFiles } from '../../catalog/keepings.ts';
 import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
 import { modelBehind } from '../../codecs/bedrock-converse/models.ts';
 import type {
@@ -14,6 +15,8 @@ import type {
   ProviderEntry,
   WireFormat,
 } from '../../contract.ts';
+import { s3Files } from '../../files/s3-files.ts';
+import type { SettingName } from '../../setting-kinds.ts';
 import { awsSettings, invoke, modelOperation, regionalHost } from './address.ts';
 import { claudeMessages } from './claude.ts';
 import * as completions from './completions.ts';
@@ -89,6 +92,18 @@ const messages: EndpointChoice = {
   all: [claudeMessages, converse],
 };
 
+/** Of files and the batches over them. */
+const fileSettings: readonly SettingName[] = [
+  'aws-s3-bucket',
+  'aws-s3-object-key',
+  'provider-file-name',
+  'aws-bedrock-model',
+  'provider-model',
+  'amz-server-side-encryption',
+  'amz-server-side-encryption-aws-kms-key-id',
+  'file-purpose',
+];
+
 export const bedrock: ProviderEntry = {
   id: 'bedrock',
   name: 'AWS Bedrock',
@@ -105,7 +120,9 @@ export const bedrock: ProviderEntry = {
     rerank,
     listModels,
   },
-  settings: [...awsSettings, 'anthropic-beta'],
+  keeps: keepsFiles,
+  files: s3Files,
+  settings: [...awsSettings, ...fileSettings, 'anthropic-beta'],
   bareSettings: ['anthropic-beta'],
   source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/welcome.html, November 2026',
   note: 'ARNs of application inference profiles and of provisioned models do not tell their model: these are called through Converse without vendor-specific fields.',

@@ -21,6 +21,8 @@ export function newCall(
     method: request.method,
     headers: request.headers,
     body: request.body,
+    work: request.work,
+    claims: request.claims,
     auth: request.auth,
     sentJson: request.sentJson,
     droppedParams: request.droppedParams,

@@ -1,12 +1,14 @@
 import { type ObjectFacts, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import type { OwnerNote } from '../../exchange/named-objects.ts';
+import type { PreparedCall } from '../../exchange/prepared-call.ts';
 import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
 import { accountOf } from '../../owners/route-to-owner.ts';
 import type { WorkNotes } from '../../owners/work-notes.ts';
 import type { LateBills } from '../late-bills.ts';
-import type { Step } from '../step.ts';
+import type { Rung, Step, TargetAnswer } from '../step.ts';
 import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 
 export interface NoteOwnerParts {
@@ -20,38 +22,67 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
   return {
     run(visit, next) {
       refuseOthers(visit);
-      const facts = factsOf(visit);
-      const makes = facts?.makes !== undefined && isKept(visit, facts) ? facts.makes : none;
-      if (makes.length === 0 && !isBilled(visit)) return next(visit);
-      return noteMade(visit, makes);
-
-      async function noteMade(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
-        const answer = await next(of);
-        const { reply, status } = answer;
-        if (reply === undefined || status < 200 || status > 299) return answer;
-        const { key, subject } = of.exchange;
-        const target = targetOf(of);
-        const { origin } = callOf(of);
-        const workspaceId = key?.source.workspaceId ?? '';
-        const provider = target.saved === undefined ? target.entry.id : `@${target.saved.slug}`;
-        const account = accountOf(target);
-        const organisationId = key?.source.organisationId ?? '';
-        const follower = followerOf(of, provider);
-        const noting = observedReply(reply, (document) => {
-          const notes = idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
-            if (follower !== undefined) workNotes.note(made, document, follower);
-            const served = model || subject.modelOfNamed || target.servedModel;
-            const note = { kind, workspaceId, origin, provider, account, model: served };
-            return owners.note(organisationId, id, note) ?? [];
-          });
-          const billed = lateBills.hear(of, document);
-          if (billed !== undefined) notes.push(billed);
-          return notes.length === 0 ? undefined : Promise.all(notes);
-        });
-        return { ...answer, reply: noting instanceof Promise ? await noting : noting };
-      }
+      const { claims } = callOf(visit);
+      return claims === undefined ? askAndNote(visit, next) : refuseTaken(visit, claims, next);
     },
   };
+
+  /** A name that the caller chose may be that of what another workspace keeps there. */
+  async function refuseTaken(visit: TargetVisit, id: string, next: Rung): Promise<TargetAnswer> {
+    const { source } = visit.exchange.key ?? {};
+    const { notes, isAll } = await owners.of(source?.organisationId ?? '', id);
+    const place = keptAt(id, callOf(visit));
+    const isOthers = ({ origin, workspaceId }: OwnerNote) =>
+      origin === place && workspaceId !== source?.workspaceId;
+    if (notes.some(isOthers))
+      throw new GatewayError('object.owner_unknown', {
+        field: 'x-service-provider-file-name',
+        message: 'Another file has this name.',
+      });
+    if (!isAll)
+      throw new GatewayError('object.owners_unavailable', { headers: { 'retry-after': '1' } });
+    return askAndNote(visit, next);
+  }
+
+  function askAndNote(visit: TargetVisit, next: Rung): Promise<TargetAnswer> {
+    const facts = factsOf(visit);
+    const makes = facts?.makes !== undefined && isKept(visit, facts) ? facts.makes : none;
+    if (makes.length === 0 && !isBilled(visit)) return next(visit);
+    return noteMade(visit, makes);
+
+    async function noteMade(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
+      const answer = await next(of);
+      const { reply, status } = answer;
+      if (reply === undefined || status < 200 || status > 299) return answer;
+      const { key, subject } = of.exchange;
+      const target = targetOf(of);
+      const call = callOf(of);
+      const workspaceId = key?.source.workspaceId ?? '';
+      const provider = target.saved === undefined ? target.entry.id : `@${target.saved.slug}`;
+      const account = accountOf(target);
+      const organisationId = key?.source.organisationId ?? '';
+      const follower = followerOf(of, provider);
+      const noting = observedReply(reply, (document) => {
+        const notes = idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
+          if (follower !== undefined) workNotes.note(made, document, follower);
+          const served = model || subject.modelOfNamed || target.servedModel;
+          const origin = keptAt(id, call);
+          const note = { kind, workspaceId, origin, provider, account, model: served };
+          return owners.note(organisationId, id, note) ?? [];
+        });
+        const billed = lateBills.hear(of, document);
+        if (billed !== undefined) notes.push(billed);
+        return notes.length === 0 ? undefined : Promise.all(notes);
+      });
+      return { ...answer, reply: noting instanceof Promise ? await noting : noting };
+    }
+  }
+}
+
+/** Where what an id names is kept: of an object in a bucket the id says it, whoever is asked for it. */
+function keptAt(id: string, { origin, target }: PreparedCall): string {
+  const scheme = /^(s3|gs)%3A%2F%2F/.exec(id)?.[1];
+  return scheme === undefined || target.customHost !== undefined ? origin : scheme;
 }
 
 const none: NonNullable<ObjectFacts['makes']> = [];
@@ -87,9 +118,11 @@ function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts |
 /** @throws GatewayError `object.owner_unknown`, as for an id that nobody ever gave out */
 export function refuseOthers(visit: TargetVisit): void {
   const { named } = visit.exchange.subject;
-  if (named?.othersAt.has(callOf(visit).origin) !== true) return;
-  const [first] = named.ids;
-  throw new GatewayError('object.owner_unknown', { field: first?.field });
+  if (named === undefined) return;
+  const call = callOf(visit);
+  const first = named.ids.find(({ id }) => named.othersAt.has(keptAt(id, call)));
+  if (first === undefined) return;
+  throw new GatewayError('object.owner_unknown', { field: first.field });
 }
 
 /** Whether the provider keeps what it makes: one that answers in another format has nothing like it. */

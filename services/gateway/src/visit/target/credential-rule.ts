@@ -350,6 +350,8 @@ function meaning(kind: SettingKind | undefined): string {
     case 'scope':
     case 'region':
       return `says which ${kind} is used`;
+    case 'storage':
+      return 'says where files are kept';
     case 'deployment':
       return 'says which deployment is used';
     default:

@@ -1,0 +1,72 @@
+import { usage } from '@sluice/proto-stubs';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { BodyReply } from '../exchange/reply.ts';
+import type { AskVendor, PassingReply } from '../exchange/vendor-work.ts';
+import { type AttemptParts, authorised, ownerOf } from './attempt.ts';
+import type { AttemptResult } from './attempt-result.ts';
+import type { OngoingAttempt } from './ongoing-attempt.ts';
+import { type ReceiveOptions, receivePassing } from './receive.ts';
+import { UpstreamCall } from './upstream-call.ts';
+
+const { Outcome } = usage;
+
+/** Sends the requests that one call takes, each past the authoriser and through the pools. */
+export function askVendor(
+  call: PreparedCall,
+  { pools, authoriser, options }: Pick<AttemptParts, 'pools' | 'authoriser' | 'options'>,
+): AskVendor {
+  const { requester, target } = call;
+  return async (request) => {
+    const { auth, signal, addressBy, method, path } = request;
+    const headers = { ...request.headers };
+    const sent =
+      auth === undefined
+        ? { origin: request.origin, headers, body: request.body }
+        : await authorised({ requester, target, ...request, headers, auth }, signal, authoriser);
+    const pool = pools.pool(sent.origin, {
+      tls: auth === undefined ? undefined : target.tls,
+      by: addressBy,
+      owner: ownerOf(requester),
+    });
+    const upstream = new UpstreamCall(pool, {
+      path,
+      method,
+      headers: sent.headers,
+      body: sent.body,
+      timeoutMs: target.timeoutMs ?? options.requestTimeoutMs,
+      idleTimeoutMs: target.planned.idleTimeoutMs ?? options.streamIdleTimeoutMs,
+      signal,
+      place: pools.placeOf(pool),
+    });
+    await upstream.head;
+    return upstream;
+  };
+}
+
+/** What the requests of one call came to. */
+export async function receiveWork(
+  attempt: OngoingAttempt,
+  came: BodyReply | PassingReply,
+  options: ReceiveOptions,
+): Promise<AttemptResult> {
+  attempt.firstByte();
+  if (came.kind === 'passing') {
+    if (!(came.answer instanceof UpstreamCall)) throw new Error('an answer of somebody else’s');
+    const result = await receivePassing(attempt, came.answer, options);
+    Object.assign(result.reply?.headers ?? {}, came.headers);
+    return result;
+  }
+  attempt.bodyRead();
+  const { status } = came;
+  if (status < 400) await attempt.finish(Outcome.SUCCESS, status, '', undefined);
+  else await attempt.finish(Outcome.UPSTREAM_ERROR, status, 'upstream.error', undefined);
+  return {
+    reply: came,
+    error: undefined,
+    status,
+    isNetworkFailure: false,
+    isFinal: false,
+    isFiltered: false,
+    waitHintMs: undefined,
+  };
+}
