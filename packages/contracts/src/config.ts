@@ -179,6 +179,9 @@ export const credentialKeys = [
   'azure_model_name',
   'azure_auth_mode',
   'azure_entra_scope',
+  'aws_s3_bucket',
+  'vertex_storage_bucket_name',
+  'fireworks_account_id',
 ] as const;
 
 const credentialShape = Object.fromEntries(

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { byteRange } from './byte-range.ts';
+import { OpenUploads } from './s3-multipart.ts';
 import { signatureFault } from './s3-signature.ts';
 
 /** A bucket that lets in nobody without a right signature. */
@@ -16,6 +18,8 @@ export interface TestS3 {
   readonly objects: Map<string, Buffer>;
   /** Of each object, the headers it was sent with. */
   readonly headers: Map<string, Readonly<Record<string, string>>>;
+  /** Uploads in parts that were begun, and neither ended nor taken back. */
+  readonly openUploads: number;
   /** Why requests were refused, oldest first. */
   readonly refusals: string[];
   readonly requests: number;
@@ -33,6 +37,7 @@ export async function startS3(): Promise<TestS3> {
   const refusals: string[] = [];
   let failure: number | 'hang' | 'redirect' | undefined;
   let requests = 0;
+  const uploads = new OpenUploads();
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     requests++;
@@ -61,18 +66,39 @@ export async function startS3(): Promise<TestS3> {
     if (path !== `/${bucket}` && !path.startsWith(`/${bucket}/`))
       return refuse(404, 'NoSuchBucket');
     const key = path.slice(bucket.length + 2);
-    if (method === 'PUT' && key !== '') {
+    const ofParts =
+      key === '' ? undefined : uploads.answer(method, key, url.searchParams, headers, body);
+    if (ofParts !== undefined) {
+      if ('fault' in ofParts) return refuse(ofParts.status, ofParts.fault);
+      if ('tag' in ofParts) response.setHeader('etag', ofParts.tag);
+      if ('done' in ofParts) {
+        objects.set(ofParts.done.key, ofParts.done.content);
+        headersOf.set(ofParts.done.key, ofParts.done.headers);
+      }
+      response.end('body' in ofParts ? ofParts.body : '<CompleteMultipartUploadResult/>');
+    } else if (method === 'PUT' && key !== '') {
       const sum = headers['x-amz-checksum-sha256'];
       if (sum !== undefined && sum !== createHash('sha256').update(body).digest('base64'))
         return refuse(400, 'BadDigest');
       objects.set(key, body);
       headersOf.set(key, headers);
       response.end();
-    } else if (method === 'GET' && key !== '') {
+    } else if ((method === 'GET' || method === 'HEAD') && key !== '') {
       const content = objects.get(key);
       if (content === undefined) return refuse(404, 'NoSuchKey');
-      response.writeHead(200, { 'content-length': content.length });
-      response.end(content);
+      const part = byteRange(headers.range, content.length);
+      if (part === 'unsatisfiable') return refuse(416, 'InvalidRange');
+      response.writeHead(part === undefined ? 200 : 206, {
+        'content-length': (part?.end ?? content.length) - (part?.start ?? 0),
+        'content-type': headersOf.get(key)?.['content-type'] ?? 'binary/octet-stream',
+        'last-modified': 'Tue, 03 Nov 2026 10:00:00 GMT',
+        'accept-ranges': 'bytes',
+        ...(part && { 'content-range': `bytes ${part.start}-${part.end - 1}/${content.length}` }),
+      });
+      response.end(method === 'HEAD' ? undefined : content.subarray(part?.start, part?.end));
+    } else if (method === 'DELETE' && key !== '') {
+      objects.delete(key);
+      response.writeHead(204).end();
     } else if (method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/xml' });
       response.end(listing(url.searchParams));
@@ -118,6 +144,9 @@ export async function startS3(): Promise<TestS3> {
     objects,
     headers: headersOf,
     refusals,
+    get openUploads() {
+      return uploads.open.size;
+    },
     get requests() {
       return requests;
     },

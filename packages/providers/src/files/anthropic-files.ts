@@ -1,6 +1,7 @@
 /**
  * Anthropic's Files: https://platform.claude.com/docs/en/api/beta/files, and the
- * vendor's SDK 0.81, November 2026. A caller who says which version of its API
+ * vendor's SDKs: 0.81 knows them by a beta's header, which 1.11 does not send any
+ * more, and pages by ids where that one has a cursor. November 2026. A caller who says which version of its API
  * it speaks, as its own clients do, speaks to it unchanged.
  */
 import type { JsonObject } from '../contract.ts';
@@ -24,7 +25,12 @@ export const anthropicFiles: VendorFiles = {
   isNative: (headers) => headers['anthropic-version'] !== undefined,
   async upload(file, use) {
     const contentType = mediaTypeOf(file);
-    const form = formUpload({ ...file, contentType }, use.name, { fields: () => ({}) });
+    const form = formUpload({ ...file, contentType }, use.name, {
+      fields: (texts): Record<string, string> => {
+        const seconds = texts.get('expires_after[seconds]');
+        return seconds === undefined ? {} : { expires_in_seconds: seconds };
+      },
+    });
     const answer = await use.ask({
       method: 'POST',
       url: `${use.base}/files`,
@@ -52,9 +58,9 @@ export const anthropicFiles: VendorFiles = {
     return {
       object: 'list',
       data,
-      first_id: stringOf(page.first_id) ?? null,
-      last_id: stringOf(page.last_id) ?? null,
-      has_more: page.has_more === true,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
+      has_more: page.has_more === true || typeof page.next_page === 'string',
     };
   },
   async delete(id, use) {
@@ -83,6 +89,7 @@ function presented(file: JsonObject, purpose = 'user_data'): JsonObject {
       filename: stringOf(file.filename) ?? '',
       purpose,
     }),
+    expires_at: secondsOf(file.expires_at) || null,
     mime_type: stringOf(file.mime_type) ?? null,
     downloadable: file.downloadable === true,
   };

@@ -34,6 +34,7 @@ const partsMax = 10_000;
 const auth: AuthRecipe = { type: 'aws', service: 's3' };
 
 export const s3Files: VendorFiles = {
+  rewritesRows: true,
   base(facts, id) {
     const { bucket } = id === undefined ? placeOfUpload(facts, '') : placeAllowed(facts, id);
     const region = regionOf(facts.setting);

@@ -49,6 +49,7 @@ export function vendorFilesOf(
 /** An answer that is read whole: a page of a list at most. */
 const answerBytesMax = 8 * 1024 * 1024;
 const tidyMsMax = 10_000;
+const nothing = Buffer.alloc(0);
 
 /**
  * One operation of files at a vendor that has them its own way.
@@ -248,7 +249,8 @@ async function askWhole(
   signal: AbortSignal,
 ): Promise<FileAnswer> {
   const answer = await send(request, asking, askVendor, signal);
-  const bytes = await answer.readAll(answerBytesMax);
+  // The length of a `HEAD` is that of what it does not send.
+  const bytes = request.method === 'HEAD' ? nothing : await answer.readAll(answerBytesMax);
   if (answer.status >= 400) throw new VendorRefusal(answer.status, bytes);
   return { status: answer.status, headers: answer.headers, bytes };
 }

@@ -26,10 +26,13 @@ const addressFields = new Set([
   // Parts of addresses.
   'region',
   'aws_region',
+  'aws_s3_bucket',
+  'fireworks_account_id',
   'azure_region',
   'byteplus_region',
   'oracle_region',
   'vertex_region',
+  'vertex_storage_bucket_name',
   'resource',
   'resource_name',
   'azure_resource_name',
