@@ -3,9 +3,9 @@ import type { UpstreamPools } from '@sluice/outbound';
 import type { AttemptListener } from '../exchange/attempt.ts';
 import { outcomeOf } from '../exchange/outcome-of.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { Requester } from '../exchange/requester.ts';
 import type { AttemptResult } from './attempt-result.ts';
-import type { AuthorisedRequest, CallAuthoriser } from './call-authoriser.ts';
+import { authorised, ownerOf } from './authorised-call.ts';
+import type { CallAuthoriser } from './call-authoriser.ts';
 import { OngoingAttempt } from './ongoing-attempt.ts';
 import type { ReadOn } from './read-on.ts';
 import { type ReceiveOptions, receive } from './receive.ts';
@@ -105,42 +105,6 @@ async function run(
       waitHintMs: undefined,
     };
   }
-}
-
-/** The request as it is sent: with the proof of who asks, where that is made for each call. */
-export function authorised(
-  call: Pick<
-    PreparedCall,
-    'auth' | 'origin' | 'path' | 'method' | 'headers' | 'body' | 'target' | 'requester'
-  >,
-  signal: AbortSignal,
-  authoriser: CallAuthoriser,
-): Promise<AuthorisedRequest> | AuthorisedRequest {
-  const { auth, origin, path, method, headers, body, target, requester } = call;
-  if (!authoriser.isMadeForEachCall(auth)) return call;
-  return authoriser.authorise({
-    recipe: auth,
-    apiKey: target.apiKey,
-    setting: target.setting,
-    savedSetting: target.savedSetting,
-    metadata: metadataByRank(requester),
-    owner: ownerOf(requester),
-    origin,
-    path,
-    method,
-    headers,
-    body,
-    signal,
-  });
-}
-
-export function ownerOf({ key }: Requester): string {
-  return key?.source.workspaceId ?? '';
-}
-
-/** As it wins: the workspace's, the key's, then what the request adds. */
-function metadataByRank({ bundle, key, metadata }: Requester) {
-  return [bundle?.source.metadata ?? {}, key?.source.metadata ?? {}, metadata];
 }
 
 const withoutAnswer: ReadonlySet<string> = new Set([

@@ -1,20 +1,25 @@
+import type { UpstreamPools } from '@sluice/outbound';
 import { usage } from '@sluice/proto-stubs';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply } from '../exchange/reply.ts';
 import type { AskVendor, PassingReply } from '../exchange/vendor-work.ts';
-import { type AttemptParts, authorised, ownerOf } from './attempt.ts';
 import type { AttemptResult } from './attempt-result.ts';
+import { authorised, ownerOf } from './authorised-call.ts';
+import type { CallAuthoriser } from './call-authoriser.ts';
 import type { OngoingAttempt } from './ongoing-attempt.ts';
 import { type ReceiveOptions, receivePassing } from './receive.ts';
 import { UpstreamCall } from './upstream-call.ts';
 
 const { Outcome } = usage;
 
+interface AskParts {
+  readonly pools: UpstreamPools;
+  readonly authoriser: CallAuthoriser;
+  readonly options: { readonly requestTimeoutMs: number; readonly streamIdleTimeoutMs: number };
+}
+
 /** Sends the requests that one call takes, each past the authoriser and through the pools. */
-export function askVendor(
-  call: PreparedCall,
-  { pools, authoriser, options }: Pick<AttemptParts, 'pools' | 'authoriser' | 'options'>,
-): AskVendor {
+export function askVendor(call: PreparedCall, { pools, authoriser, options }: AskParts): AskVendor {
   const { requester, target } = call;
   return async (request) => {
     const { auth, signal, addressBy, method, path } = request;

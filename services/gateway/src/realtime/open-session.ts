@@ -1,6 +1,6 @@
 import type { ConnectGuard } from '@sluice/outbound';
 import type { WebSocket } from 'ws';
-import { authorised } from '../calls/attempt.ts';
+import { authorised } from '../calls/authorised-call.ts';
 import type { CallAuthoriser } from '../calls/call-authoriser.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { newCall } from '../calls/prepare/new-call.ts';
