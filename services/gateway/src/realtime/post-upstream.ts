@@ -1,5 +1,5 @@
 import type { UpstreamPools } from '@sluice/outbound';
-import { authorised } from '../calls/attempt.ts';
+import { authorised } from '../calls/authorised-call.ts';
 import type { CallAuthoriser } from '../calls/call-authoriser.ts';
 import { UpstreamCall } from '../calls/upstream-call.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
