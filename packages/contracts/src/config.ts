@@ -251,6 +251,12 @@ const leaf = z.strictObject({
   default_input_guardrails: guardrailShorthand.optional(),
   default_output_guardrails: guardrailShorthand.optional(),
   fetch_integrated_models: z.boolean().optional(),
+  responses_store: z
+    .enum(['provider', 'gateway'])
+    .describe(
+      'Who keeps responses and conversations, for the whole document: `gateway` = the service, whichever target answers; `provider` (the default) = each target that can.',
+    )
+    .optional(),
   vertex_service_account_json: z.union([z.string(), jsonObject]).optional(),
   deployments: z.array(jsonObject).optional(),
   on_status_codes: statusCodes.optional(),

@@ -174,7 +174,13 @@ export {
   maskServiceKey,
   pepperName,
 } from './service-key.ts';
-export { type StoredKind, storedId, uuidOfStored } from './stored-ids.ts';
+export {
+  isStoredId,
+  type KeptKind,
+  type StoredKind,
+  storedId,
+  uuidOfStored,
+} from './stored-ids.ts';
 export { holdBounds, type StreamMode, streamModes } from './stream-checks.ts';
 export type {
   SentToolPolicy,

@@ -1,9 +1,22 @@
 /**
  * Ids of what the service itself keeps for callers: told from those of providers by how they begin. Inside, they are UUIDs.
  */
-const prefixes = { file: 'file-svc_', batch: 'batch_svc_' } as const;
+const prefixes = {
+  file: 'file-svc_',
+  batch: 'batch_svc_',
+  response: 'resp_svc_',
+  conversation: 'conv_svc_',
+} as const;
 
 export type StoredKind = keyof typeof prefixes;
+
+/** What is kept of answers, and of what leads to them. */
+export type KeptKind = 'response' | 'conversation';
+
+/** Whether it begins as ours do: such an id is nobody else's to know, whatever follows. */
+export function isStoredId(kind: StoredKind, id: string): boolean {
+  return id.startsWith(prefixes[kind]);
+}
 
 export function storedId(kind: StoredKind, uuid: string): string {
   return `${prefixes[kind]}${uuid.replaceAll('-', '')}`;

@@ -32,6 +32,8 @@ export interface CompiledConfig {
   /** Some strategy asks for `costNanoUsd`. */
   readonly needsCosts: boolean;
   readonly fetchIntegratedModels: boolean;
+  /** Responses and conversations are kept by the service, whoever answers. */
+  readonly keepsResponses: boolean;
   /** For each target with a circuit breaker, by path: the strategies above it, innermost first. */
   readonly lines: ReadonlyMap<string, readonly RouteNode[]>;
 }
@@ -79,6 +81,7 @@ export function compileConfig(root: ConfigNode, options: CompileOptions = {}): C
     stickyNodes: strategyNodes.filter(({ stickyKey }) => stickyKey !== undefined),
     needsCosts: strategyNodes.some(({ mode }) => mode === 'lowest-cost'),
     fetchIntegratedModels: root.fetch_integrated_models === true,
+    keepsResponses: compiler.responsesStore === 'gateway',
     lines: hasBreakers ? linesOf(tree) : new Map(),
   };
 }
@@ -96,6 +99,8 @@ function namesProvider(root: ConfigNode): boolean {
 class Compiler {
   readonly targets: ResolvedTarget[] = [];
   readonly strategyNodes: StrategyNode[] = [];
+  /** Of the document itself, or of the one it refers to as a whole. */
+  responsesStore: ConfigNode['responses_store'];
   readonly #options: CompileOptions;
   readonly #caps: ConfigCaps;
   readonly #hooks: Omit<HookReading, 'by'>;
@@ -122,12 +127,19 @@ class Compiler {
   ): RouteNode {
     if (depth > this.#caps.depthMax)
       throw configFault(path, `must not be nested deeper than ${this.#caps.depthMax} levels`);
+    if (depth === 0) this.responsesStore = node.responses_store;
+    else if (node.responses_store !== undefined)
+      throw configFault(
+        `${path}.responses_store`,
+        'is said once for the whole document, at its top: what one target keeps another one could not go on with',
+      );
     let inherited = inherit(parent, node, path, this.#hooks, authorOf(chain));
     let document = node;
     let slugs = chain;
     while (document.config !== undefined) {
       slugs = this.#extended(slugs, document.config, path);
       document = this.#find(document.config, path);
+      if (depth === 0) this.responsesStore ??= document.responses_store;
       inherited = inherit(inherited, document, path, this.#hooks, authorOf(slugs));
     }
     const place = { path, index, name: node.name };

@@ -13,6 +13,35 @@ export const storedCodes = {
   ),
   'file.unavailable': refused(503, 'Files cannot be reached at the moment.', 'api_error'),
   'file.damaged': refused(500, 'The content of the file is not what was kept.', 'api_error'),
+  'response.not_found': refused(404, 'There is no such response.', 'not_found_error'),
+  'response.too_many': refused(
+    400,
+    'The workspace has as many responses and conversations as it may: delete some first.',
+  ),
+  'response.too_large': refused(
+    413,
+    'The response is larger than responses may be that are kept here.',
+  ),
+  'response.unavailable': refused(
+    503,
+    'Responses and conversations that are kept here cannot be reached at the moment.',
+    'api_error',
+  ),
+  'response.not_in_background': refused(
+    400,
+    'Only a response that is made in the background can be cancelled or streamed again.',
+  ),
+  'conversation.not_found': refused(404, 'There is no such conversation.', 'not_found_error'),
+  'conversation.changed': refused(
+    409,
+    'The conversation was changed by somebody else meanwhile.',
+    'conflict_error',
+  ),
+  'conversation.item_not_found': refused(
+    404,
+    'The conversation has no such item.',
+    'not_found_error',
+  ),
   'batch.not_found': refused(404, 'There is no such batch.', 'not_found_error'),
   'batch.needs_key': refused(
     400,

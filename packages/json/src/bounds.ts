@@ -24,6 +24,8 @@ export const jsonBounds = {
   request: { bytesMax: Number.POSITIVE_INFINITY, depthMax, workMax },
   /** A provider's reply, or what is kept of one; its bytes are bounded where it is read. */
   reply: { bytesMax: Number.POSITIVE_INFINITY, depthMax, workMax },
+  /** What the service wrote itself: all that was said in many turns, and parsed once a turn. */
+  kept: { bytesMax: Number.POSITIVE_INFINITY, depthMax, workMax: 10 * workMax },
   /** A document in a header or a setting: as much as the admin API takes in one. */
   small: { bytesMax: mebibyte, depthMax, workMax: 200_000 },
 } as const satisfies Record<string, JsonBounds>;

@@ -22,6 +22,7 @@ export {
   type SessionEvent,
 } from './codecs/openai-realtime/index.ts';
 export { responsesRequestOf } from './codecs/openai-responses/from-chat.ts';
+export { isItemOfOurs } from './codecs/openai-responses/response-object.ts';
 export type {
   AuthRecipe,
   CallContext,

@@ -46,10 +46,12 @@ export interface RpcClient {
   serverStream<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { methodKind: 'server_streaming'; input: I; output: O },
     request: MessageInitShape<I>,
+    options?: { failFast?: boolean },
   ): ClientReadableStream<MessageShape<O>>;
   /** The caller must listen to 'data', 'error' and 'end', and cancel() when done. */
   duplexStream<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { methodKind: 'bidi_streaming'; input: I; output: O },
+    options?: { failFast?: boolean },
   ): DuplexStream<MessageInitShape<I>, MessageShape<O>>;
   /** Why the other side does not answer now, in words for who runs the two; undefined = it does. Waits for nobody who is not there. */
   whyUnreachable(timeoutMs: number): Promise<string | undefined>;
@@ -122,23 +124,23 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
         signal?.addEventListener('abort', cancel, { once: true });
       });
     },
-    serverStream(method, request) {
+    serverStream(method, request, options) {
       const definition = methodDefinition(method);
       return client.makeServerStreamRequest(
         definition.path,
         definition.requestSerialize,
         definition.responseDeserialize,
         create(method.input, request) as object,
-        patient,
+        options?.failFast === true ? impatient : patient,
       ) as ClientReadableStream<MessageShape<typeof method.output>>;
     },
-    duplexStream(method) {
+    duplexStream(method, options) {
       const definition = methodDefinition(method);
       const stream = client.makeBidiStreamRequest(
         definition.path,
         definition.requestSerialize,
         definition.responseDeserialize,
-        patient,
+        options?.failFast === true ? impatient : patient,
       );
       const say = (message: MessageInitShape<typeof method.input>) =>
         stream.write(create(method.input, message) as object);

@@ -143,6 +143,22 @@ export const settings = defineSettings({
       0,
       3_650,
     ),
+    RESPONSES_PER_WORKSPACE_MAX: integer(
+      'responses and conversations that a workspace may have kept by the service at once',
+      100_000,
+      0,
+    ),
+    RESPONSES_BYTES_PER_WORKSPACE_MAX: integer(
+      'bytes that these may be together',
+      10 * 1024 ** 3,
+      0,
+    ),
+    RESPONSE_KEEP_DAYS: integer(
+      'days that a response or a conversation is kept after its last change; 0 = until it is deleted',
+      30,
+      0,
+      3_650,
+    ),
     BATCHES_PER_WORKSPACE_MAX: integer(
       'batches that a workspace may have under way at once',
       100,

@@ -434,6 +434,11 @@ export function wire(
             now,
             filesMax: env.FILES_PER_WORKSPACE_MAX,
             keptMs: env.FILE_KEEP_DAYS * 86_400_000,
+            responses: {
+              countMax: env.RESPONSES_PER_WORKSPACE_MAX,
+              bytesMax: env.RESPONSES_BYTES_PER_WORKSPACE_MAX,
+              keptMs: env.RESPONSE_KEEP_DAYS * 86_400_000,
+            },
           }),
         ),
         served(

@@ -29,7 +29,12 @@ beforeAll(async () => {
     vault: createCredentialVault(randomBytes(32)),
     now: () => new Date(),
   };
-  files = fileHandlers({ ...parts, filesMax: 3, keptMs: 0 });
+  files = fileHandlers({
+    ...parts,
+    responses: { countMax: 2, bytesMax: 1000, keptMs: 60_000 },
+    filesMax: 3,
+    keptMs: 0,
+  });
   batches = batchHandlers({ ...parts, pepper: randomBytes(32), batchesMax: 2 });
   jobs = jobHandlers({ ...parts, tokens });
   followed = followHandlers({ ...parts, tokens, followedMax: 40 });

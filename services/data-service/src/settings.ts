@@ -80,6 +80,12 @@ export const settings = defineSettings({
   'Files and batches': {
     ...logStoreSettings,
     FILE_BYTES_MAX: integer('largest file, bytes', 512 * 1024 * 1024, 1, 100 * 1024 ** 3),
+    RESPONSE_BYTES_MAX: integer(
+      'largest response with its whole input, or conversation, that is kept, bytes',
+      32 * 1024 * 1024,
+      1024,
+      1024 ** 3,
+    ),
     BATCHES_AT_ONCE: integer('batches that this replica runs at once; 0 = none', 4, 0, 1_000),
     BATCH_LOOK_INTERVAL: integer('ms between looks for batches', 1_000, 10, 60_000),
     BATCH_LEASE: integer(

@@ -139,7 +139,12 @@ export async function wire(
         served(analytics.LogService, logHandlers(client)),
         served(
           jobs.ContentService,
-          contentHandlers({ ...batches, fileBytesMax: env.FILE_BYTES_MAX, logger }),
+          contentHandlers({
+            ...batches,
+            fileBytesMax: env.FILE_BYTES_MAX,
+            keptBytesMax: env.RESPONSE_BYTES_MAX,
+            logger,
+          }),
         ),
       ],
     }),

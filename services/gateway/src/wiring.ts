@@ -327,6 +327,7 @@ export async function wire(
     enforceLimits: enforceLimits(limits.limits, watch),
     resolveConfig: resolvesConfig,
     answerStored: stored.stage,
+    keepResponses: stored.keeps,
     readRequest,
     readProxyRequest,
     readJsonRequest,

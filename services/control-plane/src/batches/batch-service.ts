@@ -48,7 +48,7 @@ export function batchHandlers(parts: BatchServiceParts): RpcHandlers<typeof jobs
       if (!isUuid(apiKeyId)) throw new GatewayError('batch.needs_key');
       const { inputFileId, endpoint, completionWindow, metadataJson, headersJson } = request;
       const file = isUuid(inputFileId)
-        ? await findFile(db, { id: inputFileId, workspaceId }, now())
+        ? await findFile(db, { id: inputFileId, workspaceId, kind: 'file' }, now())
         : null;
       if (file === null) throw new GatewayError('file.not_found', { field: 'body.input_file_id' });
       if (file.purpose !== 'batch')

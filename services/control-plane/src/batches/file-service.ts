@@ -8,15 +8,18 @@ import { isUuid, newId } from '../kernel/names/ids.ts';
 import { listObsoleteBatches, noteBatchesEmptied } from './batch-store.ts';
 import {
   countFiles,
+  type FileKind,
   type FileRow,
   findFile,
   finishFile,
+  finishKept,
   insertFile,
   listFiles,
   listObsoleteFiles,
   markDeleted,
   removeFiles,
 } from './file-store.ts';
+import { KeptRoom } from './kept-room.ts';
 import { fileMessage } from './messages.ts';
 
 export interface FileServiceParts {
@@ -26,6 +29,16 @@ export interface FileServiceParts {
   /** That a workspace may have at once. */
   readonly filesMax: number;
   /** How long files are kept of which nobody said how long; 0 = until they are deleted. */
+  readonly keptMs: number;
+  readonly responses: KeptBounds;
+}
+
+/** Of responses and conversations. */
+export interface KeptBounds {
+  /** That a workspace may have at once, and how many bytes they may be together; about, as replicas look now and then. */
+  readonly countMax: number;
+  readonly bytesMax: number;
+  /** Since they were changed last; 0 = until they are deleted. */
   readonly keptMs: number;
 }
 
@@ -38,18 +51,51 @@ const obsoleteMax = 100;
 /** What is known of files, and what their contents are encrypted with. */
 export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.FileService> {
   const { client: db, vault, now } = parts;
+  const room = new KeptRoom(parts);
 
-  async function found(workspaceId: string, id: string): Promise<FileRow> {
+  async function found(workspaceId: string, id: string, kind: FileKind): Promise<FileRow> {
     const known = isUuid(id) && isUuid(workspaceId);
-    const row = known ? await findFile(db, { id, workspaceId }, now()) : null;
-    if (row === null) throw new GatewayError('file.not_found');
+    const row = known ? await findFile(db, { id, workspaceId, kind }, now()) : null;
+    if (row === null) throw notFound(kind);
     return row;
   }
 
+  const openKey = ({ id, sealedKey }: FileRow) =>
+    Buffer.from(vault.open(Buffer.from(sealedKey), { table, id }), 'base64');
+  const sealKey = (id: string, dataKey: Buffer) =>
+    Uint8Array.from(vault.seal(dataKey.toString('base64'), { table, id }));
+  const until = (keptMs: number) => (keptMs === 0 ? null : new Date(now().getTime() + keptMs));
+
+  /** A content of what is no file: the first one, or one that takes the place of another. */
+  async function beginKept({ owner, id, version, kind: sent }: jobs.BeginFileRequest) {
+    const { organisationId, workspaceId } = owner ?? { organisationId: '', workspaceId: '' };
+    const kind = kindOf(sent);
+    if (kind === 'file' || !isUuid(id)) throw new GatewayError('internal');
+    if (version > 0) {
+      const row = await found(workspaceId, id, kind);
+      if (row.version !== version) throw new GatewayError('conversation.changed');
+      return { id, dataKey: openKey(row), contentBefore: row.content };
+    }
+    await room.take(workspaceId);
+    const dataKey = randomBytes(32);
+    await insertFile(db, {
+      id,
+      organisationId,
+      workspaceId,
+      kind,
+      filename: '',
+      sealedKey: sealKey(id, dataKey),
+      createdAt: now(),
+    });
+    return { id, dataKey };
+  }
+
   return {
-    async beginFile({ owner, filename, batchId }) {
+    async beginFile(request) {
+      const { owner, filename, batchId, kind } = request;
       const { organisationId, workspaceId } = owner ?? { organisationId: '', workspaceId: '' };
       if (!isUuid(organisationId) || !isUuid(workspaceId)) throw new GatewayError('internal');
+      if (kind !== '') return beginKept(request);
       // What a batch came to is kept, however many files there are.
       if (batchId === '' && (await countFiles(db, workspaceId, now())) >= parts.filesMax)
         throw new GatewayError('file.too_many');
@@ -61,25 +107,33 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
         workspaceId,
         batchId: batchId === '' ? null : batchId,
         filename,
-        sealedKey: Uint8Array.from(vault.seal(dataKey.toString('base64'), { table, id })),
+        sealedKey: sealKey(id, dataKey),
         createdAt: now(),
       });
       return { id, dataKey };
     },
-    async finishFile({ id, purpose, bytes, segments, expiresAfterS }) {
+    async finishFile(request) {
+      const { id, purpose, bytes, segments, expiresAfterS, version, content } = request;
+      const kind = kindOf(request.kind);
+      if (kind !== 'file') {
+        const expiresAt = until(parts.responses.keptMs);
+        const kept = await finishKept(db, { id, version, content, bytes, segments, expiresAt });
+        if (kept === undefined)
+          throw version === 0 ? notFound(kind) : new GatewayError('conversation.changed');
+        return { file: fileMessage(kept) };
+      }
       const keptMs = expiresAfterS > 0n ? Number(expiresAfterS) * 1000 : parts.keptMs;
-      const expiresAt = keptMs === 0 ? null : new Date(now().getTime() + keptMs);
+      const expiresAt = until(keptMs);
       const row = await finishFile(db, id, { purpose, bytes, segments, expiresAt });
       if (row === undefined) throw new GatewayError('file.not_found');
       return { file: fileMessage(row) };
     },
-    async openFile({ workspaceId, id }) {
-      const row = await found(workspaceId, id);
-      const dataKey = Buffer.from(vault.open(Buffer.from(row.sealedKey), { table, id }), 'base64');
-      return { file: fileMessage(row), dataKey };
+    async openFile({ workspaceId, id, kind }) {
+      const row = await found(workspaceId, id, kindOf(kind));
+      return { file: fileMessage(row), dataKey: openKey(row) };
     },
     async getFile({ workspaceId, id }) {
-      return { file: fileMessage(await found(workspaceId, id)) };
+      return { file: fileMessage(await found(workspaceId, id, 'file')) };
     },
     async listFiles({ workspaceId, after, limit, ascending, purpose }) {
       if (!isUuid(workspaceId)) throw new GatewayError('file.not_found');
@@ -98,10 +152,11 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
       );
       return { files: rows.slice(0, count).map(fileMessage), hasMore: rows.length > count };
     },
-    async deleteFile({ workspaceId, id }) {
+    async deleteFile({ workspaceId, id, kind: sent }) {
       const known = isUuid(id) && isUuid(workspaceId);
-      if (!known || !(await markDeleted(db, { id, workspaceId }, now())))
-        throw new GatewayError('file.not_found');
+      const kind = kindOf(sent);
+      if (!known || !(await markDeleted(db, { id, workspaceId, kind }, now())))
+        throw notFound(kind);
       return {};
     },
     async listObsolete({ max }) {
@@ -118,4 +173,14 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
       return {};
     },
   };
+}
+
+function kindOf(kind: string): FileKind {
+  if (kind === 'response' || kind === 'conversation') return kind;
+  if (kind !== '') throw new GatewayError('internal');
+  return 'file';
+}
+
+function notFound(kind: FileKind): GatewayError {
+  return new GatewayError(`${kind}.not_found`);
 }

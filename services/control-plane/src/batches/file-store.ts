@@ -9,12 +9,25 @@ const isThere = (now: Date): Prisma.ServiceFileWhereInput => ({
   OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
 });
 
+/** What the contents are that are kept alike. */
+export type FileKind = 'file' | KeptKind;
+
+/** What callers do not send themselves; it has one content after the other. */
+export type KeptKind = 'response' | 'conversation';
+
+/** Which one, and whose. */
+export interface FileName {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly kind: FileKind;
+}
+
 export function findFile(
   db: Database,
-  { id, workspaceId }: { id: string; workspaceId: string },
+  { id, workspaceId, kind }: FileName,
   now: Date,
 ): Promise<FileRow | null> {
-  return db.serviceFile.findFirst({ where: { id, workspaceId, ...isThere(now) } });
+  return db.serviceFile.findFirst({ where: { id, workspaceId, kind, ...isThere(now) } });
 }
 
 /** Those under way count, too. */
@@ -22,10 +35,24 @@ export function countFiles(db: Database, workspaceId: string, now: Date): Promis
   return db.serviceFile.count({
     where: {
       workspaceId,
+      kind: 'file',
       status: { not: 'deleted' },
       OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
     },
   });
+}
+
+/** How many responses and conversations a workspace has, and how large they are together. */
+export async function sumKept(
+  db: Database,
+  workspaceId: string,
+): Promise<{ count: number; bytes: number }> {
+  const { _count, _sum } = await db.serviceFile.aggregate({
+    where: { workspaceId, kind: { not: 'file' }, status: { not: 'deleted' } },
+    _count: true,
+    _sum: { bytes: true },
+  });
+  return { count: _count, bytes: Number(_sum.bytes ?? 0) };
 }
 
 export function insertFile(
@@ -48,14 +75,37 @@ export async function finishFile(
   return rows[0];
 }
 
+/** Undefined = another content came first, or it is gone. */
+export async function finishKept(
+  db: Database,
+  {
+    id,
+    version,
+    ...data
+  }: {
+    id: string;
+    version: number;
+    content: string;
+    bytes: bigint;
+    segments: number;
+    expiresAt: Date | null;
+  },
+): Promise<FileRow | undefined> {
+  const rows = await db.serviceFile.updateManyAndReturn({
+    where: { id, version, status: version === 0 ? 'uploading' : 'processed' },
+    data: { ...data, version: version + 1, status: 'processed' },
+  });
+  return rows[0];
+}
+
 /** False = there is none. */
 export async function markDeleted(
   db: Database,
-  { id, workspaceId }: { id: string; workspaceId: string },
+  { id, workspaceId, kind }: FileName,
   now: Date,
 ): Promise<boolean> {
   const { count } = await db.serviceFile.updateMany({
-    where: { id, workspaceId, ...isThere(now) },
+    where: { id, workspaceId, kind, ...isThere(now) },
     data: { status: 'deleted' },
   });
   return count === 1;
@@ -79,6 +129,7 @@ export function listFiles(
   return db.serviceFile.findMany({
     where: {
       workspaceId,
+      kind: 'file',
       ...(purpose !== undefined && { purpose }),
       ...(after !== undefined && { id: isAscending ? { gt: after } : { lt: after } }),
       ...isThere(now),

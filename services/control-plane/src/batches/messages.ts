@@ -16,6 +16,9 @@ export function fileMessage(row: FileRow): MessageInitShape<typeof jobs.FileSche
     purpose,
     bytes,
     segments,
+    kind: row.kind === 'file' ? '' : row.kind,
+    version: row.version,
+    content: row.content,
     createdAtMs: ms(row.createdAt),
     expiresAtMs: ms(row.expiresAt),
   };

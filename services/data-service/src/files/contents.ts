@@ -6,6 +6,7 @@ const contentType = 'application/octet-stream';
 
 /** What it takes to read a content. */
 export interface SealedContent {
+  /** Of what has one content after the other, with the content's own name behind a slash. */
   readonly id: string;
   readonly dataKey: Buffer;
   readonly segments: number;

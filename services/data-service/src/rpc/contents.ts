@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { GatewayError } from '@sluice/errors';
 import type { jobs } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
@@ -10,6 +11,8 @@ export interface ContentParts {
   readonly contents: Contents | undefined;
   readonly register: Register;
   readonly fileBytesMax: number;
+  /** Of a response, or a conversation. */
+  readonly keptBytesMax: number;
   readonly logger: Logger;
 }
 
@@ -21,8 +24,16 @@ export function contentHandlers({
   contents,
   register,
   fileBytesMax,
+  keptBytesMax,
   logger,
 }: ContentParts): RpcHandlers<typeof jobs.ContentService> {
+  /** What another content has taken the place of. What is left of it goes with the last one. */
+  const cleared = (store: Contents, of: string) =>
+    store
+      .delete(of)
+      .catch((err: unknown) =>
+        logger.warn({ err, content: of }, 'a content is cleared away later'),
+      );
   const stored = () => {
     if (contents === undefined) throw new GatewayError('file.no_store');
     return contents;
@@ -36,15 +47,19 @@ export function contentHandlers({
       const first = await arriving.next();
       const head = first.done === true ? undefined : first.value.part;
       if (head?.case !== 'head') throw new GatewayError('internal');
-      const { owner, filename } = head.value;
-      const { id, dataKey } = await register.ask(register.files.beginFile, { owner, filename });
+      const { kind, version } = head.value;
+      const begun = await register.ask(register.files.beginFile, headOf(head.value));
+      const { id, contentBefore } = begun;
+      // Two that write the next content at once do not write over each other: the first to be noted has written it.
+      const content = kind === '' ? '' : randomBytes(8).toString('hex');
+      const bytesMax = kind === '' ? fileBytesMax : keptBytesMax;
       try {
-        const writer = store.writer(id, Buffer.from(dataKey));
+        const writer = store.writer(contentId(id, content), Buffer.from(begun.dataKey));
         for (;;) {
           const next = await arriving.next();
           const part = next.done === true ? undefined : next.value.part;
           if (part?.case === 'piece') {
-            if (writer.bytes + part.value.length > fileBytesMax) throw tooLarge(fileBytesMax);
+            if (writer.bytes + part.value.length > bytesMax) throw tooLarge(kind, bytesMax);
             await writer.write(
               Buffer.from(part.value.buffer, part.value.byteOffset, part.value.length),
             );
@@ -57,12 +72,20 @@ export function contentHandlers({
               expiresAfterS,
               bytes: BigInt(writer.bytes),
               segments,
+              kind,
+              version,
+              content,
             });
+            if (contentBefore !== '') await cleared(store, contentId(id, contentBefore));
             yield { file };
             return;
           } else throw new GatewayError('request.aborted');
         }
       } catch (error) {
+        if (version > 0) {
+          await cleared(store, contentId(id, content));
+          throw error;
+        }
         // What came of it is nobody's; should this fail, it is found after a day.
         await store
           .delete(id)
@@ -73,12 +96,14 @@ export function contentHandlers({
         throw error;
       }
     },
-    async *readFile({ workspaceId, id }) {
+    async *readFile({ workspaceId, id, kind }) {
       const store = stored();
-      const { file, dataKey } = await register.ask(register.files.openFile, { workspaceId, id });
+      const asked = { workspaceId, id, kind };
+      const { file, dataKey } = await register.ask(register.files.openFile, asked);
       if (file === undefined) throw new GatewayError('file.not_found');
       yield { part: { case: 'file', value: file } };
-      const sealed = { id, dataKey: Buffer.from(dataKey), segments: file.segments };
+      const { content, segments } = file;
+      const sealed = { id: contentId(id, content), dataKey: Buffer.from(dataKey), segments };
       for await (const piece of store.read(sealed))
         for (let at = 0; at < piece.length; at += pieceBytes)
           yield { part: { case: 'piece', value: piece.subarray(at, at + pieceBytes) } };
@@ -86,7 +111,20 @@ export function contentHandlers({
   };
 }
 
-function tooLarge(bytesMax: number): GatewayError {
+function headOf({ owner, filename, kind, id, version }: jobs.UploadHead) {
+  return { owner, filename, kind, id, version };
+}
+
+/** Under which a content is sealed and found. */
+export function contentId(id: string, content: string): string {
+  return content === '' ? id : `${id}/${content}`;
+}
+
+function tooLarge(kind: string, bytesMax: number): GatewayError {
+  if (kind !== '')
+    return new GatewayError('response.too_large', {
+      message: `A ${kind} that is kept here may have ${bytesMax} bytes.`,
+    });
   return new GatewayError('file.too_large', {
     field: 'body.file',
     message: `A file may have ${bytesMax} bytes here.`,

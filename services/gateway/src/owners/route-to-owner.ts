@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isStoredId } from '@sluice/contracts';
 import {
   type CompiledConfig,
   compileConfig,
@@ -32,6 +33,7 @@ export function planForOwner(
   const { subject, key } = exchange;
   const ids = idsInRequest(exchange);
   if (ids.length === 0) return undefined;
+  refuseOwn(ids);
   const organisationId = key?.source.organisationId ?? '';
   const known = ids.map(({ id }) => notes.of(organisationId, id));
   if (known.some((one) => one instanceof Promise))
@@ -95,6 +97,16 @@ function planOf(
   // Who only looks may ask everybody.
   const steps = config.targets.map((target): PlanStep => ({ kind: 'target', target }));
   return plan({ kind: 'fallback', path: 'config', onStatusCodes: notThere, steps });
+}
+
+/** What is kept here was looked for before there was a target: no provider is shown its ids. */
+function refuseOwn(ids: NamedObjects['ids']): void {
+  for (const { kind, id, field } of ids)
+    if ((kind === 'response' || kind === 'conversation') && isStoredId(kind, id))
+      throw new GatewayError(`${kind}.not_found`, {
+        field,
+        message: `The ${kind} is kept by the service, which cannot be asked this of it.`,
+      });
 }
 
 const notThere: ReadonlySet<number> = new Set([404]);

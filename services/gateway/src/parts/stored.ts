@@ -6,6 +6,9 @@ import type { Logger } from '@sluice/telemetry';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { Env } from '../settings.ts';
 import { answerStored } from '../stored/answer-stored.ts';
+import { keepResponses } from '../stored/keep-responses.ts';
+import { KeepWatch } from '../stored/keep-watch.ts';
+import { KeptStore } from '../stored/kept-store.ts';
 import { StoredRegister } from '../stored/register.ts';
 
 interface StoredParts {
@@ -21,13 +24,15 @@ interface StoredParts {
 export function storedPart(
   env: Env,
   { controlPlane, peer, prefixes, resolvesConfig: resolveConfig, logger }: StoredParts,
-): { stage: Stage; part: Part } {
+): { stage: Stage; keeps: Stage; part: Part } {
   const register = new StoredRegister(
     controlPlane,
     createRpcClient(jobs.ContentService, { address: env.DATA_SERVICE_GRPC_URL, ...peer }),
   );
+  const kept = new KeptStore(register);
   return {
-    stage: answerStored({ register, prefixes, resolveConfig, logger }),
+    stage: answerStored({ register, kept, prefixes, resolveConfig, logger }),
+    keeps: keepResponses({ store: kept, watch: new KeepWatch(logger) }),
     part: { name: 'stored', stop: () => register.close() },
   };
 }

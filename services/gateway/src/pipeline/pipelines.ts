@@ -10,6 +10,7 @@ export interface Stages {
   resolveConfig: Stage;
   readRequest: Stage;
   usePrompt: Stage;
+  keepResponses: Stage;
   runTools: Stage;
   answerStored: Stage;
   readProxyRequest: Stage;
@@ -76,6 +77,7 @@ export function createPipelines(stages: Stages) {
       ...entrance,
       stages.readRequest, // after the config, which says what is read of it
       stages.usePrompt, // the request that tools, checks and limits of targets see
+      stages.keepResponses, // what was said before is said again: all that follow see it
       stages.runTools, // around all visits of the model that a request comes to
       stages.routeToTarget,
     ]),

@@ -1,5 +1,5 @@
 import { type HeaderPrefixes, spellingOf } from '@sluice/contracts';
-import { fromUnknown, GatewayError } from '@sluice/errors';
+import { fromUnknown } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
@@ -7,19 +7,25 @@ import type { Stage } from '../pipeline/pipeline.ts';
 import { errorBody, errorHeaders } from '../routes/error-reply.ts';
 import { cancelBatch, createBatch, getBatch, listBatches, readOutput } from './batches.ts';
 import {
-  createFile,
-  deleteFile,
-  fileUuid,
-  getFile,
-  listFiles,
-  readFiles,
-  type StoredOwner,
-} from './files.ts';
+  addItems,
+  createConversation,
+  deleteConversation,
+  deleteItem,
+  getConversation,
+  getItem,
+  listItems,
+  updateConversation,
+} from './conversations.ts';
+import { createFile, deleteFile, fileUuid, getFile, listFiles, readFiles } from './files.ts';
+import type { KeptStore } from './kept-store.ts';
 import type { StoredRegister } from './register.ts';
+import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses.ts';
+import { ownerOf } from './stored-owner.ts';
 import { type StoredAsk, storedAsk } from './stored-path.ts';
 
 export interface StoredDeps {
   readonly register: StoredRegister;
+  readonly kept: KeptStore;
   readonly prefixes: HeaderPrefixes;
   readonly resolveConfig: Stage;
   readonly logger: Logger;
@@ -30,25 +36,28 @@ const ownName = 'service';
 
 /**
  * Files and batches of the service's own: what `/v1/files` and `/v1/batches` mean where no provider is named, by the request or by
- * a config. Costs nothing, counts against no limit and leaves no record: the lines of a batch do, each for itself.
+ * a config; and the responses and conversations that it keeps. Costs nothing, counts against no limit and leaves no record: the lines of a batch do, each for itself.
  */
 export function answerStored(deps: StoredDeps): Stage {
   return (exchange, next) => {
     const { method, pathname } = exchange.arrival;
     const ask = storedAsk(method, pathname);
     if (ask === undefined) return next();
+    if (ask.isOurs) return answered(ask, exchange, deps);
     return deps.resolveConfig(exchange, () =>
-      namesProvider(exchange) ? next() : answered(ask, exchange, deps),
+      isMeant(ask, exchange) ? answered(ask, exchange, deps) : next(),
     );
   };
 }
 
-function namesProvider({ arrival: { caller }, config }: Exchange): boolean {
-  if (caller.provider?.replace(/^@/, '') === ownName) return false;
+/** Whether the service itself is asked: no provider is named, or a config says who keeps conversations. */
+function isMeant(ask: StoredAsk, { arrival: { caller }, config }: Exchange): boolean {
+  if (caller.provider?.replace(/^@/, '') === ownName) return true;
+  if (ask.kind === 'create-conversation' && config?.compiled.keepsResponses === true) return true;
   return (
-    caller.provider !== undefined ||
-    caller.customHost !== undefined ||
-    config?.compiled.namesProvider === true
+    caller.provider === undefined &&
+    caller.customHost === undefined &&
+    config?.compiled.namesProvider !== true
   );
 }
 
@@ -61,7 +70,7 @@ async function answered(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): P
     if (error.status >= 500)
       deps.logger.warn(
         { err: caught, code: error.code, request_id: exchange.arrival.requestIdText },
-        'files or batches could not be reached',
+        'what is kept could not be reached',
       );
     const spelling = spellingOf(deps.prefixes, exchange.arrival.headers);
     return {
@@ -74,7 +83,7 @@ async function answered(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): P
 }
 
 function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<Reply> {
-  const { register, prefixes } = deps;
+  const { register, prefixes, kept } = deps;
   const { arrival } = exchange;
   const owner = ownerOf(exchange);
   switch (ask.kind) {
@@ -98,12 +107,29 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
       return cancelBatch(ask.id, owner, register);
     case 'read-output':
       return readOutput(ask.id, owner, register, arrival.signal);
+    case 'get-response':
+      return getResponse(ask.id, arrival, owner, kept);
+    case 'delete-response':
+      return deleteResponse(ask.id, owner, kept);
+    case 'cancel-response':
+      return cancelResponse(ask.id, owner, kept);
+    case 'list-input-items':
+      return listInputItems(ask.id, arrival, owner, kept);
+    case 'create-conversation':
+      return createConversation(arrival, owner, kept);
+    case 'get-conversation':
+      return getConversation(ask.id, owner, kept);
+    case 'update-conversation':
+      return updateConversation(ask.id, arrival, owner, kept);
+    case 'delete-conversation':
+      return deleteConversation(ask.id, owner, kept);
+    case 'add-items':
+      return addItems(ask.id, arrival, owner, kept);
+    case 'list-items':
+      return listItems(ask.id, arrival, owner, kept);
+    case 'get-item':
+      return getItem(ask.id, ask.itemId, owner, kept);
+    case 'delete-item':
+      return deleteItem(ask.id, ask.itemId, owner, kept);
   }
-}
-
-function ownerOf({ key }: Exchange): StoredOwner {
-  if (key === undefined) throw new GatewayError('internal');
-  const { organisationId, workspaceId, id } = key.source;
-  // A token ends before a batch does, and nobody could speak for it then.
-  return { organisationId, workspaceId, apiKeyId: 'validUntilMs' in key ? '' : id };
 }

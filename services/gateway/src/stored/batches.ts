@@ -12,6 +12,7 @@ import type { Reply } from '../exchange/reply.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import { fileUuid, readFiles, type StoredOwner } from './files.ts';
+import { readMetadata } from './metadata.ts';
 import { presentBatch, presentPage } from './present.ts';
 import type { StoredRegister } from './register.ts';
 import { jsonReply, readPage } from './requests.ts';
@@ -43,7 +44,6 @@ const lineHeaders: ReadonlySet<string> = new Set([
 /** Of the request that makes the batch. */
 const inherited = ['config', 'metadata', 'debug'];
 const headersLengthMax = 16 * 1024;
-const metadataMax = { members: 16, keyLength: 64, valueLength: 512 };
 const hourMs = 3_600_000;
 const windowHoursMax = 7 * 24;
 /** What is wanted at once ends some time, too. */
@@ -69,7 +69,8 @@ export async function createBatch(
     endpoint,
     completionWindow: window as string,
     windowMs: BigInt(windowMs),
-    metadataJson: metadata === undefined || metadata === null ? '' : textsOf(metadata),
+    metadataJson:
+      metadata === undefined || metadata === null ? '' : JSON.stringify(readMetadata(metadata)),
     headersJson: JSON.stringify(headers),
   });
   if (batch === undefined) throw new GatewayError('file.unavailable');
@@ -86,24 +87,6 @@ function windowOf(window: JsonValue | undefined): number {
       `must be immediate, or 1h to ${windowHoursMax}h (or 1d to 7d)`,
     );
   return hours * hourMs;
-}
-
-function textsOf(metadata: JsonValue): string {
-  const { members, keyLength, valueLength } = metadataMax;
-  const entries = isObject(metadata) ? Object.entries(metadata) : undefined;
-  if (
-    entries === undefined ||
-    entries.length > members ||
-    entries.some(
-      ([key, value]) =>
-        key.length > keyLength || typeof value !== 'string' || value.length > valueLength,
-    )
-  )
-    throw invalid(
-      'metadata',
-      `must be an object of at most ${members} texts of at most ${valueLength} characters, under names of at most ${keyLength}`,
-    );
-  return JSON.stringify(metadata);
 }
 
 /** By the names that they have inside: `service_options` names them with the prefix of headers, or without. */

@@ -1,4 +1,5 @@
 import type { DescMessage, DescMethod, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import type { KeptKind } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { jobs } from '@sluice/proto-stubs';
 import { type DuplexStream, type RpcClient, toldError } from '@sluice/rpc';
@@ -36,13 +37,20 @@ export class StoredRegister {
     }
   }
 
-  upload(): DuplexStream<MessageInitShape<typeof jobs.UploadRequestSchema>, jobs.UploadResponse> {
-    return this.#dataService.duplexStream(jobs.ContentService.method.upload);
+  upload(options?: {
+    failFast: boolean;
+  }): DuplexStream<MessageInitShape<typeof jobs.UploadRequestSchema>, jobs.UploadResponse> {
+    return this.#dataService.duplexStream(jobs.ContentService.method.upload, options);
   }
 
-  read(workspaceId: string, id: string) {
-    return this.#dataService.serverStream(jobs.ContentService.method.readFile, { workspaceId, id });
+  /** @param kind  empty = a file */
+  read(workspaceId: string, id: string, kind: '' | KeptKind = '') {
+    const asked = { workspaceId, id, kind };
+    const options = { failFast: kind !== '' };
+    return this.#dataService.serverStream(jobs.ContentService.method.readFile, asked, options);
   }
+
+  readonly faultOf = faultOf;
 
   close(): void {
     this.#dataService.close();

@@ -15,13 +15,7 @@ export function readPage(
   { usual, most }: { usual: number; most: number },
 ): { after: string; limit: number; query: URLSearchParams } {
   const query = new URLSearchParams(search);
-  const sent = query.get('limit');
-  const limit = sent === null ? usual : /^\d{1,6}$/.test(sent) ? Number(sent) : 0;
-  if (limit < 1 || limit > most)
-    throw new GatewayError('request.invalid_field', {
-      field: 'query.limit',
-      message: `query.limit must be a whole number from 1 to ${most}.`,
-    });
+  const limit = pageLimit(query, { usual, most });
   const after = query.get('after');
   const uuid = after === null ? '' : uuidOfStored(kind, after);
   if (uuid === undefined)
@@ -30,4 +24,19 @@ export function readPage(
       message: `query.after must be the id of a ${kind} of this list.`,
     });
   return { after: uuid, limit, query };
+}
+
+/** @throws GatewayError `request.invalid_field` */
+export function pageLimit(
+  query: URLSearchParams,
+  { usual, most }: { usual: number; most: number },
+): number {
+  const sent = query.get('limit');
+  const limit = sent === null ? usual : /^\d{1,6}$/.test(sent) ? Number(sent) : 0;
+  if (limit < 1 || limit > most)
+    throw new GatewayError('request.invalid_field', {
+      field: 'query.limit',
+      message: `query.limit must be a whole number from 1 to ${most}.`,
+    });
+  return limit;
 }

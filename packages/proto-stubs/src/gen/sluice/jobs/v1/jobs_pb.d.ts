@@ -96,6 +96,27 @@ export declare type File = Message<"sluice.jobs.v1.File"> & {
    * @generated from field: int32 segments = 9;
    */
   segments: number;
+
+  /**
+   * What it is: empty = a file; response or conversation.
+   *
+   * @generated from field: string kind = 10;
+   */
+  kind: string;
+
+  /**
+   * Counts its contents, from 1; of files there is one.
+   *
+   * @generated from field: int32 version = 11;
+   */
+  version: number;
+
+  /**
+   * Which of its contents it has now; empty = there is but one.
+   *
+   * @generated from field: string content = 12;
+   */
+  content: string;
 };
 
 /**
@@ -124,6 +145,27 @@ export declare type BeginFileRequest = Message<"sluice.jobs.v1.BeginFileRequest"
    * @generated from field: string batch_id = 3;
    */
   batchId: string;
+
+  /**
+   * As of a file.
+   *
+   * @generated from field: string kind = 4;
+   */
+  kind: string;
+
+  /**
+   * Of what is no file: chosen by who keeps it.
+   *
+   * @generated from field: string id = 5;
+   */
+  id: string;
+
+  /**
+   * Of what is no file: the version that another content takes the place of; 0 = it is new.
+   *
+   * @generated from field: int32 version = 6;
+   */
+  version: number;
 };
 
 /**
@@ -147,6 +189,13 @@ export declare type BeginFileResponse = Message<"sluice.jobs.v1.BeginFileRespons
    * @generated from field: bytes data_key = 2;
    */
   dataKey: Uint8Array;
+
+  /**
+   * The content that the new one takes the place of; empty = none.
+   *
+   * @generated from field: string content_before = 3;
+   */
+  contentBefore: string;
 };
 
 /**
@@ -185,6 +234,23 @@ export declare type FinishFileRequest = Message<"sluice.jobs.v1.FinishFileReques
    * @generated from field: int64 expires_after_s = 5;
    */
   expiresAfterS: bigint;
+
+  /**
+   * Of what is no file: as when it was begun.
+   *
+   * @generated from field: string kind = 6;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: int32 version = 7;
+   */
+  version: number;
+
+  /**
+   * @generated from field: string content = 8;
+   */
+  content: string;
 };
 
 /**
@@ -222,6 +288,13 @@ export declare type OpenFileRequest = Message<"sluice.jobs.v1.OpenFileRequest"> 
    * @generated from field: string id = 2;
    */
   id: string;
+
+  /**
+   * As of a file.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
 };
 
 /**
@@ -362,6 +435,13 @@ export declare type DeleteFileRequest = Message<"sluice.jobs.v1.DeleteFileReques
    * @generated from field: string id = 2;
    */
   id: string;
+
+  /**
+   * As of a file.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
 };
 
 /**
@@ -1275,6 +1355,23 @@ export declare type UploadHead = Message<"sluice.jobs.v1.UploadHead"> & {
    * @generated from field: string filename = 2;
    */
   filename: string;
+
+  /**
+   * As when a file is begun.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string id = 4;
+   */
+  id: string;
+
+  /**
+   * @generated from field: int32 version = 5;
+   */
+  version: number;
 };
 
 /**
@@ -1335,6 +1432,13 @@ export declare type ReadFileRequest = Message<"sluice.jobs.v1.ReadFileRequest"> 
    * @generated from field: string id = 2;
    */
   id: string;
+
+  /**
+   * As of a file.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
 };
 
 /**

@@ -1,0 +1,47 @@
+import { GatewayError } from '@sluice/errors';
+import type { Database } from '../kernel/database/client.ts';
+import type { KeptBounds } from './file-service.ts';
+import { sumKept } from './file-store.ts';
+
+/** Counting a hundred thousand rows for each response would cost more than the response. */
+const lookAgainMs = 10_000;
+const workspacesMax = 10_000;
+
+interface Room {
+  count: number;
+  readonly bytes: number;
+  readonly untilMs: number;
+}
+
+/** Whether a workspace may keep one more response or conversation: as of a look a few seconds ago, and what was kept here since. */
+export class KeptRoom {
+  readonly #db: Database;
+  readonly #bounds: KeptBounds;
+  readonly #now: () => Date;
+  readonly #rooms = new Map<string, Room>();
+
+  constructor(parts: { client: Database; responses: KeptBounds; now: () => Date }) {
+    this.#db = parts.client;
+    this.#bounds = parts.responses;
+    this.#now = parts.now;
+  }
+
+  /** @throws GatewayError `response.too_many` */
+  async take(workspaceId: string): Promise<void> {
+    const { countMax, bytesMax } = this.#bounds;
+    const room = await this.#roomOf(workspaceId);
+    if (room.count >= countMax || room.bytes >= bytesMax)
+      throw new GatewayError('response.too_many');
+    room.count += 1;
+  }
+
+  async #roomOf(workspaceId: string): Promise<Room> {
+    const nowMs = this.#now().getTime();
+    const held = this.#rooms.get(workspaceId);
+    if (held !== undefined && held.untilMs > nowMs) return held;
+    const room = { ...(await sumKept(this.#db, workspaceId)), untilMs: nowMs + lookAgainMs };
+    if (this.#rooms.size >= workspacesMax) this.#rooms.clear();
+    this.#rooms.set(workspaceId, room);
+    return room;
+  }
+}

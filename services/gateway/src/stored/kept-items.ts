@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { isObject } from '@sluice/mcp';
+import { isItemOfOurs, type JsonObject, type JsonValue } from '@sluice/providers';
+
+/** Of items whose senders gave them none: nobody else has such an id, and no provider is shown it. */
+const madePrefix = 'item_svc_';
+
+/** What was sent, as items that can be listed: each with an id. */
+export function itemsOfInput(input: JsonValue | undefined): JsonObject[] {
+  if (typeof input === 'string')
+    return [withId({ type: 'message', role: 'user', content: [textPart(input)] })];
+  return Array.isArray(input) ? input.filter(isObject).map(listed) : [];
+}
+
+/** With the type that callers may leave out, and the content that they may write as a text. */
+function listed(item: JsonObject): JsonObject {
+  const { type = 'message', content, role } = item;
+  if (type !== 'message' || typeof content !== 'string') return withId({ ...item, type });
+  const part =
+    role === 'assistant' ? { ...textPart(content), type: 'output_text' } : textPart(content);
+  return withId({ ...item, type, content: [part] });
+}
+
+function textPart(text: string): JsonObject {
+  return { type: 'input_text', text };
+}
+
+function withId(item: JsonObject): JsonObject {
+  const { id, ...rest } = item;
+  return {
+    id:
+      typeof id === 'string' && id !== '' ? id : `${madePrefix}${randomBytes(16).toString('hex')}`,
+    ...(rest.type === 'message' && { status: 'completed' }),
+    ...rest,
+  };
+}
+
+/** What a response answered, as the next one is told it. */
+export function itemsOfOutput({ output }: JsonObject): JsonObject[] {
+  const items = Array.isArray(output) ? output.filter(isObject) : [];
+  const kept = items.filter((item) => !isLost(item));
+  if (kept.length === items.length) return items;
+  // Their provider would ask for the thought that each of them came from.
+  return kept.map((item) => (isItemOfOurs(textOf(item.id)) ? item : withoutId(item)));
+}
+
+/** A thought that only its provider could have kept, by its id. */
+function isLost({ type, id, encrypted_content: sealed }: JsonObject): boolean {
+  return type === 'reasoning' && typeof sealed !== 'string' && !isItemOfOurs(textOf(id));
+}
+
+/** Items as a provider is sent them; references to those before them are what they refer to. */
+export function itemsToSend(
+  context: readonly JsonObject[],
+  input: JsonValue | undefined,
+): JsonValue[] {
+  const own: JsonValue =
+    typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
+  const byId = new Map(context.map((item) => [item.id, item]));
+  const resolved = (Array.isArray(own) ? own : [own]).map((item) =>
+    isObject(item) && item.type === 'item_reference' ? (byId.get(item.id) ?? item) : item,
+  );
+  return [...context, ...resolved].map((item) =>
+    isObject(item) && textOf(item.id)?.startsWith(madePrefix) === true ? withoutId(item) : item,
+  );
+}
+
+function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
+  return item;
+}
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

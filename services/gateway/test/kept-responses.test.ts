@@ -1,0 +1,302 @@
+import { json } from '@sluice/testkit';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
+
+let s: Scenario;
+let client: OpenAI;
+
+beforeAll(async () => {
+  s = await startScenario({ logStore: true, processes: ['data-service'] });
+  client = clientOf();
+});
+afterAll(() => s?.stop());
+
+/** Of a provider that has chat completions alone, and keeps nothing. */
+function clientOf(apiKey = s.stack.credentials.workspace_key, config: object = {}): OpenAI {
+  return new OpenAI({
+    apiKey,
+    baseURL: `${s.stack.gatewayUrls[0]}/v1`,
+    maxRetries: 0,
+    defaultHeaders: {
+      'x-service-config': JSON.stringify({
+        responses_store: 'gateway',
+        provider: 'z-ai',
+        api_key: 'sk-upstream',
+        custom_host: `${s.upstream.url}/v1`,
+        ...config,
+      }),
+    },
+  });
+}
+
+const model = 'glm-4.6';
+const answers = (content: string) =>
+  json(200, {
+    ...chatReply,
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+  });
+const lastAsked = () => {
+  const { messages } = JSON.parse(s.upstream.requests.at(-1)?.body.toString() ?? '{}') as {
+    messages: { role: string; content: string }[];
+  };
+  return messages.map(({ role, content }) => `${role}: ${content}`);
+};
+
+async function strangerKey(): Promise<string> {
+  const { id } = await s.admin<{ id: string }>('POST', '/admin/workspaces', {
+    name: `Others ${Math.random()}`,
+  });
+  const { key } = await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+    name: 'theirs',
+    scopes: ['completions.write'],
+    workspace_id: id,
+  });
+  return key;
+}
+
+describe('responses that the service keeps, of a provider that keeps none', () => {
+  it('go on from one another, are read, listed and deleted', async () => {
+    s.upstream.handle(answers('Paris.'));
+    const first = await client.responses.create({
+      model,
+      instructions: 'Be brief.',
+      input: 'Capital of France?',
+      metadata: { a: 'b' },
+    });
+    expect(first).toMatchObject({ store: true, previous_response_id: null, output_text: 'Paris.' });
+    expect(first.id).toMatch(/^resp_svc_[0-9a-f]{32}$/);
+    const { output_text: _text, ...document } = first;
+    expect(await client.responses.retrieve(first.id)).toMatchObject(document);
+
+    s.upstream.handle(answers('Berlin.'));
+    const second = await client.responses.create({
+      model,
+      input: [{ role: 'user', content: 'And of Germany?' }],
+      previous_response_id: first.id,
+    });
+    // Instructions are a request's own.
+    expect(lastAsked()).toEqual([
+      'user: Capital of France?',
+      'assistant: Paris.',
+      'user: And of Germany?',
+    ]);
+    expect(second.previous_response_id).toBe(first.id);
+    const items = [];
+    for await (const item of client.responses.inputItems.list(second.id, { limit: 1 }))
+      items.push(item);
+    expect(items).toMatchObject([
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And of Germany?' }] },
+      { type: 'message', role: 'assistant' },
+      { type: 'message', role: 'user', content: [{ text: 'Capital of France?' }] },
+    ]);
+    expect(new Set(items.map(({ id }) => id)).size).toBe(3);
+
+    await client.responses.delete(first.id);
+    await expect(client.responses.retrieve(first.id)).rejects.toMatchObject({
+      status: 404,
+      code: 'response.not_found',
+    });
+    // What went on from it has all that was said.
+    await client.responses.create({ model, input: 'Both?', previous_response_id: second.id });
+    expect(lastAsked()).toHaveLength(5);
+    const gone = { model, input: 'x', previous_response_id: first.id };
+    await expect(client.responses.create(gone)).rejects.toMatchObject({
+      status: 404,
+      param: 'body.previous_response_id',
+    });
+  });
+
+  it('stream with the id that they are kept under, and are there at their end', async () => {
+    const demo = clientOf(undefined, { custom_host: `${s.stack.demoUpstreamUrl}/v1` });
+    const stream = demo.responses.stream({ model, input: 'Hello stream' });
+    const ids = new Set<string>();
+    const numbers: number[] = [];
+    for await (const event of stream) {
+      numbers.push(event.sequence_number);
+      if ('response' in event) ids.add(event.response.id);
+    }
+    const final = await stream.finalResponse();
+    expect([...ids]).toEqual([final.id]);
+    expect(numbers).toEqual(numbers.map((_, at) => at));
+    expect(final).toMatchObject({ store: true });
+    const { output } = await demo.responses.retrieve(final.id);
+    expect(output).toMatchObject([{ id: final.output[0]?.id, status: 'completed' }]);
+    s.upstream.handle(answers('again'));
+    await client.responses.create({ model, input: 'On', previous_response_id: final.id });
+    expect(lastAsked()[0]).toBe('user: Hello stream');
+  });
+
+  it('are not kept where the caller declines, or the config does not say so', async () => {
+    s.upstream.handle(answers('x'));
+    const declined = await client.responses.create({ model, input: 'x', store: false });
+    expect(declined).toMatchObject({ store: false });
+    expect(declined.id).not.toContain('_svc_');
+    const usual = clientOf(undefined, { responses_store: 'provider' });
+    const { id } = await usual.responses.create({ model, input: 'x' });
+    expect(id).not.toContain('_svc_');
+    await expect(
+      usual.responses.create({ model, input: 'x', previous_response_id: 'resp_1' }),
+    ).rejects.toMatchObject({ status: 400 });
+    await expect(client.responses.cancel('resp_svc_1')).rejects.toMatchObject({ status: 404 });
+    const { id: kept } = await client.responses.create({ model, input: 'x' });
+    await expect(client.responses.cancel(kept)).rejects.toMatchObject({
+      status: 400,
+      code: 'response.not_in_background',
+    });
+    await expect(
+      client.responses.create({ model, input: 'x', previous_response_id: kept, conversation: 'c' }),
+    ).rejects.toMatchObject({ status: 400, param: 'body.conversation' });
+    const nested = clientOf(undefined, {
+      provider: undefined,
+      strategy: { mode: 'fallback' },
+      targets: [{ provider: 'z-ai', responses_store: 'gateway' }],
+    });
+    await expect(nested.responses.create({ model, input: 'x' })).rejects.toMatchObject({
+      status: 400,
+      code: 'config.invalid',
+    });
+  });
+
+  it('are nobody else’s, by whichever way they are asked for', async () => {
+    s.upstream.handle(answers('secret'));
+    const { id } = await client.responses.create({ model, input: 'ours' });
+    const { id: talk } = await client.conversations.create({
+      items: [{ role: 'user', content: 'ours' }],
+    });
+    const stranger = clientOf(await strangerKey());
+    const plain = new OpenAI({
+      apiKey: s.stack.credentials.workspace_key,
+      baseURL: client.baseURL,
+      maxRetries: 0,
+    });
+    const before = s.upstream.requests.length;
+    for (const ask of [
+      () => stranger.responses.retrieve(id),
+      () => stranger.responses.delete(id),
+      () => stranger.responses.cancel(id),
+      () => stranger.responses.inputItems.list(id),
+      () => stranger.responses.create({ model, input: 'x', previous_response_id: id }),
+      () => stranger.responses.create({ model, input: 'x', conversation: talk }),
+      () => stranger.conversations.retrieve(talk),
+      () => stranger.conversations.update(talk, { metadata: {} }),
+      () => stranger.conversations.items.list(talk),
+      () => stranger.conversations.items.create(talk, { items: [{ role: 'user', content: 'x' }] }),
+      () => stranger.conversations.delete(talk),
+      // Nor does another kind of id lead there, another prefix, or an endpoint that does not know it.
+      () => plain.files.retrieve(id.replace('resp_svc_', 'file-svc_')),
+      () => plain.files.content(id.replace('resp_svc_', 'file-svc_')),
+      () => client.conversations.retrieve(id.replace('resp_', 'conv_')),
+      () => client.get(`/proxy/responses/${id}`),
+      () => client.get(`/responses//${id}`),
+      () => client.post('/responses/compact', { body: { model, previous_response_id: id } }),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 404 });
+    expect(s.upstream.requests.length).toBe(before);
+    expect((await plain.files.list()).data).toEqual([]);
+  });
+
+  it('are no way round what looks at requests', async () => {
+    s.upstream.handle(answers('fine'));
+    const { id } = await client.responses.create({ model, input: 'the forbidden word' });
+    const { id: talk } = await client.conversations.create({
+      items: [{ role: 'user', content: 'the forbidden word' }],
+    });
+    const checked = clientOf(undefined, {
+      input_guardrails: [
+        {
+          'default.contains': { operator: 'none', words: ['forbidden'], subjects: ['all'] },
+          deny: true,
+        },
+      ],
+    });
+    const before = s.upstream.requests.length;
+    for (const from of [{ previous_response_id: id }, { conversation: talk }])
+      await expect(
+        checked.responses.create({ model, input: 'go on', ...from }),
+      ).rejects.toMatchObject({ status: 446 });
+    expect(s.upstream.requests.length).toBe(before);
+  });
+});
+
+describe('conversations that the service keeps', () => {
+  it('are made, changed, listed and go', async () => {
+    const made = await client.conversations.create({
+      metadata: { topic: 'capitals' },
+      items: [{ type: 'message', role: 'user', content: 'First.' }],
+    });
+    expect(made).toMatchObject({ object: 'conversation', metadata: { topic: 'capitals' } });
+    expect(made.id).toMatch(/^conv_svc_[0-9a-f]{32}$/);
+    expect(await client.conversations.retrieve(made.id)).toEqual(made);
+    const updated = await client.conversations.update(made.id, { metadata: { topic: 'rivers' } });
+    expect(updated).toEqual({ ...made, metadata: { topic: 'rivers' } });
+    const added = await client.conversations.items.create(made.id, {
+      items: [
+        { role: 'user', content: 'Second.' },
+        { role: 'user', content: 'Third.' },
+      ],
+    });
+    expect(added.data).toHaveLength(2);
+    const ids: string[] = [];
+    for await (const item of client.conversations.items.list(made.id, { limit: 2, order: 'asc' }))
+      ids.push(item.id ?? '');
+    expect(ids).toHaveLength(3);
+    expect(ids.slice(1)).toEqual(added.data.map((item) => item.id));
+    const [second = ''] = ids.slice(1);
+    const name = { conversation_id: made.id };
+    expect(await client.conversations.items.retrieve(second, name)).toMatchObject({
+      content: [{ type: 'input_text', text: 'Second.' }],
+    });
+    expect(await client.conversations.items.delete(second, name)).toMatchObject({ id: made.id });
+    await expect(client.conversations.items.retrieve(second, name)).rejects.toMatchObject({
+      status: 404,
+      code: 'conversation.item_not_found',
+    });
+    expect(await client.conversations.delete(made.id)).toMatchObject({ deleted: true });
+    await expect(client.conversations.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
+    for (const body of [
+      { items: 'x' },
+      { items: Array.from({ length: 21 }, () => ({})) },
+      { metadata: { a: 1 } },
+    ]) {
+      const refused = await s.call('/v1/conversations', { body, host: null });
+      expect((await errorOf(refused)).code).toBe('request.invalid_field');
+    }
+  });
+
+  it('grow by what is asked and answered in them, at whichever provider', async () => {
+    const { id } = await client.conversations.create({});
+    s.upstream.handle(answers('One.'));
+    const first = await client.responses.create({ model, input: 'Count.', conversation: id });
+    expect(first.conversation).toEqual({ id });
+    s.upstream.handle(answers('Two.'));
+    await client.responses.create({ model, input: 'More.', conversation: { id } });
+    expect(lastAsked()).toEqual(['user: Count.', 'assistant: One.', 'user: More.']);
+    expect((await client.conversations.items.list(id)).data).toHaveLength(4);
+    // Many at once: none is lost.
+    await Promise.all(
+      Array.from({ length: 6 }, (_, at) =>
+        client.conversations.items.create(id, { items: [{ role: 'user', content: `${at}` }] }),
+      ),
+    );
+    expect((await client.conversations.items.list(id)).data).toHaveLength(10);
+  });
+});
+
+describe('when what is kept cannot be reached', () => {
+  it('answers all the same, says so, and never that there is none', async () => {
+    s.upstream.handle(answers('x'));
+    const { id } = await client.responses.create({ model, input: 'x' });
+    await s.stack.part('data-service').kill();
+    const { data, response } = await client.responses.create({ model, input: 'x' }).withResponse();
+    expect(data).toMatchObject({ output_text: 'x', store: false });
+    expect(response.headers.get('x-service-response-store')).toBe('none');
+    const unavailable = { status: 503, code: 'response.unavailable' };
+    for (const ask of [
+      () => client.responses.retrieve(id),
+      () => client.responses.create({ model, input: 'x', previous_response_id: id }),
+      () => client.conversations.create({}),
+    ])
+      await expect(ask()).rejects.toMatchObject(unavailable);
+  });
+});
