@@ -23,23 +23,25 @@ export const debianPackages = [
  */
 export function fetchDebianPackages(inputs: Inputs, architecture: Architecture): string[] {
   const folder = join(cacheFolder, 'debian', architecture);
-  const pins = inputs.debian[architecture];
-  let apt: Apt | undefined;
-  return debianPackages.map((name) => {
-    const pin = pins[name];
+  const pinned = debianPackages.map((name) => {
+    const pin = inputs.debian[architecture][name];
     if (pin === undefined) throw new ImageError(`${name} is not pinned. ${howToPin}`);
     const file = join(folder, `${name}_${pin.version}.deb`.replaceAll(':', '%3a'));
-    if (!existsSync(file)) {
-      apt ??= openApt(architecture);
-      const fetched = apt.download(name, pin.version);
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(file, readFileSync(fetched));
-    }
-    const sha256 = sha256Of(readFileSync(file));
-    if (sha256 !== pin.sha256) {
+    return { name, ...pin, file };
+  });
+  const missing = pinned.filter(({ file }) => !existsSync(file));
+  if (missing.length > 0) {
+    const fetched = openApt(architecture).download(missing);
+    mkdirSync(folder, { recursive: true });
+    for (const [at, { file }] of missing.entries())
+      writeFileSync(file, readFileSync(fetched[at] as string));
+  }
+  return pinned.map(({ name, version, sha256, file }) => {
+    const found = sha256Of(readFileSync(file));
+    if (found !== sha256) {
       rmSync(file);
       throw new ImageError(
-        `${name} ${pin.version} (${architecture}) is not the file that is pinned: its SHA-256 is ${sha256}, expected ${pin.sha256}.`,
+        `${name} ${version} (${architecture}) is not the file that is pinned: its SHA-256 is ${found}, expected ${sha256}.`,
       );
     }
     return file;
@@ -51,13 +53,18 @@ export function currentDebianPackages(
   architecture: Architecture,
 ): Record<string, { version: string; sha256: string }> {
   const apt = openApt(architecture);
+  const offered = debianPackages.map((name) => {
+    const version = apt.candidate(name);
+    if (version === undefined)
+      throw new ImageError(`${name} is not in the sources of apt on this machine.`);
+    return { name, version };
+  });
+  const files = apt.download(offered);
   return Object.fromEntries(
-    debianPackages.map((name) => {
-      const version = apt.candidate(name);
-      if (version === undefined)
-        throw new ImageError(`${name} is not in the sources of apt on this machine.`);
-      return [name, { version, sha256: sha256Of(readFileSync(apt.download(name, version))) }];
-    }),
+    offered.map(({ name, version }, at) => [
+      name,
+      { version, sha256: sha256Of(readFileSync(files[at] as string)) },
+    ]),
   );
 }
 
@@ -67,8 +74,8 @@ const howToPin =
 interface Apt {
   /** The version that would be installed; undefined when there is none. */
   candidate(name: string): string | undefined;
-  /** Returns the file. */
-  download(name: string, version: string): string;
+  /** Returns their files, in the same order: each call of apt reads all of its lists. */
+  download(packages: readonly { name: string; version: string }[]): string[];
 }
 
 /**
@@ -113,21 +120,31 @@ function openApt(architecture: Architecture): Apt {
     /Candidate: (\S+)/.exec(apt('apt-cache', ['policy', name]).stdout)?.[1];
   return {
     candidate,
-    download(name, version) {
+    download(wanted) {
       const packages = join(folder, 'packages');
-      const result = apt('apt-get', ['-qq', 'download', `${name}=${version}`]);
-      if (result.status !== 0) {
+      const result = apt('apt-get', [
+        '-qq',
+        'download',
+        ...wanted.map(({ name, version }) => `${name}=${version}`),
+      ]);
+      const files = readdirSync(packages);
+      const found = wanted.map(({ name, version }) =>
+        files.find((each) => each.startsWith(`${name}_${version.replaceAll(':', '%3a')}_`)),
+      );
+      const missing = wanted.filter((_, at) => found[at] === undefined);
+      if (missing.length === 0) return found.map((file) => join(packages, file as string));
+      // One that is no longer offered keeps apt from fetching the others.
+      for (const { name, version } of missing) {
         const offered = candidate(name);
-        throw new ImageError(
-          offered === version || offered === undefined
-            ? `${name} ${version} (${architecture}) could not be fetched.\n${result.stderr.trim()}`
-            : `${name} ${version} (${architecture}) is pinned, and Debian offers ${offered} by now. ${howToPin}`,
-        );
+        if (offered !== undefined && offered !== version)
+          throw new ImageError(
+            `${name} ${version} (${architecture}) is pinned, and Debian offers ${offered} by now. ${howToPin}`,
+          );
       }
-      const prefix = `${name}_${version.replaceAll(':', '%3a')}_`;
-      const file = readdirSync(packages).find((each) => each.startsWith(prefix));
-      if (file === undefined) throw new ImageError(`apt-get download left no file ${prefix}….deb.`);
-      return join(packages, file);
+      const names = missing.map(({ name, version }) => `${name} ${version}`).join(', ');
+      throw new ImageError(
+        `${names} (${architecture}) could not be fetched.\n${result.stderr.trim()}`,
+      );
     },
   };
 }

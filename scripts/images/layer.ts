@@ -9,6 +9,9 @@ import { type TarEntry, writeTar } from './tar.ts';
 export const digestOf = (bytes: Buffer): string =>
   `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
+/** As images are shipped. */
+const gzipLevelShipped = 9;
+
 /** A layer as it is shipped. */
 export interface Layer {
   /** Of the archive before it was packed. */
@@ -22,14 +25,14 @@ export interface Layer {
  */
 export async function packLayer(
   entries: readonly TarEntry[],
-  { keep = false } = {},
+  { keep = false, gzipLevel = gzipLevelShipped } = {},
 ): Promise<Layer> {
   const archive = await writeTar(entries);
   const diffId = digestOf(archive);
-  const folder = join(cacheFolder, 'layers', `zlib-${process.versions.zlib}`);
+  const folder = join(cacheFolder, 'layers', `zlib-${process.versions.zlib}-${gzipLevel}`);
   const kept = join(folder, `${diffId.slice('sha256:'.length)}.tar.gz`);
   if (keep && existsSync(kept)) return { diffId, blob: readFileSync(kept) };
-  const blob = await promisify(gzip)(archive, { level: 9 });
+  const blob = await promisify(gzip)(archive, { level: gzipLevel });
   if (keep) {
     mkdirSync(folder, { recursive: true });
     const fresh = `${kept}.${process.pid}`;

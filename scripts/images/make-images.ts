@@ -46,20 +46,22 @@ export interface ImagesToMake {
   readonly out: string;
   readonly built: (service: Buildable) => Promise<Built>;
   readonly say: (line: string) => void;
+  /** Of the layers: that of images which are shipped unless given, which takes Node ten seconds. */
+  readonly gzipLevel?: number;
 }
 
 /** Makes the images and writes them and their list. */
 export async function makeImages(wanted: ImagesToMake): Promise<ImageList> {
-  const { release, services, architectures, out, say } = wanted;
+  const { release, services, architectures, out, say, gzipLevel } = wanted;
   const systems = new Map<Architecture, System>();
   for (const architecture of architectures) {
-    systems.set(architecture, await makeSystem(wanted.inputs, architecture));
+    systems.set(architecture, await makeSystem(wanted.inputs, architecture, gzipLevel));
     say(`${architecture}: Debian's packages and Node ${wanted.inputs.node.version}`);
   }
   const images: ListedImage[] = [];
   for (const service of services) {
     const built = await wanted.built(service);
-    const app = await appLayer(service, built);
+    const app = await appLayer(service, built, gzipLevel);
     const image = await writeImage({ service, app, systems, release, out });
     writeBills(image, { systems, built, release, out });
     images.push(image);
@@ -80,7 +82,11 @@ export interface System {
   readonly node: { version: string };
 }
 
-async function makeSystem(inputs: Inputs, architecture: Architecture): Promise<System> {
+async function makeSystem(
+  inputs: Inputs,
+  architecture: Architecture,
+  gzipLevel: number | undefined,
+): Promise<System> {
   const base = await baseFiles(fetchDebianPackages(inputs, architecture));
   const node = await fetchNode(inputs, architecture);
   const nodeFiles = [
@@ -89,8 +95,11 @@ async function makeSystem(inputs: Inputs, architecture: Architecture): Promise<S
   ];
   return {
     layers: [
-      { layer: await packLayer(base.entries, { keep: true }), what: 'Debian 12' },
-      { layer: await packLayer(nodeFiles, { keep: true }), what: `Node ${node.version}` },
+      { layer: await packLayer(base.entries, { keep: true, gzipLevel }), what: 'Debian 12' },
+      {
+        layer: await packLayer(nodeFiles, { keep: true, gzipLevel }),
+        what: `Node ${node.version}`,
+      },
     ],
     debian: base.records,
     node: { version: node.version },
@@ -98,7 +107,11 @@ async function makeSystem(inputs: Inputs, architecture: Architecture): Promise<S
 }
 
 /** The service, the same for all architectures. */
-async function appLayer(service: Buildable, built: Built): Promise<Layer> {
+async function appLayer(
+  service: Buildable,
+  built: Built,
+  gzipLevel: number | undefined,
+): Promise<Layer> {
   const { volume } = imageKinds[service];
   const folder = built.file.slice(0, -'/main.mjs'.length);
   const app: TarEntry[] = built.files.map((path) =>
@@ -108,7 +121,7 @@ async function appLayer(service: Buildable, built: Built): Promise<Layer> {
   const data =
     volume === undefined ? [] : [directory(volume.slice(1), { mode: 0o775, ...serviceUser })];
   const licence = file('usr/share/doc/sluice/LICENSE', readFileSync(join(root, 'LICENSE')));
-  return packLayer([...app, ...data, licence]);
+  return packLayer([...app, ...data, licence], { gzipLevel });
 }
 
 interface ImageParts {
