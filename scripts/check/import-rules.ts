@@ -222,7 +222,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     followed: ['kernel/tenancy'],
     'kernel/tenancy': ['kernel/http'],
     'kernel/http': ['kernel/access', 'kernel/database'],
-    'kernel/openapi': [],
+    'kernel/openapi': ['kernel/names'],
     'kernel/access': [],
     'kernel/migrations': [],
     'kernel/database': ['kernel/audit', 'kernel/credentials'],

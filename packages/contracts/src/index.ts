@@ -2,6 +2,7 @@
 
 export { type Arrival, type Arriving, arrivalReader } from './arrival.ts';
 export { billingLine } from './billing-line.ts';
+export { type CacheStatus, cacheStatuses } from './cache-status.ts';
 export {
   type Changed,
   changedHeader,

@@ -48,6 +48,7 @@ import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { repeat } from './kernel/database/repeat.ts';
 import { SealAnew } from './kernel/database/seal-anew.ts';
+import { createDownloads } from './kernel/http/downloads.ts';
 import { IdempotencyKeys, purgeIdempotencyKeys } from './kernel/http/idempotency.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
 import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
@@ -216,6 +217,7 @@ export function wire(
     now,
   });
   let isRetired = false;
+  const downloads = createDownloads();
   const app = createApp({
     logsRequests: env.LOG_REQUESTS,
     logger,
@@ -274,10 +276,11 @@ export function wire(
       publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
       mcpBaseUrl: env.MCP_GATEWAY_BASE_URL,
       whenPassed,
+      downloads,
       observe: createAdminMetrics(metrics),
     },
     priceBook,
-    exportFiles: { db: client, links, store: logStore, now },
+    exportFiles: { db: client, links, store: logStore, downloads, now },
     otel: {
       db: client,
       authenticate,

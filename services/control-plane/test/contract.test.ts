@@ -133,6 +133,8 @@ function warningFaults(
   answer: { status: number; body: unknown },
   at: string,
 ): string[] {
+  // Nothing can be told beside lines.
+  if (endpoint.lines === true) return [];
   const { warnings = [] } = answer.body as { warnings?: string[] };
   const told = warnings.map((each) => each.split(':', 1)[0]).sort();
   const isTold = endpoint.body !== undefined;

@@ -62,7 +62,7 @@ function start(source: NodeJS.ProcessEnv = {}) {
         lastByteMs: 2,
         responseParsingMs: 0.3,
       };
-      const summary = { provider, model, ...spent };
+      const summary = { provider, providerSlug: 'in-house-2', model, ...spent };
       gateway.observeRequest(method, endpoint, status, stream, 10, summary, cacheStatus, request);
     },
     lines: async () => (await metrics.registry.metrics()).split('\n').filter((line) => line !== ''),
@@ -177,6 +177,7 @@ describe('opt-in labels', () => {
   const metadata = { team: 'blue', _user: 'ann', secret: 's3cret' };
   const all = {
     PROMETHEUS_INCLUDE_MODEL_LABEL: 'true',
+    PROMETHEUS_INCLUDE_PROVIDER_SLUG_LABEL: 'true',
     PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL: 'true',
     PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: 'true',
     PROMETHEUS_EXTRA_LABELS: 'apiKeyName, configName',
@@ -189,7 +190,7 @@ describe('opt-in labels', () => {
     const { observe, lines } = start();
     observe({}, request, 'gpt-x');
     const text = (await lines()).join('\n');
-    for (const told of ['gpt-x', 'cheap', 'billing', 'blue', 'ann', 's3cret'])
+    for (const told of ['gpt-x', 'in-house-2', 'cheap', 'billing', 'blue', 'ann', 's3cret'])
       expect(text).not.toContain(told);
   });
 
@@ -200,6 +201,7 @@ describe('opt-in labels', () => {
     for (const name of ['request_count', 'llm_cost_sum', 'llm_cost_sum_total', 'llm_token_sum'])
       for (const label of [
         ...['model="gpt-x"', 'config_name="cheap"', 'api_key_name="billing"'],
+        'provider_slug="in-house-2"',
         ...['configName="cheap"', 'apiKeyName="billing"'],
         ...['metadata_team="blue"', 'metadata__user="ann"', 'metadata_constructor=""'],
       ])

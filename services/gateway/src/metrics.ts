@@ -1,3 +1,4 @@
+import type { CacheStatus } from '@sluice/contracts';
 import { operationIds } from '@sluice/contracts';
 import type { Counter } from '@sluice/engine';
 import { providerIds } from '@sluice/providers';
@@ -13,7 +14,7 @@ import {
 } from '@sluice/telemetry';
 import { eventModes } from './exchange/event.ts';
 import type { Exchange } from './exchange/exchange.ts';
-import type { CacheStatus, ReplySummary } from './exchange/visit.ts';
+import type { ReplySummary } from './exchange/visit.ts';
 import type { AsyncHookReport } from './guardrails/background-hooks.ts';
 import type { LimitWatch } from './limits/limit-watch.ts';
 import type { EndedCall } from './metering/call-meter.ts';
@@ -190,10 +191,9 @@ export function createGatewayMetrics(
     observeRequest(method, endpoint, status, stream, latencyMs, summary, cacheStatus, request) {
       const code = statusLabel(status);
       const provider = summary?.provider ?? '';
-      const model = summary?.model ?? '';
       const asked = summary !== undefined;
       let key = `${method} ${endpoint} ${code} ${provider} ${stream} ${cacheStatus} ${asked}`;
-      for (const label of optIn) key += `\n${label.read(request, model)}`;
+      for (const label of optIn) key += `\n${label.read(request, summary)}`;
       let series = kept.get(key);
       if (series === undefined) {
         series = findSeries(
@@ -201,7 +201,7 @@ export function createGatewayMetrics(
             ...{ method, endpoint, code, provider, stream: String(stream) },
             cacheStatus: cacheStatus.toLowerCase(),
             source: 'gateway',
-            ...Object.fromEntries(optIn.map((label) => [label.name, label.read(request, model)])),
+            ...Object.fromEntries(optIn.map((label) => [label.name, label.read(request, summary)])),
           },
           asked,
         );

@@ -1,5 +1,6 @@
 import { FirstValues, type LabelValues } from '@sluice/telemetry';
 import type { Exchange } from './exchange/exchange.ts';
+import type { ReplySummary } from './exchange/visit.ts';
 import type { PrometheusEnv } from './prometheus-settings.ts';
 
 /** What labels may say of a request. */
@@ -11,13 +12,18 @@ export interface OptInLabel {
   /** Which of them are told apart, in every metric alike. */
   readonly values: LabelValues;
   /** Empty = there is none. */
-  read(request: LabelledRequest, model: string): string;
+  read(request: LabelledRequest, asked: AskedTarget | undefined): string;
 }
+
+/** Which target answered; undefined = none was asked. */
+export type AskedTarget = Pick<ReplySummary, 'model' | 'providerSlug'>;
 
 /** @throws Error that names the setting which asks for what there is not */
 export function optInLabels(env: PrometheusEnv): readonly OptInLabel[] {
   const readers = new Map<string, Reader>();
-  if (env.PROMETHEUS_INCLUDE_MODEL_LABEL) readers.set('model', (_, model) => model);
+  if (env.PROMETHEUS_INCLUDE_MODEL_LABEL) readers.set('model', (_, asked) => asked?.model ?? '');
+  if (env.PROMETHEUS_INCLUDE_PROVIDER_SLUG_LABEL)
+    readers.set('provider_slug', (_, asked) => asked?.providerSlug ?? '');
   if (env.PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL) readers.set('config_name', configName);
   if (env.PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL) readers.set('api_key_name', apiKeyName);
   for (const name of env.PROMETHEUS_EXTRA_LABELS ?? []) {
@@ -41,7 +47,7 @@ export function optInLabels(env: PrometheusEnv): readonly OptInLabel[] {
   return Array.from(readers, ([name, read]) => ({
     name,
     values: new FirstValues(valuesMax),
-    read: (request, model) => told(read(request, model)),
+    read: (request, asked) => told(read(request, asked)),
   }));
 }
 

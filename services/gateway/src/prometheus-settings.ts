@@ -7,6 +7,10 @@ export const prometheusSettings = {
     'label `config_name`: slug of the saved config, `N/A` of one in the request',
     false,
   ),
+  PROMETHEUS_INCLUDE_PROVIDER_SLUG_LABEL: bool(
+    'label `provider_slug`: of the saved provider that was asked; `provider` is its kind',
+    false,
+  ),
   PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: bool('label `api_key_name`', false),
   PROMETHEUS_EXTRA_LABELS: csv('labels `apiKeyName` and `configName`: the same, spelled so'),
   PROMETHEUS_INCLUDE_METADATA_LABELS: bool(

@@ -95,3 +95,7 @@ type SchemaOf<Id extends EndpointId, Part extends 'query' | 'body' | 'answer'> =
 export type QueryOf<Id extends EndpointId> = z.output<SchemaOf<Id, 'query'>>;
 export type BodyOf<Id extends EndpointId> = z.output<SchemaOf<Id, 'body'>>;
 export type AnswerOf<Id extends EndpointId> = z.input<SchemaOf<Id, 'answer'>>;
+/** Those that answer lines, each of which is an `AnswerOf` them. */
+export type LinesId = {
+  [Id in EndpointId]: AdminEndpoints[Id] extends { readonly lines: true } ? Id : never;
+}[EndpointId];

@@ -10,18 +10,24 @@ export {
   adminEndpoints,
   type BodyOf,
   type EndpointId,
+  type LinesId,
   type OperationId,
   type QueryOf,
 } from './endpoints.ts';
 export { fieldWords, pathHelp, wordOf } from './field-help.ts';
-export { type Access, generalFields } from './kernel/access.ts';
+export {
+  type Access,
+  type AuditAction,
+  type AuditResource,
+  generalFields,
+} from './kernel/access.ts';
 export {
   bearsAddress,
   isDeclaredAddressName,
   settingBearsAddress,
   soundsLikeAddressName,
 } from './kernel/address-fields.ts';
-export type { Endpoint, GuardedEndpoint } from './kernel/endpoint.ts';
+export { type Endpoint, type GuardedEndpoint, linesType } from './kernel/endpoint.ts';
 export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
 export {
   idempotencyKeyHeader,

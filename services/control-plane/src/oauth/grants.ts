@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hashServiceKey, mcpGrantSecret } from '@sluice/contracts';
+import type { AuditAction } from '@sluice/contracts/admin';
 import { systemEntry } from '../kernel/audit/system-entry.ts';
 import { type Committed, commitChange } from '../kernel/database/change.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
@@ -162,7 +163,7 @@ export class Grants {
     return ({ barrier }: Committed) => void this.#parts.whenPassed(barrier);
   }
 
-  #entry(organisationId: string, method: 'POST' | 'PUT' | 'DELETE', action: string) {
+  #entry(organisationId: string, method: 'POST' | 'PUT' | 'DELETE', action: AuditAction) {
     return systemEntry({
       organisationId,
       timestamp: this.#parts.now(),

@@ -1,5 +1,5 @@
 import { scopesOf } from '@sluice/contracts';
-import type { NewOrganisation } from '@sluice/contracts/admin';
+import type { AuditResource, NewOrganisation } from '@sluice/contracts/admin';
 import { insertDefaultCollection } from '../documents/collections/store.ts';
 import { insertUniversalLabels } from '../documents/labels/store.ts';
 import { chainStart } from '../kernel/audit/chain.ts';
@@ -131,7 +131,7 @@ async function createDefaultWorkspace(
 /** The audit entry of a change that comes from the command line, not from a request. */
 export function commandLineEntry(
   organisationId: string,
-  resourceType: string,
+  resourceType: AuditResource,
   action: 'create' | 'update',
   timestamp: Date,
 ) {

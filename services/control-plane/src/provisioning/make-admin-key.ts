@@ -25,7 +25,7 @@ export async function makeAdminKey(
         ? 'The database has no organisation yet: the first start makes it, with its keys.'
         : `There is no organisation ${organisationId}.`,
     );
-  const entry = commandLineEntry(organisation.id, 'api-keys', 'create', now);
+  const entry = commandLineEntry(organisation.id, 'api_keys', 'create', now);
   const { key } = await commitChange(client, entry, async ({ db, describe }) => {
     const made = await insertMintedKey(db, mintKey, {
       organisationId: organisation.id,

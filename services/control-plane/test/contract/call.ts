@@ -1,6 +1,7 @@
 import { lenientInputHeader } from '@sluice/contracts';
 import type { Test } from 'supertest';
 import type { Harness } from '../support/harness.ts';
+import { readAs } from '../support/read-as.ts';
 import type { Context, Example, PathValues } from './example.ts';
 import type { ContractCase } from './load-contract.ts';
 
@@ -25,8 +26,12 @@ export function send(h: Harness, { endpoint }: ContractCase, sent: Sent): Test {
   const address = `${path}?${new URLSearchParams(query)}`;
   const caller = endpoint.atRoot === true ? h.atRoot(sent.key) : h.as(sent.key);
   const call = caller[endpoint.method](address, sent.body as object | undefined);
+  if (endpoint.lines === true) call.buffer(true).parse(firstLine);
   return sent.isLenient === true ? call.set(lenientInputHeader, 'true') : call;
 }
+
+/** What is published of an answer of lines is what one line is. A refusal is no lines, and read as any other. */
+const firstLine = readAs((body) => JSON.parse(body.split('\n', 1)[0] ?? ''));
 
 export async function createContext(h: Harness): Promise<Context> {
   const owner = await h.db.user.findFirstOrThrow({

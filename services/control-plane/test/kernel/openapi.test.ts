@@ -13,7 +13,7 @@ import {
 } from '../contract/published.ts';
 
 interface Content {
-  content: { 'application/json': { schema: JsonSchema; example?: unknown } };
+  content: Record<string, { schema: JsonSchema; example?: unknown }>;
 }
 
 interface DescribedOperation {
@@ -80,9 +80,27 @@ it('shows of each operation a call, and what it answers', () => {
   const isBare = ({ parameters, requestBody, responses }: DescribedOperation) =>
     parameters.some(({ required, example }) => required && example === undefined) ||
     [requestBody, responses[200]].some(
-      (part) => part !== undefined && part.content['application/json'].example === undefined,
+      (part) => part !== undefined && Object.values(part.content)[0]?.example === undefined,
     );
   const bare = operations.filter(isBare).map(({ operationId }) => operationId);
+  expect(bare).toEqual([]);
+});
+
+it('shows of each refusal what it says', () => {
+  const { examples } = document.components as {
+    examples: Record<string, { value: { data?: { code: string } } }>;
+  };
+  const shown = Object.entries(examples).map(([name, { value }]) => [name, value.data?.code]);
+  expect(shown).toContainEqual(['Error404', 'admin.not_found']);
+  expect(shown).toContainEqual(['ErrorText404', undefined]);
+  const bare = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ operationId, responses = {} }) =>
+      Object.entries(responses)
+        .filter(([status]) => status !== '200')
+        .map(([status, { content }]) => [operationId, status, content['application/json']]),
+    )
+    .filter(([, status, content]) => !JSON.stringify(content).includes(`${status}"}}`));
   expect(bare).toEqual([]);
 });
 
@@ -109,8 +127,8 @@ function faultsOf(published: PublishedOperation): string[] {
   const at = published.operationId;
   if (ours?.operationId !== at) return [`${at}: is ${ours?.operationId ?? 'not there'}`];
   if (published.uncertain) return [];
-  const body = ours.requestBody?.content['application/json'].schema;
-  const answer = ours.responses[200]?.content['application/json'].schema;
+  const body = ours.requestBody?.content['application/json']?.schema;
+  const answer = ours.responses[200]?.content['application/json']?.schema;
   return [
     ...queryFaults(published, ours),
     ...(published.body === undefined

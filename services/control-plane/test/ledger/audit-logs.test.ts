@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commitChange } from '../../src/kernel/database/change.ts';
 import { createServiceKey, policyBody } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { readAs } from '../support/read-as.ts';
 
 let h: Harness;
 beforeAll(async () => {
@@ -222,6 +223,66 @@ describe('the audit log', () => {
     }
     expect((await records('country=DE')).total).toBe(0);
     expect((await records('method=DELETE&action=create')).total).toBe(0);
+  });
+});
+
+describe('the export of the audit log', () => {
+  /** The lines of one call; the text ends with a whole one. */
+  async function exported(query: string, who = admin()) {
+    const answer = await who.get(`/audit-logs/export?${query}`).buffer(true).parse(readAs(String));
+    const text = answer.body as string;
+    if (answer.status !== 200) return { status: answer.status, lines: [], text };
+    expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    expect(text === '' || text.endsWith('\n')).toBe(true);
+    return { status: 200, lines: text.split('\n').filter(Boolean).map(parsed), text };
+  }
+  const parsed = (line: string) => JSON.parse(line) as Record<string, unknown>;
+
+  it('goes on where the call before ended, until nothing is left, and holds all once in order', async () => {
+    const found: number[] = [];
+    for (let cursor = 0; ; ) {
+      const { lines } = await exported(`cursor=${cursor}&limit=3`);
+      found.push(...lines.map((line) => line.sequence as number));
+      if (lines.length === 0) break;
+      cursor = found.at(-1) ?? cursor;
+    }
+    const { total } = await records();
+    expect(found).toEqual(Array.from({ length: total }, (_, at) => at + 1));
+    expect((await exported('limit=100000')).lines).toHaveLength(total);
+  });
+
+  it('tells JSON as JSON, who did it, and no secret', async () => {
+    const { lines, text } = await exported('resource_type=integrations&action=create');
+    expect(lines[0]).toMatchObject({
+      user_type: 'system',
+      request_body: null,
+      method: 'POST',
+    });
+    expect(lines.find(({ client_ip: ip }) => ip === '203.0.113.7')).toMatchObject({
+      user_type: 'api_key',
+      request_body: { slug: 'audited', key: '*******' },
+      request_headers: { 'x-service-api-key': '*******' },
+      after: { slug: 'audited' },
+    });
+    expect(text).not.toContain('sk-not-for-the-log');
+    expect((await exported('user_type=system')).lines.map((line) => line.user_type)).toContain(
+      'system',
+    );
+    for (const { user_type: type } of (await exported('user_type=api_key')).lines)
+      expect(type).toBe('api_key');
+  });
+
+  it('is of the caller’s organisation alone, and refuses what names nothing', async () => {
+    const { lines } = await exported('', h.as(h.other.admin_key));
+    expect(new Set(lines.map((line) => line.organisation_id))).toEqual(
+      new Set([h.other.organisation_id]),
+    );
+    expect((await exported(`organisation_id=${h.other.organisation_id}`)).status).toBe(403);
+    expect((await exported('', workspace())).status).toBe(403);
+    const refused = await exported('resource_type=api-keys');
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('api_keys')]);
+    expect((await exported('limit=100001')).status).toBe(400);
+    expect((await exported('workspace_id=nobody')).status).toBe(404);
   });
 });
 

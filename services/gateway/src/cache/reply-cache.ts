@@ -17,7 +17,6 @@ import { type NoQuestion, readQuestion } from './semantic/question.ts';
 import type { Partition, VectorIndex } from './semantic/vector-index.ts';
 import type { CachedReply, CacheStore } from './store.ts';
 
-export type { CacheStatus } from '../exchange/visit.ts';
 export type { CacheFill, CacheLookup, CacheRequest, Delivery, SemanticAsk } from './request.ts';
 
 export interface ReplyCacheOptions {

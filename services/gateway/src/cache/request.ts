@@ -1,8 +1,7 @@
-import type { Endpoint } from '@sluice/contracts';
+import type { CacheStatus, Endpoint } from '@sluice/contracts';
 import type { CacheRule } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
 import type { Reply, StreamReply } from '../exchange/reply.ts';
-import type { CacheStatus } from '../exchange/visit.ts';
 
 /** What decides whether two requests have the same answer, and how this one wants it. */
 export interface CacheRequest {

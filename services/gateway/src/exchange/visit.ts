@@ -1,3 +1,4 @@
+import type { CacheStatus } from '@sluice/contracts';
 import type { ResolvedTarget } from '@sluice/engine';
 import type { FailureCause } from '@sluice/errors';
 import type { ModelExchange } from './exchange.ts';
@@ -82,15 +83,6 @@ export interface HookVerdict {
   errors?: readonly { readonly check: string; readonly error: string }[];
 }
 
-/** As the response header says it. */
-export type CacheStatus =
-  | 'HIT'
-  | 'SEMANTIC HIT'
-  | 'MISS'
-  | 'SEMANTIC MISS'
-  | 'REFRESH'
-  | 'DISABLED';
-
 /** Whether a kept answer was given. */
 export function isCacheHit(status: CacheStatus): boolean {
   return status === 'HIT' || status === 'SEMANTIC HIT';
@@ -98,6 +90,8 @@ export function isCacheHit(status: CacheStatus): boolean {
 
 export interface ReplySummary {
   provider: string;
+  /** Of the saved provider that was asked; empty = none was. */
+  providerSlug: string;
   model: string;
   /** Those read from the provider's cache, and written to it, included. */
   inputTokens: number;

@@ -6,6 +6,7 @@ export function replySummary(record: UsageRecord): ReplySummary {
   const { attemptMs, timeToFirstByteMs } = record;
   return {
     provider: record.provider,
+    providerSlug: record.providerSlug,
     model: record.model,
     inputTokens: record.inputTokens,
     cacheReadTokens: record.cacheReadTokens,

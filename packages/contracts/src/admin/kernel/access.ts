@@ -23,10 +23,67 @@ export function generalFields({ keys }: Access): readonly string[] {
   return isOf('organisation') && isOf('workspace') ? ['workspace_id'] : [];
 }
 
+/** What an entry of the audit log can be about. */
+export const auditResources = [
+  'agent_integrations',
+  'agent_servers',
+  'api_keys',
+  'collections',
+  'configs',
+  'guardrails',
+  'integrations',
+  'invites',
+  'jwt',
+  'labels',
+  'ledger_adjustments',
+  'ledger_rejects',
+  'log_exports',
+  'mcp_connections',
+  'mcp_grants',
+  'mcp_integrations',
+  'mcp_servers',
+  'organisation',
+  'policies',
+  'prompt_partials',
+  'prompts',
+  'providers',
+  'scim_groups',
+  'scim_mappings',
+  'secret_references',
+  'users',
+  'virtual_keys',
+  'workspace_users',
+  'workspaces',
+] as const;
+export type AuditResource = (typeof auditResources)[number];
+
+/** What can have been done with it. */
+export const auditActions = [
+  'accept',
+  'alert',
+  'approve',
+  'authenticate',
+  'create',
+  'delete',
+  'discover',
+  'drift',
+  'duplicate',
+  'export',
+  'manage',
+  'publish',
+  'replay',
+  'resume',
+  'rotate',
+  'suspend',
+  'test',
+  'update',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
 /** What a change is called in the audit log; operations that only read have none. */
 export interface AuditName {
-  readonly resourceType: string;
-  readonly action: string;
+  readonly resourceType: AuditResource;
+  readonly action: AuditAction;
 }
 
 export const anyKey: readonly KeyType[] = [

@@ -20,6 +20,7 @@ import type { Tag } from './tags.ts';
  * `query`        takes the parameters as text; without one, none is looked at
  * `body`         without one, a body is not looked at; one that may be absent has a `prefault`
  * `answer`       the body of a 200; what cannot be told is optional, not null, unless it is published as nullable
+ * `lines`        answers `application/x-ndjson`: each line has the shape of `answer`, and there may be none
  * `errors`       the published statuses; 400, 401, 403, 404, 409 and 500 where none is published
  * `errorForm`    how its errors are written, where that is not the admin API's usual way
  * `added`        not in the published description: ours, with what it is for
@@ -42,6 +43,7 @@ export interface Endpoint<
   readonly query?: Q;
   readonly body?: B;
   readonly answer: A;
+  readonly lines?: true;
   readonly errors?: readonly number[];
   readonly errorForm?: ErrorForm;
   readonly added?: string;
@@ -65,6 +67,16 @@ export function endpoint<
   return definition;
 }
 
+/** The same for one that answers lines, as many as there are. */
+export function linesEndpoint<
+  Q extends z.ZodType = z.ZodUndefined,
+  A extends z.ZodType = z.ZodType,
+>(
+  definition: GuardedEndpoint<Q, z.ZodUndefined, A> & { method: 'get' },
+): GuardedEndpoint<Q, z.ZodUndefined, A> & { readonly lines: true } {
+  return { ...definition, lines: true };
+}
+
 /** The same for one that anybody may call, or that the gateway answers by itself. */
 export function openEndpoint<
   Q extends z.ZodType = z.ZodUndefined,
@@ -75,6 +87,9 @@ export function openEndpoint<
 ): Endpoint<Q, B, A> {
   return definition;
 }
+
+/** The media type of answers of lines. */
+export const linesType = 'application/x-ndjson';
 
 /** What nearly every change answers. */
 export const nothing = z.strictObject({});

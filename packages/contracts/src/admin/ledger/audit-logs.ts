@@ -1,30 +1,38 @@
 import { z } from 'zod';
-import { organisationKey } from '../kernel/access.ts';
-import { endpoint } from '../kernel/endpoint.ts';
+import { auditActions, auditResources, organisationKey } from '../kernel/access.ts';
+import { endpoint, linesEndpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText } from '../kernel/fields.ts';
 import { pageQuery, queryInteger } from '../kernel/paging.ts';
 
 const text = z.string().max(2048).optional();
 
+const filters = {
+  organisation_id: z.uuid().optional(),
+  method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).optional(),
+  uri: text,
+  request_id: text,
+  user_id: z.uuid().optional(),
+  /** `system` is ours: what nobody asked for. */
+  user_type: z.enum(['user', 'api_key', 'system']).optional(),
+  workspace_id: text,
+  response_status_code: queryInteger(100, 599).optional(),
+  resource_type: z.enum(auditResources).optional(),
+  action: z.enum(auditActions).optional(),
+  client_ip: text,
+  country: text,
+};
+
 const listAuditLogsQuery = z
-  .object({
-    start_time: instantField,
-    end_time: instantField,
-    organisation_id: z.uuid().optional(),
-    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).optional(),
-    uri: text,
-    request_id: text,
-    user_id: z.uuid().optional(),
-    /** `system` is ours: what nobody asked for. */
-    user_type: z.enum(['user', 'api_key', 'system']).optional(),
-    workspace_id: text,
-    response_status_code: queryInteger(100, 599).optional(),
-    resource_type: text,
-    action: text,
-    client_ip: text,
-    country: text,
-  })
+  .object({ start_time: instantField, end_time: instantField, ...filters })
   .and(pageQuery({ default: 100, max: 100 }));
+
+const exportAuditLogsQuery = z.object({
+  start_time: instantField.optional(),
+  end_time: instantField.optional(),
+  ...filters,
+  cursor: queryInteger(0, 10 ** 15 - 1).optional(),
+  limit: queryInteger(1, 100_000).optional(),
+});
 
 /** What does not apply to an entry is left out of it: no field of a record is published as nullable. */
 const record = z.object({
@@ -53,6 +61,18 @@ const record = z.object({
   sequence: z.int(),
   previous_hash: z.string(),
   hash: z.string(),
+});
+
+/** The same as they are exported: what is JSON is JSON, and who did it is told apart. */
+const json = z.unknown();
+const line = record.extend({
+  user_type: z.enum(['user', 'api_key', 'system']),
+  request_body: json,
+  query_params: json,
+  request_headers: json,
+  detail: json.optional(),
+  before: json.optional(),
+  after: json.optional(),
 });
 
 /** How an audit chain can be broken. */
@@ -94,6 +114,17 @@ export const auditLogsEndpoints = {
       total: z.int(),
       object: z.literal('analytics-graph'),
     }),
+  }),
+  'audit-logs.export': linesEndpoint({
+    operationId: 'getAuditLogsExport',
+    summary: 'Export entries of the audit log, a line of JSON each',
+    tag: 'Audit Logs',
+    method: 'get',
+    path: '/audit-logs/export',
+    access: { keys: organisationKey, scopes: ['audit_logs.list'] },
+    query: exportAuditLogsQuery,
+    answer: line,
+    added: 'all entries in order, as lines of JSON, from where the last call ended',
   }),
   'audit-logs.verify': endpoint({
     operationId: 'getAuditLogsVerify',

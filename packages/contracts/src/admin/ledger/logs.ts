@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cacheStatuses } from '../../cache-status.ts';
 import { anyKey, workspaceKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantText } from '../kernel/fields.ts';
@@ -12,7 +13,9 @@ const listLogsQuery = analyticsQuery.and(
     search: z.string().trim().max(512).optional(),
     ai_model: list,
     endpoint: list,
-    cache_status: list,
+    cache_status: commaList()
+      .pipe(z.array(z.enum(cacheStatuses)))
+      .optional(),
     error_code: list,
     is_success: queryFlag.optional(),
     page_size: queryInteger(1, 1000).optional(),

@@ -108,7 +108,7 @@ export const ledgerWords = {
   provider_slug: 'The slug of the saved provider.',
   attempts: 'Every attempt, in the order in which they began.',
   endpoint: 'Which endpoint was called, by its name.',
-  cache_status: 'What the cache did: HIT, MISS, REFRESH or DISABLED.',
+  cache_status: 'What the cache did: HIT, SEMANTIC HIT, MISS, SEMANTIC MISS, REFRESH or DISABLED.',
   cache_type: 'Which cache answered.',
   error_code: 'The code of the error.',
   cause: 'Why the provider could not be asked, or did not end its answer, as a word.',
@@ -222,6 +222,9 @@ export const ledgerWords = {
   'ledger.reason': 'Why it was rejected, or adjusted.',
   'ledger.ids': 'Which of them, by their ids.',
   all: 'Every one of them.',
+  'audit-logs.cursor':
+    'Only entries behind this one: the `sequence` of the last line that was had. From the first where it is not given.',
+  'audit-logs.limit': 'How many lines at most, 10,000 unless given.',
   'ledger.cursor': 'Where the call before stopped, as it told.',
   record: 'What came, as base64; null where the caller may not read it, or it is large.',
   received_at: 'When it came.',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AuditAction, AuditResource } from '@sluice/contracts/admin';
 
 /** An entry before it has its place in the chain. */
 export interface NewAuditEntry {
@@ -16,9 +17,10 @@ export interface NewAuditEntry {
   apiKeyId: string | null;
   workspaceId?: string | null;
   responseStatusCode: number;
-  resourceType: string;
+  /** Empty = of an operation that declares no change; it is not recorded. */
+  resourceType: AuditResource | '';
   resourceId?: string | null;
-  action: string;
+  action: AuditAction | '';
   clientIp: string;
   country?: string | null;
   detail?: Record<string, unknown>;
@@ -31,9 +33,12 @@ export interface NewAuditEntry {
 export const chainStart: Buffer = Buffer.alloc(32);
 
 /** An entry as it is kept: at its place, the detail as JSON text. */
-export interface PlacedEntry extends Omit<NewAuditEntry, 'detail' | 'userType'> {
+export interface PlacedEntry
+  extends Omit<NewAuditEntry, 'detail' | 'userType' | 'resourceType' | 'action'> {
   sequence: bigint;
   userType: string;
+  resourceType: string;
+  action: string;
   detail: string | null;
 }
 

@@ -1,3 +1,4 @@
+import type { AuditAction, AuditResource } from '@sluice/contracts/admin';
 import { newId } from '../names/ids.ts';
 import type { NewAuditEntry } from './chain.ts';
 
@@ -8,8 +9,8 @@ export function systemEntry(facts: {
   method: 'POST' | 'PUT' | 'DELETE';
   /** What did it, in place of a path. */
   uri: string;
-  resourceType: string;
-  action: string;
+  resourceType: AuditResource;
+  action: AuditAction;
 }): NewAuditEntry {
   return {
     ...facts,

@@ -1,4 +1,5 @@
 import type { Changed } from '@sluice/contracts';
+import type { AuditAction, AuditResource } from '@sluice/contracts/admin';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { canonicalEntry, entryHash, type NewAuditEntry } from '../audit/chain.ts';
 import { maskedJson } from '../credentials/mask.ts';
@@ -42,7 +43,11 @@ export interface Change {
   describe(facts: ChangeFacts): void;
   /** An entry of its own for what nobody asked for, but happens with this change, such as a key made on joining. */
   alsoRecord(
-    facts: ChangeFacts & { resourceType: string; action: string; responseStatusCode?: number },
+    facts: ChangeFacts & {
+      resourceType: AuditResource;
+      action: AuditAction;
+      responseStatusCode?: number;
+    },
   ): void;
 }
 

@@ -4,6 +4,7 @@ import {
   type BodyOf,
   type Endpoint,
   type GuardedEndpoint,
+  type LinesId,
   type OperationId,
   type QueryOf,
 } from '@sluice/contracts/admin';
@@ -21,7 +22,13 @@ export interface Input<Id extends OperationId> {
 export type Handler<Id extends OperationId> = (
   call: AdminRequest,
   input: Input<Id>,
-) => Promise<AnswerOf<Id> extends Record<string, never> ? void : AnswerOf<Id>>;
+) => Promise<
+  Id extends LinesId
+    ? AsyncIterable<AnswerOf<Id>>
+    : AnswerOf<Id> extends Record<string, never>
+      ? void
+      : AnswerOf<Id>
+>;
 
 /** What stands before the last part of an operation's name: of `prompts.versions.list`, `prompts.versions`. */
 export type Resource = ResourceOf<OperationId>;

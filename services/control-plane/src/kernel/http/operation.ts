@@ -3,6 +3,7 @@ import {
   type EndpointId,
   type GuardedEndpoint,
   idempotencyKeyHeader,
+  linesType,
   type OperationId,
   replayedHeader,
 } from '@sluice/contracts/admin';
@@ -16,6 +17,7 @@ import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
 import { callerArrival, callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf } from './audit-entry.ts';
+import type { Downloads } from './downloads.ts';
 import { type Attempt, type IdempotencyKeys, idempotencyKeyIn } from './idempotency.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
 import type { InputNotes } from './parse-input.ts';
@@ -48,7 +50,7 @@ export interface AdminRequest {
   change<T>(work: (change: Change) => Promise<T>): Promise<T>;
 }
 
-/** One public operation. The handler returns the body of a 200, or throws. */
+/** One public operation. The handler returns the body of a 200, the lines of one that answers lines, or throws. */
 export interface Operation {
   readonly id: OperationId;
   readonly endpoint: GuardedEndpoint;
@@ -70,6 +72,7 @@ export interface OperationParts {
   mcpBaseUrl: string | undefined;
   /** The answer of a change waits for it. */
   whenPassed: WhenPassed;
+  downloads: Downloads;
   /** Told of every answer, for metrics. */
   observe: (id: EndpointId, status: number, startedAt: number) => void;
 }
@@ -105,7 +108,7 @@ async function answer(
   parts: OperationParts,
 ): Promise<void> {
   const startedAt = performance.now();
-  const { method, access, audit, errorForm } = operation.endpoint;
+  const { method, access, audit, errorForm, lines } = operation.endpoint;
   res.locals.errorForm = errorForm;
   res.locals.operation = operation.id;
   let call: ReturnType<typeof createCall> | undefined;
@@ -118,6 +121,11 @@ async function answer(
     if (method === 'post' || method === 'put') await readBody(req, res, parts.jsonBody);
     refuseUnstorableText([req.params, req.query]);
     authorise(caller, access);
+    if (lines === true) {
+      const found = (await operation.handle(call)) as AsyncIterable<object>;
+      await parts.downloads.send(req, res, { 'content-type': linesType }, asText(found));
+      return parts.observe(operation.id, 200, startedAt);
+    }
     const body = await oncePerKey(operation, call, req, res, parts.idempotencyKeys);
     await tellInForce(res, call.committed, parts.whenPassed);
     parts.observe(operation.id, 200, startedAt);
@@ -130,6 +138,20 @@ async function answer(
     throw error;
   }
 }
+
+/** Some lines a piece: one each would be a chunk of its own on the wire. */
+async function* asText(lines: AsyncIterable<object>): AsyncGenerator<Buffer, void> {
+  let text = '';
+  for await (const line of lines) {
+    text += `${JSON.stringify(line)}\n`;
+    if (text.length < pieceLength) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(text);
+}
+
+const pieceLength = 65_536;
 
 /** Carries it out, or answers what was answered under the caller's key for it. */
 async function oncePerKey(

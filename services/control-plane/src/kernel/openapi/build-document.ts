@@ -8,11 +8,13 @@ import {
   generalFields,
   idempotencyKeyHeader,
   idempotencyKeyMax,
+  linesType,
   pathHelp,
   tags,
 } from '@sluice/contracts/admin';
+import { adminErrorBody } from '@sluice/errors';
 import { describeFields, descriptionOf } from './describe-fields.ts';
-import { errorStatuses } from './error-statuses.ts';
+import { errorStatuses, exampleOfStatus } from './error-statuses.ts';
 import { type OperationExample, readExamples } from './examples.ts';
 import { answerSchema, type JsonSchema, requestSchema } from './json-schema.ts';
 import { pathParameters, queryParameters } from './parameters.ts';
@@ -51,6 +53,7 @@ export function buildDocument(options: { version: string; headerPrefix: string }
           describeFields(answerSchema(schema), ['error']),
         ]),
       ),
+      examples: refusalExamples(),
       securitySchemes: {
         'Service-Key': { type: 'apiKey', in: 'header', name: `${options.headerPrefix}api-key` },
         Bearer: { type: 'http', scheme: 'bearer' },
@@ -58,6 +61,8 @@ export function buildDocument(options: { version: string; headerPrefix: string }
     },
   };
 }
+
+const exampleRequestId = '0197b1b0-0001-7000-8000-000000000001';
 
 const rootServer = { url: '{root_url}', variables: { root_url: { default: '/' } } };
 
@@ -81,7 +86,11 @@ function describe(id: string, endpoint: Endpoint, example: OperationExample | un
     responses: {
       200: {
         description: 'Done',
-        content: json(describeFields(answerSchema(endpoint.answer), context), example?.answer),
+        content: content(
+          endpoint.lines === true ? linesType : 'application/json',
+          describeFields(answerSchema(endpoint.answer), context),
+          example?.answer,
+        ),
       },
       ...Object.fromEntries(
         errorStatuses(endpoint).map((status) => [status, refusal(status, endpoint.errorForm)]),
@@ -165,7 +174,24 @@ const idempotencyKey = {
 
 function refusal(status: number, form: ErrorForm = 'usual'): Json {
   const schema = { $ref: `#/components/schemas/${errorName(form)}` };
-  return { description: STATUS_CODES[status] ?? '', content: json(schema) };
+  const example = { $ref: `#/components/examples/${errorName(form)}${status}` };
+  return {
+    description: STATUS_CODES[status] ?? '',
+    content: { 'application/json': { schema, examples: { refused: example } } },
+  };
+}
+
+/** One of each status in each form in which it is answered, as whoever meets it sees it. */
+function refusalExamples(): Json {
+  const shown: Record<string, Json> = {};
+  for (const endpoint of Object.values<Endpoint>(adminEndpoints))
+    for (const status of errorStatuses(endpoint)) {
+      const { errorForm: form = 'usual' } = endpoint;
+      shown[`${errorName(form)}${status}`] ??= {
+        value: adminErrorBody(exampleOfStatus(status), exampleRequestId, form),
+      };
+    }
+  return shown;
 }
 
 /** `with-error` is `ErrorWithError`, the usual one `Error`. */
@@ -175,7 +201,12 @@ function errorName(form: ErrorForm): string {
 }
 
 function json(schema: object, example?: unknown): Json {
-  return { 'application/json': { schema, ...exampleOf(example) } };
+  return content('application/json', schema, example);
+}
+
+/** Of lines, schema and example are those of one. */
+function content(type: string, schema: object, example: unknown): Json {
+  return { [type]: { schema, ...exampleOf(example) } };
 }
 
 function exampleOf(example: unknown): Json {

@@ -1,4 +1,6 @@
 import type { Endpoint } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { nearestAdvice } from '../names/nearest.ts';
 
 const unpublished = [400, 401, 403, 404, 409, 500];
 
@@ -13,3 +15,26 @@ export function errorStatuses(endpoint: Endpoint): readonly number[] {
   if (endpoint.errorForm !== 'text') statuses.add(400);
   return [...statuses, 500].filter((status, at, all) => all.indexOf(status) === at).sort();
 }
+
+/** What is refused most often with a status, for the description of the API. @throws for a status that has none */
+export function exampleOfStatus(status: number): GatewayError {
+  const example = examples[status];
+  if (example === undefined) throw new Error(`No error stands for status ${status}.`);
+  return example();
+}
+
+const unknownField = `body.rate_limit: is no field here${nearestAdvice('rate_limit', ['rate_limits'])}`;
+
+const examples: Readonly<Record<number, () => GatewayError>> = {
+  400: () =>
+    new GatewayError('admin.validation', {
+      message: unknownField,
+      field: 'body.rate_limit',
+      faults: [unknownField],
+    }),
+  401: () => new GatewayError('auth.missing_key'),
+  403: () => new GatewayError('auth.missing_scope'),
+  404: () => new GatewayError('admin.not_found'),
+  409: () => new GatewayError('admin.conflict'),
+  500: () => new GatewayError('internal'),
+};

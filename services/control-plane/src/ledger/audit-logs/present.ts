@@ -1,4 +1,5 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
+import { jsonBounds, readJsonText } from '@sluice/json';
 import { instant } from '../../kernel/http/shapes.ts';
 import type { AuditRow } from './store.ts';
 import type { ChainHead, ChainVerdict } from './verify.ts';
@@ -34,6 +35,34 @@ export function presentEntry(row: AuditRow): Shown {
     previous_hash: hex(row.previousHash),
     hash: hex(row.hash),
   };
+}
+
+type Line = AnswerOf<'audit-logs.export'>;
+
+/** The same with its JSON read, and with who did it told apart. */
+export function presentLine(row: AuditRow): Line {
+  const { request_body, query_params, request_headers, detail, before, after, ...entry } =
+    presentEntry(row);
+  return {
+    ...entry,
+    user_type: row.userType as Line['user_type'],
+    request_body: jsonOf(request_body),
+    query_params: jsonOf(query_params),
+    request_headers: jsonOf(request_headers),
+    ...(detail === undefined ? {} : { detail: jsonOf(detail) }),
+    ...(before === undefined ? {} : { before: jsonOf(before) }),
+    ...(after === undefined ? {} : { after: jsonOf(after) }),
+  };
+}
+
+/** What is none, or too large to be read beside others, stays text; what was not sent is null. */
+function jsonOf(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return readJsonText(text, jsonBounds.small);
+  } catch {
+    return text;
+  }
 }
 
 export function presentVerification(

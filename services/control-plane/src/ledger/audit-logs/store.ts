@@ -6,13 +6,17 @@ import type { ChainHead } from './verify.ts';
 
 export type AuditRow = AuditEntry;
 
-/** Newest first. */
-export async function listAuditEntries(
-  db: Database,
-  scope: { organisationId: string; workspaceId: string | undefined },
-  query: QueryOf<'audit-logs.list'>,
-): Promise<{ rows: AuditRow[]; total: number }> {
-  const where: Prisma.AuditEntryWhereInput = {
+/** Whose entries. */
+export interface AuditScope {
+  readonly organisationId: string;
+  /** Undefined = of all workspaces, and of none. */
+  readonly workspaceId: string | undefined;
+}
+
+type AuditFilters = Omit<QueryOf<'audit-logs.export'>, 'cursor' | 'limit'>;
+
+function entriesWhere(scope: AuditScope, query: AuditFilters): Prisma.AuditEntryWhereInput {
+  return {
     organisationId: scope.organisationId,
     timestamp: { gte: query.start_time, lte: query.end_time },
     method: query.method,
@@ -27,12 +31,47 @@ export async function listAuditEntries(
     clientIp: query.client_ip,
     country: query.country,
   };
+}
+
+/** Newest first. */
+export async function listAuditEntries(
+  db: Database,
+  scope: AuditScope,
+  query: QueryOf<'audit-logs.list'>,
+): Promise<{ rows: AuditRow[]; total: number }> {
+  const where = entriesWhere(scope, query);
   const [rows, total] = await Promise.all([
     db.auditEntry.findMany({ where, orderBy: { sequence: 'desc' }, ...paged(query) }),
     db.auditEntry.count({ where }),
   ]);
   return { rows, total };
 }
+
+/** Oldest first, page by page, from behind the cursor; ends with whoever waited. */
+export async function* exportedEntries(
+  db: Database,
+  scope: AuditScope,
+  { cursor = 0, limit = exportedByDefault, ...filters }: QueryOf<'audit-logs.export'>,
+  signal: AbortSignal,
+): AsyncGenerator<AuditRow[]> {
+  const where = entriesWhere(scope, filters);
+  // As the export tells who did it; a list has but the two published kinds.
+  if (filters.user_type === 'api_key') where.userType = 'api_key';
+  for (let left = limit, last = BigInt(cursor); left > 0 && !signal.aborted; ) {
+    const take = Math.min(left, entriesPerPage);
+    const page = await db.auditEntry.findMany({
+      where: { ...where, sequence: { gt: last } },
+      orderBy: { sequence: 'asc' },
+      take,
+    });
+    yield page;
+    if (page.length < take) return;
+    left -= page.length;
+    last = page.at(-1)?.sequence ?? last;
+  }
+}
+
+const exportedByDefault = 10_000;
 
 /** Where the chain of an organisation ends, by its own record. */
 export async function readChainHead(db: Database, organisationId: string): Promise<ChainHead> {

@@ -81,7 +81,7 @@ async function alert(
   if (first === undefined) return;
   const timestamp = now();
   const { organisationId, holder } = first.found;
-  const kind = { resourceType: resourceTypes[holder.kind], action: 'alert' };
+  const kind = { resourceType: resourceTypes[holder.kind], action: 'alert' } as const;
   const facts = { organisationId, timestamp, method: 'PUT', uri: 'limits', ...kind } as const;
   await commitChange(client, systemEntry(facts), async ({ db, describe, alsoRecord }) => {
     const alerts: Alert[] = [];

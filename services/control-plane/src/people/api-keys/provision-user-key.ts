@@ -44,7 +44,11 @@ export function createProvisionUserKey(mintKey: MintKey): ProvisionUserKey {
     const { workspace, user } = newcomer;
     const settings = await readSettings(change.db, workspace.organisationId, workspace.id);
     if (newcomer.scopes === undefined && !createsByItself(settings, workspace)) return undefined;
-    const entry = { resourceType: 'api_keys', action: 'create', workspaceId: workspace.id };
+    const entry = {
+      resourceType: 'api_keys',
+      action: 'create',
+      workspaceId: workspace.id,
+    } as const;
     try {
       const made = await makeKey(change.db, mintKey, newcomer, settings);
       const after = await showApiKey(change.db, made.id, newcomer.now);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AuditAction } from '@sluice/contracts/admin';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
 import * as oauth from 'oauth4webapi';
@@ -398,7 +399,7 @@ export class UserConnections {
     await Promise.all(told.map(({ barrier }) => whenPassed(barrier)));
   }
 
-  #entry({ organisationId }: SignedInServer, method: 'POST' | 'DELETE', action: string) {
+  #entry({ organisationId }: SignedInServer, method: 'POST' | 'DELETE', action: AuditAction) {
     return systemEntry({
       organisationId,
       timestamp: this.#parts.now(),
