@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { EntryKind } from '@sluice/usage';
+import { OpenAttempts } from './open-attempts.ts';
 import {
   entriesOf,
   entryBytesMax,
@@ -88,8 +89,7 @@ export class Outbox {
   #offset = 0;
   #cursor: OutboxPosition;
   #cursorSaved: OutboxPosition;
-  /** Attempts under way: id (latin1) to the payload of their begin entry. */
-  readonly #open = new Map<string, { segment: number; payload: Buffer }>();
+  readonly #open = new OpenAttempts();
   /** By their keys. */
   readonly #notes = new Map<string, { segment: number; text: string }>();
   readonly #sizes = new Map<number, number>();
@@ -163,19 +163,18 @@ export class Outbox {
   begin(id: Buffer, payload: Uint8Array, note?: OutboxNote): Promise<void> {
     if (this.isFull) throw new OutboxFullError('the outbox is full');
     if (note !== undefined) this.#note(note, id);
-    const name = id.toString('latin1');
     // The encoder reuses its buffer; what must outlive this call is copied.
-    this.#open.set(name, { segment: this.#segment, payload: Buffer.from(payload) });
+    this.#open.add(id, this.#segment, Buffer.from(payload));
     const written = this.#append(kindBegin, id, payload);
     // An attempt that could not be noted is not made, and is not under way.
-    written.catch(() => this.#open.delete(name));
+    written.catch(() => this.#open.delete(id));
     return written;
   }
 
   /** Takes the record of an attempt, whether or not its begin was written; resolves when it is stored. */
   end(id: Buffer, payload: Uint8Array, note?: OutboxNote): Promise<void> {
     if (note !== undefined) this.#note(note, id);
-    this.#open.delete(id.toString('latin1'));
+    this.#open.delete(id);
     return this.#append(kindAttempt, id, payload);
   }
 
@@ -342,13 +341,13 @@ export class Outbox {
    * or right after where there is no room before.
    */
   #drop(number: number): void {
-    const attempts = [...this.#open].filter(([, { segment }]) => segment === number);
+    const attempts = this.#open.in(number);
     const notes = [...this.#notes].filter(([, { segment }]) => segment === number);
     const writeAgain = (): boolean => {
       for (const [key, { text }] of notes) this.#note({ key, text }, noId);
-      for (const [id, begun] of attempts) {
+      for (const begun of attempts) {
         begun.segment = this.#segment;
-        void this.#append(kindBegin, Buffer.from(id, 'latin1'), begun.payload);
+        void this.#append(kindBegin, begun.id, begun.payload);
       }
       try {
         this.flush();
