@@ -18,6 +18,7 @@ export function ingestMetrics(metrics: Metrics) {
             'late_hooks',
             'usage_rejects',
             'replica_lives',
+            'stored_objects',
           ]),
         },
         seriesMax: 20,

@@ -28,7 +28,7 @@ import { analyticsHandlers } from './rpc/analytics.ts';
 import { contentHandlers } from './rpc/contents.ts';
 import { ledgerHandlers } from './rpc/ledger.ts';
 import { logHandlers } from './rpc/logs.ts';
-import { usageHandlers } from './rpc/usage.ts';
+import { ownerHandlers, usageHandlers } from './rpc/usage.ts';
 import { createSealer } from './seals/sealer.ts';
 import type { Env } from './settings.ts';
 import { createUsageSink } from './sinks/usage-sink.ts';
@@ -131,6 +131,7 @@ export async function wire(
         logger.warn({ err: error, code: error.code, method }, 'a gRPC call failed'),
       services: [
         served(usage.UsageService, usageHandlers(sink, client)),
+        served(usage.OwnerService, ownerHandlers(client)),
         served(analytics.AnalyticsService, analyticsHandlers(client)),
         served(
           analytics.LedgerService,

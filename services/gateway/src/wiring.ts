@@ -69,6 +69,7 @@ import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
 import { mcpPart } from './parts/mcp.ts';
 import { otlpPart } from './parts/otlp.ts';
+import { ownerLedgerPart } from './parts/owner-ledger.ts';
 import { ownersPart } from './parts/owners.ts';
 import { realtimePart } from './parts/realtime.ts';
 import { redisPart } from './parts/redis.ts';
@@ -178,7 +179,13 @@ export async function wire(
     logger,
   });
   const circuits = circuitsPart(redis.shared);
-  const owners = new OwnerNotes(redis.shared);
+  const ownerLedger = ownerLedgerPart({
+    peer,
+    address: env.DATA_SERVICE_GRPC_URL,
+    outbox: ledger.notes,
+    metrics,
+  });
+  const owners = new OwnerNotes(redis.shared, ownerLedger.ownerLedger);
   const works = workNotesPart({ controlPlane, metrics, logger });
 
   const { recorder } = ledger;
@@ -485,6 +492,7 @@ export async function wire(
     held.part,
     stored.part,
     works.part,
+    ownerLedger.part,
     { name: 'control-plane', gauges: partner.gauges },
     jwt.part, // reports to the control plane what it refused
     // What is settled last is told, too.

@@ -10,12 +10,16 @@ import { type CallOptions, errorOf, type Scenario, startScenario } from './scena
 
 /** What stays at providers: two gateways with one Redis, three targets. */
 
+/** In full with three gateways and as many objects as `OWNED_OBJECTS` says. */
+const count = Number(process.env.OWNED_OBJECTS ?? 20);
+const gateways = process.env.OWNED_OBJECTS === undefined ? 2 : 3;
+
 let scenario: Scenario;
 let records: Records;
 beforeAll(async () => {
   [scenario] = await Promise.all([
     startScenario({
-      gateways: 2,
+      gateways,
       redis: true,
       nats: true,
       lazyLedger: true,
@@ -90,7 +94,6 @@ async function saved(slug: string, host: string, models?: object[]): Promise<str
 }
 
 describe('what stays at a provider', () => {
-  const count = Number(process.env.OWNED_OBJECTS ?? 30);
   it(`has its follow-ups, from another gateway, right behind its answer (${count})`, async () => {
     for (let index = 0; index < count; index++) {
       const response = await make('/v1/responses', { model: 'gpt-5', input: 'Hello' });
@@ -518,17 +521,84 @@ describe('an owner that is a saved provider', () => {
   });
 });
 
-it('without what Redis held, looks find their owner and changes are refused where nobody knows', async () => {
-  const id = await make('/v1/threads', {});
-  const client = new Redis(scenario.stack.redis?.url ?? '');
-  await client.flushall();
-  await client.quit();
-  const change = (gateway: number) =>
-    ask(`/v1/threads/${id}`, spread(), { gateway, body: { metadata: {} } });
-  expect((await change(0)).status).toBe(200);
-  expect((await look(`/v1/threads/${id}`, spread(), { gateway: 1 })).status).toBe(200);
-  expect(await errorOf(await change(1))).toMatchObject({
-    status: 404,
-    code: 'object.owner_unknown',
+it(`is found in the ledger with Redis flushed and gateways restarted (${count})`, async () => {
+  const stored = async () => {
+    const text = await (await fetch(`${scenario.stack.dataServiceUrl}/metrics`)).text();
+    return Number(/^usage_rows_stored_total\{.*stored_objects.*\} (\d+)/m.exec(text)?.[1] ?? 0);
+  };
+  const forget = async () => {
+    const client = new Redis(scenario.stack.redis?.url ?? '');
+    await client.flushall();
+    await client.quit();
+    const names = (['gateway', 'gateway-2', 'gateway-3'] as const).slice(0, gateways);
+    await Promise.all(
+      names.map(async (name) => {
+        await scenario.stack.part(name).stop();
+        await scenario.stack.part(name).start();
+      }),
+    );
+  };
+  const before = await stored();
+  const ids: { response: string; conversation: string }[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const gateway = at % gateways;
+    const body = { model: 'gpt-5', input: 'Hi' };
+    ids.push({
+      response: await make('/v1/responses', body, gateway),
+      conversation: await make('/v1/conversations', {}, gateway),
+    });
+  }
+  await eventually(async () => (await stored()) >= before + 2 * count, { timeoutMs: 30_000 });
+  const followUps = async ({ response, conversation }: (typeof ids)[number], gateway: number) => {
+    const next = await ask('/v1/responses', spread(), {
+      gateway,
+      body: { model: 'gpt-5', input: 'And?', previous_response_id: response },
+    });
+    const added = await ask(`/v1/conversations/${conversation}/items`, spread(), {
+      gateway,
+      body: { items: [] },
+    });
+    return [next, added] as const;
+  };
+  await forget();
+  for (const [at, each] of ids.entries()) {
+    const [next, added] = await followUps(each, (at + 1) % gateways);
+    const owner = kept.findIndex((objects) => objects.has(each.response));
+    expect(kept[owner]?.has(await idOf(next)), 'made where the first is').toBe(true);
+    expect(added.status).toBe(200);
+  }
+  const others = await scenario.admin<{ id: string; workspace_id?: string }>(
+    'POST',
+    '/admin/workspaces',
+    {
+      name: 'Late',
+    },
+  );
+  const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+    name: 'Late',
+    workspace_id: others.workspace_id ?? others.id,
+    scopes: ['completions.write'],
   });
-});
+  await forget();
+  const [first] = ids;
+  const theirs = await look(`/v1/responses/${first?.response}`, spread(), { key });
+  expect(theirs.status).toBe(404);
+
+  await scenario.stack.part('data-service').stop();
+  await forget();
+  for (const [at, each] of ids.slice(0, 12).entries()) {
+    const gateway = at % gateways;
+    const seen = await look(`/v1/responses/${each.response}`, spread(), { gateway });
+    expect(seen.status).toBe(200);
+    for (const refused of await followUps(each, gateway))
+      expect(await errorOf(refused)).toMatchObject({
+        status: 503,
+        code: 'object.owners_unavailable',
+      });
+  }
+  await scenario.stack.part('data-service').start();
+  await eventually(
+    async () => first !== undefined && (await followUps(first, 0)).every(({ ok }) => ok),
+    { timeoutMs: 20_000 },
+  );
+}, 600_000);

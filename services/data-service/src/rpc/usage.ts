@@ -1,8 +1,16 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { usage } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
+import { findOwners } from '../queries/find-owners.ts';
 import { listCharges } from '../queries/list-charges.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
+
+/** What gateways ask of the ledger while a caller waits. */
+export function ownerHandlers(client: ClickHouseClient): RpcHandlers<typeof usage.OwnerService> {
+  return {
+    findOwners: async ({ objects }) => ({ objects: await findOwners(client, objects) }),
+  };
+}
 
 /** Answers after the insert. A caller that stops waiting sends the same records again. */
 export function usageHandlers(

@@ -7,10 +7,11 @@ import type { JsonRow } from './column-values.ts';
 import { feedbackRow } from './feedback-row.ts';
 import { lateHookRow } from './late-hook-row.ts';
 import { lifeRow } from './life-row.ts';
+import { storedObjectRow } from './stored-object-row.ts';
 
 /** A row and the table it goes to. */
 export interface LedgerRow {
-  table: 'usage_adjustments' | 'feedbacks' | 'late_hooks' | 'replica_lives';
+  table: 'usage_adjustments' | 'feedbacks' | 'late_hooks' | 'replica_lives' | 'stored_objects';
   row: JsonRow;
 }
 
@@ -19,6 +20,11 @@ const kinds: Partial<Record<EntryKind, Kind>> = {
   [usage.EntryKind.ADJUSTMENT]: kindOf(usage.AdjustmentSchema, 'usage_adjustments', adjustmentRow),
   [usage.EntryKind.FEEDBACK]: kindOf(usage.FeedbackSchema, 'feedbacks', feedbackRow),
   [usage.EntryKind.LATE_HOOK]: kindOf(usage.LateHookSchema, 'late_hooks', lateHookRow),
+  [usage.EntryKind.STORED_OBJECT]: kindOf(
+    usage.StoredObjectSchema,
+    'stored_objects',
+    storedObjectRow,
+  ),
   [usage.EntryKind.LIFE]: kindOf(usage.LifeSchema, 'replica_lives', lifeRow),
 };
 

@@ -89,6 +89,7 @@ export function createUsageSink(options: UsageSinkOptions): UsageSink {
       await insertAttempts(batch);
       await insertRows('usage_adjustments', batch);
       await insertRows('late_hooks', batch);
+      await insertRows('stored_objects', batch);
       await insertRows('feedbacks', batch);
       await markJudged(
         client,

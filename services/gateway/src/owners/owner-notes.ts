@@ -14,6 +14,13 @@ const notesMax = 100_000;
 /** Origins that say they have something of one id: more than one is chance, or somebody's making. */
 const originsMax = 8;
 
+/** Where it is known for good. */
+export interface OwnerLedger {
+  note(organisationId: string, objectKey: string, note: OwnerNote): void;
+  /** Rejects where that cannot be known now. */
+  find(object: { organisationId: string; objectKey: string }): Promise<readonly OwnerNote[]>;
+}
+
 /** What is known of an id. */
 export interface Known {
   readonly notes: readonly OwnerNote[];
@@ -49,10 +56,17 @@ return notes
  */
 export class OwnerNotes {
   readonly #shared: SharedPart | undefined;
+  readonly #ledger: OwnerLedger | undefined;
   readonly #held: RecentMap<Held>;
   readonly #now: () => number;
 
-  constructor(shared: SharedStore | undefined, max = notesMax, now: () => number = Date.now) {
+  constructor(
+    shared: SharedStore | undefined,
+    ledger?: OwnerLedger,
+    max = notesMax,
+    now: () => number = Date.now,
+  ) {
+    this.#ledger = ledger;
     this.#shared = shared?.share({
       name: 'owners',
       deadlineMs,
@@ -72,17 +86,33 @@ export class OwnerNotes {
     const held = this.#heldAt(key);
     if (held !== undefined) return { notes: held.notes, isAll: true };
     const shared = this.#shared;
-    if (shared === undefined) return nothing;
+    if (shared === undefined) return this.#ofLedger(organisationId, id, nothing);
     return shared
       .call(key, (redis) => find.run(redis, [key], [ttlMs]))
       .then(
         (values) => {
           const notes = values.flatMap((value) => readNote(value) ?? []);
-          if (notes.length > 0) this.#keep(key, notes);
+          if (notes.length === 0) return this.#ofLedger(organisationId, id, nothing);
+          this.#keep(key, notes);
           return { notes, isAll: true };
         },
-        () => unsure,
+        () => this.#ofLedger(organisationId, id, unsure),
       );
+  }
+
+  /** What no gateway remembers. A note that is younger than the ledger's copy is with whoever saw it made. */
+  #ofLedger(organisationId: string, id: string, otherwise: Known): Known | Promise<Known> {
+    if (this.#ledger === undefined) return otherwise;
+    return this.#ledger.find({ organisationId, objectKey: digest(id) }).then(
+      (notes) => {
+        if (notes.length === 0) return otherwise;
+        const key = keyOf(organisationId, id);
+        this.#keep(key, notes.slice(0, originsMax));
+        for (const note of notes) void this.#share(key, note);
+        return { notes, isAll: true };
+      },
+      () => unsure,
+    );
   }
 
   /**
@@ -95,6 +125,14 @@ export class OwnerNotes {
     const at = before.find(({ origin }) => origin === note.origin);
     if (at !== undefined && at.workspaceId !== note.workspaceId) return undefined;
     this.#keep(key, [...before.filter((other) => other !== at), note].slice(-originsMax));
+    // A stream tells of one object many times.
+    if (at === undefined || at.model !== note.model || at.account !== note.account)
+      this.#ledger?.note(organisationId, digest(id), note);
+    return this.#share(key, note);
+  }
+
+  /** Never rejects. */
+  #share(key: string, note: OwnerNote): Promise<void> | undefined {
     const shared = this.#shared;
     if (shared === undefined) return undefined;
     const { workspaceId, origin, ...rest } = note;

@@ -14,6 +14,65 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_sluice_usage_v1_usage: GenFile;
 
 /**
+ * @generated from message sluice.usage.v1.FindOwnersRequest
+ */
+export declare type FindOwnersRequest = Message<"sluice.usage.v1.FindOwnersRequest"> & {
+  /**
+   * At most 500.
+   *
+   * @generated from field: repeated sluice.usage.v1.ObjectKey objects = 1;
+   */
+  objects: ObjectKey[];
+};
+
+/**
+ * Describes the message sluice.usage.v1.FindOwnersRequest.
+ * Use `create(FindOwnersRequestSchema)` to create a new message.
+ */
+export declare const FindOwnersRequestSchema: GenMessage<FindOwnersRequest>;
+
+/**
+ * @generated from message sluice.usage.v1.ObjectKey
+ */
+export declare type ObjectKey = Message<"sluice.usage.v1.ObjectKey"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * SHA-256 of the provider's id, base64url.
+   *
+   * @generated from field: string object_key = 2;
+   */
+  objectKey: string;
+};
+
+/**
+ * Describes the message sluice.usage.v1.ObjectKey.
+ * Use `create(ObjectKeySchema)` to create a new message.
+ */
+export declare const ObjectKeySchema: GenMessage<ObjectKey>;
+
+/**
+ * @generated from message sluice.usage.v1.FindOwnersResponse
+ */
+export declare type FindOwnersResponse = Message<"sluice.usage.v1.FindOwnersResponse"> & {
+  /**
+   * Those of one object by their time, the first one first.
+   *
+   * @generated from field: repeated sluice.usage.v1.StoredObject objects = 1;
+   */
+  objects: StoredObject[];
+};
+
+/**
+ * Describes the message sluice.usage.v1.FindOwnersResponse.
+ * Use `create(FindOwnersResponseSchema)` to create a new message.
+ */
+export declare const FindOwnersResponseSchema: GenMessage<FindOwnersResponse>;
+
+/**
  * Also the body of a NATS message on subject `sluice.usage.v1`.
  *
  * @generated from message sluice.usage.v1.WriteUsageRequest
@@ -360,6 +419,82 @@ export declare type LateHook = Message<"sluice.usage.v1.LateHook"> & {
  * Use `create(LateHookSchema)` to create a new message.
  */
 export declare const LateHookSchema: GenMessage<LateHook>;
+
+/**
+ * The body of an entry of kind STORED_OBJECT: whose something is that a
+ * provider made and keeps, and where it is asked for.
+ *
+ * @generated from message sluice.usage.v1.StoredObject
+ */
+export declare type StoredObject = Message<"sluice.usage.v1.StoredObject"> & {
+  /**
+   * @generated from field: bytes id = 1;
+   */
+  id: Uint8Array;
+
+  /**
+   * @generated from field: string organisation_id = 2;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: string workspace_id = 3;
+   */
+  workspaceId: string;
+
+  /**
+   * SHA-256 of the provider's id, base64url.
+   *
+   * @generated from field: string object_key = 4;
+   */
+  objectKey: string;
+
+  /**
+   * @generated from field: string kind = 5;
+   */
+  kind: string;
+
+  /**
+   * The origin that was called.
+   *
+   * @generated from field: string origin = 6;
+   */
+  origin: string;
+
+  /**
+   * `@slug` of a saved provider, else the id of the catalogue's.
+   *
+   * @generated from field: string provider = 7;
+   */
+  provider: string;
+
+  /**
+   * Tells credentials and hosts of one provider apart, and none of them.
+   *
+   * @generated from field: string account = 8;
+   */
+  account: string;
+
+  /**
+   * Which serves it; empty = none does, or it is not known.
+   *
+   * @generated from field: string model = 9;
+   */
+  model: string;
+
+  /**
+   * Unix ms.
+   *
+   * @generated from field: int64 noted_at_ms = 10;
+   */
+  notedAtMs: bigint;
+};
+
+/**
+ * Describes the message sluice.usage.v1.StoredObject.
+ * Use `create(StoredObjectSchema)` to create a new message.
+ */
+export declare const StoredObjectSchema: GenMessage<StoredObject>;
 
 /**
  * The body of an entry of kind LIFE. A replica has a new name with each start:
@@ -1218,6 +1353,13 @@ export enum EntryKind {
    * @generated from enum value: ENTRY_KIND_LATE_HOOK = 8;
    */
   LATE_HOOK = 8,
+
+  /**
+   * The body is a StoredObject.
+   *
+   * @generated from enum value: ENTRY_KIND_STORED_OBJECT = 9;
+   */
+  STORED_OBJECT = 9,
 }
 
 /**
@@ -1320,6 +1462,24 @@ export declare const UsageService: GenService<{
     methodKind: "unary";
     input: typeof WriteUsageRequestSchema;
     output: typeof WriteUsageResponseSchema;
+  },
+}>;
+
+/**
+ * At the data service, asked by gateways for what none of them remembers.
+ *
+ * @generated from service sluice.usage.v1.OwnerService
+ */
+export declare const OwnerService: GenService<{
+  /**
+   * Whose objects are that stay at providers. What nobody knows is not in the answer.
+   *
+   * @generated from rpc sluice.usage.v1.OwnerService.FindOwners
+   */
+  findOwners: {
+    methodKind: "unary";
+    input: typeof FindOwnersRequestSchema;
+    output: typeof FindOwnersResponseSchema;
   },
 }>;
 

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { LedgerOwners, type ObjectKey, OwnersUnavailable } from './ledger-owners.ts';
+
+const noteOf = (origin: string, workspaceId = 'w') => ({
+  kind: 'response' as const,
+  workspaceId,
+  origin,
+  provider: '@p',
+  account: 'a',
+  model: '',
+});
+
+function owners(known: (key: string) => boolean = () => true) {
+  const asks: string[][] = [];
+  const outcomes: Record<string, number> = {};
+  const state = { nowMs: 1_000_000, isAway: false };
+  const all = new LedgerOwners({
+    async ask(objects: readonly ObjectKey[]) {
+      asks.push(objects.map(({ objectKey }) => objectKey));
+      if (state.isAway) throw new Error('away');
+      return objects
+        .filter(({ objectKey }) => known(objectKey))
+        .flatMap((object) => [
+          { ...object, note: noteOf('https://a') },
+          { ...object, note: noteOf('https://a', 'later') },
+          { ...object, note: noteOf('https://b') },
+        ]);
+    },
+    onOutcome(outcome, count) {
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + count;
+    },
+    now: () => state.nowMs,
+  });
+  const find = (objectKey: string, organisationId = 'o') => all.find({ organisationId, objectKey });
+  return { find, asks, outcomes, state };
+}
+
+describe('owners in the ledger', () => {
+  it('are asked for together, each once; of an origin the first is the owner', async () => {
+    const { find, asks } = owners();
+    const [first] = await Promise.all([find('x'), find('y'), find('x')]);
+    expect(asks).toEqual([['x', 'y']]);
+    expect(first.map(({ origin, workspaceId }) => [origin, workspaceId])).toEqual([
+      ['https://a', 'w'],
+      ['https://b', 'w'],
+    ]);
+  });
+
+  it('that nobody knows are not asked for again for a moment', async () => {
+    const { find, asks, state } = owners(() => false);
+    expect([await find('x'), await find('x')]).toEqual([[], []]);
+    expect(asks).toHaveLength(1);
+    state.nowMs += 5_001;
+    await find('x');
+    expect(asks).toHaveLength(2);
+  });
+
+  it('are asked for as often as they are found; who guesses meets a cap, and nobody else does', async () => {
+    const { find, outcomes, state } = owners((key) => key.startsWith('known'));
+    for (let at = 0; at < 1_000; at += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, each) => find(`known ${at + each}`)));
+    const guessed = await Promise.allSettled(
+      Array.from({ length: 400 }, (_, at) => find(`guessed ${at}`)),
+    );
+    expect(guessed.filter(({ status }) => status === 'rejected')).toHaveLength(100);
+    await expect(find('known')).rejects.toThrow(OwnersUnavailable);
+    expect(await find('known', 'another')).toHaveLength(2);
+    state.nowMs += 1_000;
+    expect(await find('known')).toHaveLength(2);
+    expect(outcomes).toEqual({ found: 1002, unknown: 300, refused: 101 });
+  });
+
+  it('are refused at once for a moment after nobody answered', async () => {
+    const { find, asks, state } = owners();
+    state.isAway = true;
+    await expect(Promise.all([find('x'), find('y')])).rejects.toThrow(OwnersUnavailable);
+    await expect(find('z')).rejects.toThrow(OwnersUnavailable);
+    expect(asks).toHaveLength(1);
+    Object.assign(state, { isAway: false, nowMs: state.nowMs + 1_001 });
+    expect(await find('z')).toHaveLength(2);
+  });
+});
