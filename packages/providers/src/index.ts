@@ -13,7 +13,16 @@ export {
   batchRowReader,
   type RowOptions,
   type UnifiedRow,
+  urlOfRow,
 } from './batches/batch-rows.ts';
+export {
+  type AskedBatch,
+  type BatchUse,
+  isEndedBatch,
+  type OutputPlace,
+  type VendorBatches,
+} from './batches/jobs/vendor-batches.ts';
+export { vendorBatchesOf } from './batches/jobs/vendors.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {

@@ -53,6 +53,7 @@ const rules: readonly Rule[] = [
     '/realtime/(?:sessions|transcription_sessions|(?:translations/)?(?:client_secrets|calls)|calls/[^/]+/accept)',
     ['model', 'session.model'],
   ),
+  rule('body', '/batches', ['model', 'provider_options.model']),
   rule('body', '/messages/batches', ['requests.*.params.model']),
   // On Vertex AI two paths look as if they named a model.
   rule('body', `${location}/endpoints/openapi/(?:chat/completions|completions|embeddings)`, [

@@ -278,6 +278,7 @@ export async function wire(
       workNotes: works.workNotes,
     }),
     newer,
+    readStored: (workspaceId: string, id: string) => stored.register.content(workspaceId, id),
     strictParams: env.STRICT_PARAMS,
     guardrails,
     onLateHook: ledger.lateHook,

@@ -119,11 +119,17 @@ const ofUpload = {
   objects: { names: named('upload', 'path.upload_id') },
 } as const;
 const ofBatch = {
+  of: 'batches',
   objects: {
     names: named('batch', 'path.batch_id'),
     // What its work wrote has its owner.
     makes: [made('file', 'batch', 'output_file_id'), made('file', 'batch', 'error_file_id')],
   },
+} as const;
+const ofMessageBatch = {
+  of: 'message batches',
+  errors: 'anthropic',
+  objects: { names: named('batch', 'path.batch_id') },
 } as const;
 const ofJob = { objects: { names: named('fine-tuning job', 'path.fine_tuning_job_id') } } as const;
 
@@ -414,15 +420,51 @@ export const objectRows = {
     at: 'POST /v1/uploads/:upload_id/cancel',
     takes: 'json',
   },
-  listBatches: { ...look, at: 'GET /v1/batches' },
+  listBatches: { ...look, of: 'batches', at: 'GET /v1/batches' },
   createBatch: {
-    ...write,
+    ...say,
+    of: 'batches',
     objects: { makes: [made('batch', 'batch')], names: file('body.input_file_id') },
     at: 'POST /v1/batches',
   },
   retrieveBatch: { ...look, ...ofBatch, at: 'GET /v1/batches/:batch_id' },
   cancelBatch: { ...remove, ...ofBatch, at: 'POST /v1/batches/:batch_id/cancel', takes: 'json' },
-  getBatchOutput: { ...look, ...ofBatch, at: 'GET /v1/batches/:batch_id/output' },
+  getBatchOutput: {
+    ...look,
+    of: 'batches',
+    objects: { names: named('batch', 'path.batch_id') },
+    at: 'GET /v1/batches/:batch_id/output',
+  },
+  listMessageBatches: {
+    ...look,
+    of: 'message batches',
+    errors: 'anthropic',
+    at: 'GET /v1/messages/batches',
+  },
+  createMessageBatch: {
+    ...say,
+    of: 'message batches',
+    errors: 'anthropic',
+    objects: { makes: [made('batch', 'message_batch')] },
+    at: 'POST /v1/messages/batches',
+  },
+  retrieveMessageBatch: { ...look, ...ofMessageBatch, at: 'GET /v1/messages/batches/:batch_id' },
+  deleteMessageBatch: {
+    ...remove,
+    ...ofMessageBatch,
+    at: 'DELETE /v1/messages/batches/:batch_id',
+  },
+  cancelMessageBatch: {
+    ...remove,
+    ...ofMessageBatch,
+    at: 'POST /v1/messages/batches/:batch_id/cancel',
+    takes: 'json',
+  },
+  getMessageBatchResults: {
+    ...look,
+    ...ofMessageBatch,
+    at: 'GET /v1/messages/batches/:batch_id/results',
+  },
   listFinetunes: { ...look, at: 'GET /v1/fine_tuning/jobs' },
   createFinetune: {
     ...write,

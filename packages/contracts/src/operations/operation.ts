@@ -77,8 +77,10 @@ export type ObjectFamily =
   | 'stored completions'
   | 'vector stores'
   | 'assistants'
+  | 'batches'
   | 'realtime calls'
   | 'files'
+  | 'message batches'
   | 'uploads';
 
 export type ObjectKind =

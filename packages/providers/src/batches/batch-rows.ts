@@ -6,7 +6,7 @@ import { objectOf, parseJson, parseObject, stringOf } from '../json/json-access.
 import type { ModelOverrides } from '../models/model-overrides.ts';
 import { anthropicRows, isClaudeMessage } from './anthropic.ts';
 import { openAiRows } from './openai.ts';
-import { lineFault, readBatchInput, rowEndpoint } from './read-line.ts';
+import { lineFault, readBatchInput, rowEndpoint, urlOfEndpoint } from './read-line.ts';
 import type { BatchLine, RowDialect, RowEndpoint, VendorResult } from './row.ts';
 import { rowDialect } from './row-dialects.ts';
 
@@ -88,6 +88,11 @@ export interface UnifiedRow {
   readonly facts: ReplyFacts;
   /** Without a line end. */
   readonly bytes: Buffer;
+}
+
+/** The address that a line of such an endpoint is sent to, e.g. `/v1/chat/completions`. */
+export function urlOfRow(endpoint: RowEndpoint): string {
+  return urlOfEndpoint(endpoint);
 }
 
 /** Reads rows of results; undefined = it is none, e.g. an empty line. */

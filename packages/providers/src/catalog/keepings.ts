@@ -10,6 +10,7 @@ export const openAiKeeps: Keepings = {
   'vector stores': { headers: { 'openai-beta': 'assistants=v2' } },
   assistants: { headers: { 'openai-beta': 'assistants=v2' } },
   'realtime calls': {},
+  batches: {},
   files: {},
   uploads: {},
 };
@@ -22,12 +23,16 @@ export const openAiKeepsPlainly: Keepings = {
   'vector stores': {},
   assistants: {},
   'realtime calls': {},
+  batches: {},
   files: {},
   uploads: {},
 };
 
 /** Files at OpenAI's paths, and nothing else of its. */
 export const keepsFiles: Keepings = { files: {} };
+
+/** The same, and batches over them. */
+export const keepsFilesAndBatches: Keepings = { files: {}, batches: {} };
 
 type Keeper = Pick<ProviderEntry, 'id' | 'keeps' | 'files'>;
 

@@ -1,6 +1,7 @@
 import type { ProviderEntry } from '../contract.ts';
 import { linewise } from '../framing/linewise-sse.ts';
 import { openAiCallIds } from '../translation/call-id-rules.ts';
+import { keepsFilesAndBatches } from './keepings.ts';
 import { compatible, offering, openAiEndpoints, openAiFields } from './openai-endpoints.ts';
 import { realtimeEndpoints } from './realtime-endpoints.ts';
 
@@ -115,6 +116,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       'createTranslation',
       'listModels',
     ),
+    keeps: keepsFilesAndBatches,
     // These are answered with 400.
     quirks: {
       ...compatible.quirks,

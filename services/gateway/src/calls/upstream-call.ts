@@ -221,6 +221,45 @@ export class UpstreamCall {
     });
   }
 
+  /** What comes, no faster than it is taken. @throws GatewayError when it breaks off */
+  async *pieces(): AsyncGenerator<Buffer, void> {
+    const waiting: Buffer[] = [];
+    let ended = false;
+    let failure: GatewayError | undefined;
+    let wake = () => {};
+    this.consume({
+      data(chunk) {
+        waiting.push(chunk);
+        wake();
+        return false;
+      },
+      end() {
+        ended = true;
+        wake();
+      },
+      fail(error) {
+        failure = error;
+        wake();
+      },
+    });
+    try {
+      for (;;) {
+        const chunk = waiting.shift();
+        if (chunk !== undefined) yield chunk;
+        else if (failure !== undefined) throw failure;
+        else if (ended) return;
+        else {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          wake = resolve;
+          this.resume();
+          await promise;
+        }
+      }
+    } finally {
+      this.abort(new GatewayError('request.superseded'));
+    }
+  }
+
   // What undici calls.
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

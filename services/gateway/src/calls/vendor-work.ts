@@ -1,8 +1,9 @@
+import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { UpstreamPools } from '@sluice/outbound';
 import { usage } from '@sluice/proto-stubs';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { BodyReply } from '../exchange/reply.ts';
-import type { AskVendor, PassingReply } from '../exchange/vendor-work.ts';
+import type { BodyReply, StreamReply } from '../exchange/reply.ts';
+import type { AskVendor, MadeReply, PassingReply } from '../exchange/vendor-work.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import { authorised, ownerOf } from './authorised-call.ts';
 import type { CallAuthoriser } from './call-authoriser.ts';
@@ -51,7 +52,7 @@ export function askVendor(call: PreparedCall, { pools, authoriser, options }: As
 /** What the requests of one call came to. */
 export async function receiveWork(
   attempt: OngoingAttempt,
-  came: BodyReply | PassingReply,
+  came: BodyReply | PassingReply | MadeReply,
   options: ReceiveOptions,
 ): Promise<AttemptResult> {
   attempt.firstByte();
@@ -61,17 +62,70 @@ export async function receiveWork(
     Object.assign(result.reply?.headers ?? {}, came.headers);
     return result;
   }
+  if (came.kind === 'made') return { ...whole, status: 200, reply: madeReply(attempt, came) };
   attempt.bodyRead();
   const { status } = came;
   if (status < 400) await attempt.finish(Outcome.SUCCESS, status, '', undefined);
   else await attempt.finish(Outcome.UPSTREAM_ERROR, status, 'upstream.error', undefined);
+  return { ...whole, status, reply: came };
+}
+
+const whole = {
+  error: undefined,
+  isNetworkFailure: false,
+  isFinal: false,
+  isFiltered: false,
+  waitHintMs: undefined,
+};
+
+/** Sent as it is made, no faster than its caller reads. */
+function madeReply(attempt: OngoingAttempt, { headers, content }: MadeReply): StreamReply {
+  let isWhole = false;
   return {
-    reply: came,
-    error: undefined,
-    status,
-    isNetworkFailure: false,
-    isFinal: false,
-    isFiltered: false,
-    waitHintMs: undefined,
+    kind: 'stream',
+    status: 200,
+    headers,
+    pipeTo(sink) {
+      let drained = () => {};
+      sink.onDrain(() => drained());
+      const gone = goneFor(attempt);
+      gone.catch(() => {});
+      void (async () => {
+        try {
+          for await (const piece of content) {
+            if (sink.write(piece)) continue;
+            await Promise.race([
+              new Promise<void>((resolve) => {
+                drained = resolve;
+              }),
+              gone,
+            ]);
+          }
+          isWhole = true;
+          attempt.finishNow(Outcome.SUCCESS, 200, '', undefined);
+          sink.end();
+        } catch (caught) {
+          const error = fromUnknown(caught);
+          const outcome = error.code === 'request.aborted' ? Outcome.CALLER_GONE : Outcome.PARTIAL;
+          attempt.finishNow(outcome, 200, error.code, undefined, error.failureCause);
+          sink.cut(error.code);
+        }
+      })();
+    },
+    discard() {
+      attempt.finishNow(Outcome.CALLER_GONE, 200, 'request.superseded', undefined);
+      void content.return();
+    },
+    wasWhole: () => isWhole,
   };
+}
+
+/** A caller who has left drains nothing. */
+function goneFor({ call }: OngoingAttempt): Promise<never> {
+  const { signal } = call.requester.arrival;
+  return new Promise((_resolve, reject) => {
+    const gone = () => reject(new GatewayError('request.aborted'));
+    if (signal.aborted) gone();
+    else signal.addEventListener('abort', gone, { once: true });
+  });
 }

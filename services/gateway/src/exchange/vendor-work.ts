@@ -7,7 +7,18 @@ import type { BodyReply, ReplyHeaders } from './reply.ts';
  * One call that takes several requests of its vendor: a file that goes up in
  * parts. It is one attempt all the same, with one record.
  */
-export type VendorWork = (ask: AskVendor, signal: AbortSignal) => Promise<BodyReply | PassingReply>;
+export type VendorWork = (
+  ask: AskVendor,
+  signal: AbortSignal,
+) => Promise<BodyReply | PassingReply | MadeReply>;
+
+/** Made of what the vendor answers, while that comes. */
+export interface MadeReply {
+  readonly kind: 'made';
+  readonly headers: ReplyHeaders;
+  /** @throws GatewayError where it breaks off */
+  readonly content: AsyncGenerator<Buffer, void>;
+}
 
 /** What the vendor answered last, passed on as it comes. */
 export interface PassingReply {
@@ -38,4 +49,6 @@ export interface VendorAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** @throws GatewayError when it breaks off or is larger */
   readAll(bytesMax: number): Promise<Buffer>;
+  /** As it comes, no faster than it is taken. Ended early, the rest is left. @throws GatewayError when it breaks off */
+  pieces(): AsyncGenerator<Buffer, void>;
 }

@@ -14,6 +14,8 @@ if redis.call('SET', KEYS[1], '', 'NX', 'PX', ARGV[1]) then return 1 end
 return 0
 `);
 
+const known = sharedScript<number>(`return redis.call('EXISTS', KEYS[1])`);
+
 /** Who bills an object: the first who sees that its work has ended, at any gateway. */
 export class BillClaims {
   readonly #shared: SharedPart | undefined;
@@ -29,6 +31,21 @@ export class BillClaims {
         again: 'what ended in the background counts once again, through redis',
       },
     });
+  }
+
+  /** Whether it is billed already, as far as that is known. Never rejects. */
+  async isTaken(organisationId: string, origin: string, id: string): Promise<boolean> {
+    const digest = hash('sha256', `${origin}\n${id}`, 'base64url');
+    const key = sharedKeys.objectBill(organisationId, digest);
+    if (this.#own.use(key) === true) return true;
+    const shared = this.#shared;
+    if (shared === undefined) return false;
+    return shared
+      .call(key, (redis) => known.run(redis, [key], []))
+      .then(
+        (found) => found === 1,
+        () => false,
+      );
   }
 
   /** False = it is billed already. Never rejects: without Redis the record's id makes it one bill all the same. */

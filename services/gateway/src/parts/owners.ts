@@ -1,3 +1,5 @@
+import type { ReplyFacts } from '@sluice/providers';
+import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
 import { priceReply } from '../money/price-attempt.ts';
@@ -7,6 +9,7 @@ import type { OwnerNotes } from '../owners/owner-notes.ts';
 import type { WorkNotes } from '../owners/work-notes.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
+import { BatchBills } from '../visit/batch-bills.ts';
 import { LateBills } from '../visit/late-bills.ts';
 
 export interface OwnersParts {
@@ -21,10 +24,12 @@ export interface OwnersParts {
 
 /** Whose it is what stays at providers, and who bills what goes on there. */
 export function ownersPart({ owners, shared, prices, workNotes, ...parts }: OwnersParts) {
-  const lateBills = new LateBills({
+  const billing = {
     ...parts,
     claims: new BillClaims(shared),
-    price: (facts, target, atMs) => priceReply(facts, target, prices, atMs),
-  });
-  return { owners, lateBills, workNotes };
+    price: (facts: ReplyFacts, target: Target, atMs: number) =>
+      priceReply(facts, target, prices, atMs),
+  };
+  const lateBills = new LateBills(billing);
+  return { owners, lateBills, workNotes, batchBills: new BatchBills(billing, lateBills) };
 }

@@ -24,7 +24,7 @@ interface StoredParts {
 export function storedPart(
   env: Env,
   { controlPlane, peer, prefixes, resolvesConfig: resolveConfig, logger }: StoredParts,
-): { stage: Stage; keeps: Stage; part: Part } {
+): { stage: Stage; keeps: Stage; part: Part; register: StoredRegister } {
   const register = new StoredRegister(
     controlPlane,
     createRpcClient(jobs.ContentService, { address: env.DATA_SERVICE_GRPC_URL, ...peer }),
@@ -33,6 +33,7 @@ export function storedPart(
   return {
     stage: answerStored({ register, kept, prefixes, resolveConfig, logger }),
     keeps: keepResponses({ store: kept, watch: new KeepWatch(logger) }),
+    register,
     part: { name: 'stored', stop: () => register.close() },
   };
 }

@@ -52,6 +52,45 @@ export class StoredRegister {
 
   readonly faultOf = faultOf;
 
+  /** The content of a file, no faster than it is taken. @throws GatewayError as the data service says it */
+  async *content(workspaceId: string, id: string): AsyncGenerator<Buffer, void> {
+    const stream = this.read(workspaceId, id);
+    const waiting: Buffer[] = [];
+    let ended = false;
+    let failure: GatewayError | undefined;
+    let wake = () => {};
+    stream.on('data', ({ part }: jobs.ReadFileResponse) => {
+      if (part.case !== 'piece') return;
+      waiting.push(Buffer.from(part.value));
+      stream.pause();
+      wake();
+    });
+    stream.on('end', () => {
+      ended = true;
+      wake();
+    });
+    stream.on('error', (error: unknown) => {
+      failure = faultOf(error);
+      wake();
+    });
+    try {
+      for (;;) {
+        const piece = waiting.shift();
+        if (piece !== undefined) yield piece;
+        else if (failure !== undefined) throw failure;
+        else if (ended) return;
+        else {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          wake = resolve;
+          stream.resume();
+          await promise;
+        }
+      }
+    } finally {
+      stream.cancel();
+    }
+  }
+
   close(): void {
     this.#dataService.close();
   }

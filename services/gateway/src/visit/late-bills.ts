@@ -73,12 +73,12 @@ export class LateBills {
     addReply(record, { facts, isEstimated: false, isImplausible: false }, priced);
     const tokens = facts.usage.inputTokens + facts.usage.outputTokens;
     const used = { tokens, costNanoUsd: priced?.cost.totalNanoUsd ?? 0 };
-    await this.#count(visit, served, used, (held) => addCounts(record, held));
+    await this.count(visit, served, used, (held) => addCounts(record, held));
     await recorder.store(record);
   }
 
   /** Counted where its caller is limited, as no further request. A limit that is spent refuses nothing: the work is done. */
-  async #count(
+  async count(
     { exchange }: TargetVisit,
     target: Target,
     used: { tokens: number; costNanoUsd: number },
@@ -136,12 +136,12 @@ function withModel(target: Target, { model = '' }: ReplyFacts): Target {
 const dayMs = 24 * 60 * 60_000;
 
 /** When it began: the same at every gateway that hears of it. What cannot be true is not believed. */
-function plausible(ms: number, nowMs: number): number {
+export function plausible(ms: number, nowMs: number): number {
   return ms > nowMs - 60 * dayMs && ms < nowMs + dayMs ? ms : nowMs;
 }
 
 /** As a UUIDv7 of that time, so that two records of one object are one. */
-function idOf(text: string, ms: number): Buffer {
+export function idOf(text: string, ms: number): Buffer {
   const id = createHash('sha256').update(text).digest().subarray(0, 16);
   id.writeUIntBE(ms, 0, 6);
   id[6] = 0x70 | ((id[6] ?? 0) & 0x0f);

@@ -5,7 +5,9 @@ import { prepareUnified } from '../calls/prepare/prepare-unified.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit } from '../exchange/visit.ts';
+import type { BatchParts } from './prepare-batches.ts';
 import { prepareProxy } from './prepare-proxy.ts';
+import { TargetVisit } from './target-visit.ts';
 
 /**
  * Turns a request and its target into one HTTP request. `shaped` is the body
@@ -17,12 +19,16 @@ export function prepareCall(
   visit: Visit & { passedBody?: Buffer | undefined },
   target: Target,
   shaped: JsonObject | undefined,
-  rules: CallRules,
+  rules: CallRules & Partial<BatchParts>,
 ): PreparedCall {
   const { exchange } = visit;
   const request =
     exchange.subject.operation.body === 'raw'
-      ? prepareProxy(exchange, target, rules, visit.passedBody)
+      ? prepareProxy(exchange, target, rules, visit.passedBody, targetVisitIn(visit))
       : prepareUnified(exchange, target, shaped, rules);
   return newCall(request, exchange, target, visit);
+}
+
+function targetVisitIn(visit: Visit): TargetVisit | undefined {
+  return visit instanceof TargetVisit ? visit : undefined;
 }

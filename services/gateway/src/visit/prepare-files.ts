@@ -47,7 +47,7 @@ export function vendorFilesOf(
 }
 
 /** An answer that is read whole: a page of a list at most. */
-const answerBytesMax = 8 * 1024 * 1024;
+export const answerBytesMax = 8 * 1024 * 1024;
 const tidyMsMax = 10_000;
 const nothing = Buffer.alloc(0);
 
@@ -113,7 +113,7 @@ export function prepareFiles(
   };
 }
 
-function entryOf(
+export function entryOf(
   files: VendorFiles,
   context: CallContext,
   fileId: string | undefined,
@@ -122,13 +122,17 @@ function entryOf(
   return base && { format: 'raw', path: '', baseUrl: () => base(context, fileId) };
 }
 
-interface Asking {
+interface Asking extends VendorPlace {
   readonly files: VendorFiles;
   readonly operation: FilesOperation;
   readonly fileId: string | undefined;
   readonly name: string;
   readonly context: CallContext;
   readonly exchange: ModelExchange;
+}
+
+/** Where requests of a vendor go, and what all of them carry. */
+export interface VendorPlace {
   readonly target: Target;
   readonly rules: CallRules;
   readonly base: URL;
@@ -242,9 +246,9 @@ async function contentOf(
 
 const rangeHeaders = ['range', 'if-range'] as const;
 
-async function askWhole(
+export async function askWhole(
   request: FileRequest,
-  asking: Asking,
+  asking: VendorPlace,
   askVendor: AskVendor,
   signal: AbortSignal,
 ): Promise<FileAnswer> {
@@ -256,9 +260,9 @@ async function askWhole(
 }
 
 /** An address that the vendor gives is an address like any other: it is checked, and nobody's credential goes there. */
-function send(
+export function send(
   { method, url: text, headers, body, auth }: FileRequest,
-  asking: Asking,
+  asking: VendorPlace,
   askVendor: AskVendor,
   signal: AbortSignal,
 ): Promise<VendorAnswer> {
@@ -282,7 +286,7 @@ function send(
   });
 }
 
-function json(document: JsonObject): BodyReply {
+export function json(document: JsonObject): BodyReply {
   return {
     kind: 'body',
     status: 200,
@@ -292,7 +296,7 @@ function json(document: JsonObject): BodyReply {
 }
 
 /** The vendor's refusal in the words of OpenAI's errors. */
-function refusal({ status, bytes }: VendorRefusal, context: CallContext): BodyReply {
+export function refusal({ status, bytes }: VendorRefusal, context: CallContext): BodyReply {
   const { body } = errorForCaller('openai-chat', status, bytes, context);
   return {
     kind: 'body',

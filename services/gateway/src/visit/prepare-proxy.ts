@@ -1,7 +1,6 @@
 import type { ObjectOperation } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import {
-  type EndpointEntry,
   findPassThroughTranslation,
   hasOperation,
   passThroughTranslation,
@@ -20,16 +19,20 @@ import type { Target } from '../exchange/target.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
 import { hasDotSegment } from '../http/request-target.ts';
+import { type BatchParts, prepareBatches, vendorBatchesFor } from './prepare-batches.ts';
 import { prepareFiles, vendorFilesOf } from './prepare-files.ts';
+import { proxyEntry } from './proxy-entry.ts';
 import { proxyHeaders } from './proxy-headers.ts';
 import { proxyPathOf } from './target/served-model.ts';
+import type { TargetVisit } from './target-visit.ts';
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
 export function prepareProxy(
   exchange: ModelExchange,
   target: Target,
-  rules: CallRules,
+  rules: CallRules & Partial<BatchParts>,
   changed: Buffer | undefined,
+  visit: TargetVisit | undefined,
 ): PreparedRequest {
   const rest = proxyPathOf(exchange.subject.pathname);
   if (hasDotSegment(rest))
@@ -42,6 +45,10 @@ export function prepareProxy(
   const files =
     operation.about === 'object' ? vendorFilesOf(operation, exchange, target) : undefined;
   if (files !== undefined) return prepareFiles(files, exchange, target, rules);
+  if (operation.about === 'object' && visit !== undefined) {
+    const batches = vendorBatchesFor(operation, visit, target);
+    if (batches !== undefined) return prepareBatches(batches, visit, target, rules);
+  }
   const context = {
     ...contextOf(exchange, target, exchange.subject.json ?? {}, rules),
     proxyPath: rest,
@@ -124,10 +131,4 @@ function keepingOf(
   throw new GatewayError('provider.endpoint_unsupported', {
     message: `The provider ${entry.id} does not offer ${id}: it keeps no ${of}, or not so. These do: ${providersKeeping(of, id).join(', ')}.`,
   });
-}
-
-/** What the provider says of pass-through calls, if anything. */
-function proxyEntry(target: Target): EndpointEntry | undefined {
-  const offered = target.entry.endpoints.proxy;
-  return offered === undefined || 'choose' in offered ? undefined : offered;
 }

@@ -1,4 +1,4 @@
-import { keepsFiles } from '../../catalog/keepings.ts';
+import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
 import type { AuthRecipe, ProviderEntry } from '../../contract.ts';
 import { anthropicModels } from '../../dialects/models/index.ts';
 import { anthropicFiles } from '../../files/anthropic-files.ts';
@@ -31,7 +31,7 @@ export const anthropic: ProviderEntry = {
     messagesCountTokens: { format: 'anthropic-count-tokens', path: '/messages/count_tokens' },
     listModels: anthropicModels,
   },
-  keeps: keepsFiles,
+  keeps: { ...keepsFilesAndBatches, 'message batches': {} },
   files: anthropicFiles,
   headers: { 'anthropic-version': '2023-06-01' },
   callerHeaders: ['anthropic-version', 'anthropic-beta'],

@@ -4,7 +4,7 @@
  * by its name (`codecs/bedrock-converse/models.ts`), or by the operator's file;
  * nothing is asked of AWS to find out. Signing is the gateway's work.
  */
-import { keepsFiles } from '../../catalog/keepings.ts';
+import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
 import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
 import { modelBehind } from '../../codecs/bedrock-converse/models.ts';
 import type {
@@ -120,7 +120,7 @@ export const bedrock: ProviderEntry = {
     rerank,
     listModels,
   },
-  keeps: keepsFiles,
+  keeps: keepsFilesAndBatches,
   files: s3Files,
   settings: [...awsSettings, ...fileSettings, 'anthropic-beta'],
   bareSettings: ['anthropic-beta'],

@@ -20,5 +20,6 @@ export const cohere: ProviderEntry = {
       dialect: models,
     },
   },
+  keeps: { batches: {} },
   source: 'https://docs.cohere.com/reference/chat, November 2026',
 };

@@ -1,3 +1,4 @@
+import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
 import { ocr, offering, openAiFields } from '../../catalog/openai-endpoints.ts';
 import type { JsonValue, ProviderEntry } from '../../contract.ts';
 import { mistralCallIds } from '../../translation/call-id-rules.ts';
@@ -24,6 +25,7 @@ export const mistralAi: ProviderEntry = {
     },
     ocr,
   },
+  keeps: keepsFilesAndBatches,
   settings: ['mistral-fim-completion'],
   quirks: {
     rename: {

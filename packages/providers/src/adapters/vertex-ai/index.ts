@@ -52,6 +52,7 @@ export const vertexAi: ProviderEntry = {
     rerank,
     listModels,
   },
+  keeps: { batches: {} },
   knownPaths: [
     { pattern: /\/models\/[^/]+:(?:streamG|g)enerateContent$/, format: 'gemini' },
     {

@@ -3,12 +3,13 @@ import { addressCall } from '../../calls/prepare/prepare-unified.ts';
 import { sentBody } from '../../calls/prepare/sent-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
 import { refuseDropped } from '../dropped-params.ts';
+import type { BatchParts } from '../prepare-batches.ts';
 import { prepareCall as prepare } from '../prepare-call.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
 import { checkSentModels } from '../target/served-model.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 
-export interface PrepareCallParts extends CallRules {
+export interface PrepareCallParts extends CallRules, BatchParts {
   /** Refuse what a provider's format cannot carry, whatever config and caller say. */
   strictParams: boolean;
 }

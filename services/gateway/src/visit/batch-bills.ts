@@ -1,0 +1,136 @@
+import { usage } from '@sluice/proto-stubs';
+import { type ReplyFacts, type UnifiedRow, urlOfRow } from '@sluice/providers';
+import { clipped } from '../exchange/clipped.ts';
+import type { Target } from '../exchange/target.ts';
+import type { BillClaims } from '../owners/bill-claims.ts';
+import { addReply } from '../usage/add-reply.ts';
+import type { UsageRecorder } from '../usage/usage-recorder.ts';
+import { idOf, type LateBillParts, type LateBills, plausible } from './late-bills.ts';
+import { callOf, type TargetVisit, targetOf } from './target-visit.ts';
+
+const { Outcome } = usage;
+
+/** A provider's batch, as far as its bill depends on it. */
+export interface BilledBatch {
+  readonly id: string;
+  /** Unix ms, as the provider says it; 0 = it does not. */
+  readonly createdAtMs: number;
+  /** Where rows do not name it. */
+  readonly model: string;
+}
+
+/**
+ * Bills what a provider's batch came to when somebody reads its rows: a record a
+ * line, at the price of batches. The ids of records are made of batch and line,
+ * so that ten readings at two gateways are one bill; limits count the first
+ * reading that comes to the end.
+ */
+export class BatchBills {
+  readonly #claims: BillClaims;
+  readonly #recorder: UsageRecorder;
+  readonly #price: LateBillParts['price'];
+  readonly #late: Pick<LateBills, 'count'>;
+
+  constructor(
+    { claims, recorder, price }: Pick<LateBillParts, 'claims' | 'recorder' | 'price'>,
+    late: Pick<LateBills, 'count'>,
+  ) {
+    this.#claims = claims;
+    this.#recorder = recorder;
+    this.#price = price;
+    this.#late = late;
+  }
+
+  /** Undefined = it is billed already. */
+  async open(visit: TargetVisit, batch: BilledBatch): Promise<BatchBill | undefined> {
+    const place = this.#placeOf(visit);
+    if (await this.#claims.isTaken(place.organisationId, place.origin, batch.id)) return undefined;
+    const used = { tokens: 0, costNanoUsd: 0 };
+    const at = plausible(batch.createdAtMs, visit.exchange.arrival.startedAtMs);
+    return {
+      hear: (row) => this.#record(visit, batch, row, at, used),
+      end: async () => {
+        if (!(await this.#claims.take(place.organisationId, place.origin, batch.id))) return;
+        if (used.tokens > 0 || used.costNanoUsd > 0)
+          await this.#late.count(visit, targetOf(visit), used, () => {});
+      },
+    };
+  }
+
+  #placeOf(visit: TargetVisit) {
+    const organisationId = visit.exchange.key?.source.organisationId ?? '';
+    return { organisationId, origin: callOf(visit).origin };
+  }
+
+  async #record(
+    visit: TargetVisit,
+    batch: BilledBatch,
+    row: UnifiedRow,
+    atMs: number,
+    used: { tokens: number; costNanoUsd: number },
+  ): Promise<void> {
+    const { organisationId, origin } = this.#placeOf(visit);
+    const facts: ReplyFacts = { ...row.facts, servedTier: batchTier };
+    const served = withModel(targetOf(visit), facts.model || batch.model);
+    const priced = row.isSuccess ? this.#price(facts, served, atMs) : undefined;
+    const record = this.#recorder.blankFor(visit.exchange, visit, served);
+    record.createdAtMs = atMs;
+    record.id = idOf(`${organisationId}\n${origin}\n${batch.id}\n${row.customId}`, atMs);
+    record.attempt = visit.exchange.progress.attempts + 1;
+    // An entry of its own in logs, as a line that a gateway runs.
+    record.entryId = record.id;
+    record.traceId = clipped(batch.id);
+    record.spanName = clipped(row.customId);
+    record.endpoint = row.endpoint;
+    record.requestUrl = urlOfRow(row.endpoint);
+    record.method = 'POST';
+    record.isProxyCall = false;
+    record.outcome = row.isSuccess ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR;
+    record.statusCode = row.status;
+    if (!row.isSuccess) record.errorCode = 'upstream.error';
+    record.finishReason = clipped(facts.finishReason ?? '');
+    record.responseModel = clipped(facts.model ?? '');
+    record.latencyMs = 0;
+    record.logFormat = '';
+    record.decisionJson = JSON.stringify({
+      batch: batch.id,
+      custom_id: row.customId,
+      ...(priced !== undefined &&
+      this.#isGuessed(row, facts, served, atMs, priced.cost.totalNanoUsd)
+        ? { batch_price: 'half, for want of a listed one' }
+        : {}),
+    });
+    addReply(record, { facts, isEstimated: false, isImplausible: false }, priced);
+    used.tokens += (facts.usage?.inputTokens ?? 0) + (facts.usage?.outputTokens ?? 0);
+    used.costNanoUsd += priced?.cost.totalNanoUsd ?? 0;
+    await this.#recorder.store(record);
+  }
+
+  /** Vendors take about a fifth off embeddings in a batch: half of the price is what nobody has listed. */
+  #isGuessed(
+    { endpoint, facts: { servedTier: _tier, ...facts } }: UnifiedRow,
+    _asked: ReplyFacts,
+    served: Target,
+    atMs: number,
+    costNanoUsd: number,
+  ): boolean {
+    if (endpoint !== 'embed') return false;
+    const standard = this.#price(facts, served, atMs)?.cost.totalNanoUsd ?? 0;
+    return Math.abs(standard - 2 * costNanoUsd) <= 1;
+  }
+}
+
+/** One reading of a batch's rows. */
+export interface BatchBill {
+  /** Never for a row that the caller does not get. */
+  hear(row: UnifiedRow): Promise<void>;
+  /** All rows were heard. */
+  end(): Promise<void>;
+}
+
+const batchTier = 'batch';
+
+/** The call that reads the rows names no model. */
+function withModel(target: Target, model: string): Target {
+  return target.servedModel === '' ? { ...target, servedModel: model } : target;
+}

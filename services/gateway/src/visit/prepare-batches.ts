@@ -1,0 +1,512 @@
+import { matchObject, type ObjectOperation, uuidOfStored } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import {
+  type AskedBatch,
+  type BatchUse,
+  batchRowMapper,
+  batchRowReader,
+  type CallContext,
+  type FileRequest,
+  isEndedBatch,
+  type JsonObject,
+  type OutputPlace,
+  objectOf,
+  pathOf,
+  type UnifiedRow,
+  type VendorBatches,
+  VendorRefusal,
+  vendorBatchesOf,
+} from '@sluice/providers';
+import { addressAuthor } from '../calls/prepare/address-author.ts';
+import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
+import { contextOf } from '../calls/prepare/call-context.ts';
+import type { CallRules } from '../calls/prepare/call-rules.ts';
+import { credentialHeaders } from '../calls/prepare/request-headers.ts';
+import type { PreparedRequest } from '../exchange/prepared-call.ts';
+import type { BodyReply } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
+import type { AskVendor, MadeReply, VendorAnswer } from '../exchange/vendor-work.ts';
+import { linesOf } from '../http/lines-of.ts';
+import { withoutTrailingSlashes } from '../http/request-target.ts';
+import { documentOf } from '../owners/ids-in-reply.ts';
+import type { BatchBill, BatchBills } from './batch-bills.ts';
+import {
+  answerBytesMax,
+  askWhole,
+  entryOf,
+  json,
+  refusal,
+  send,
+  type VendorPlace,
+} from './prepare-files.ts';
+import { proxyEntry } from './proxy-entry.ts';
+import { proxyHeaders } from './proxy-headers.ts';
+import { proxyPathOf } from './target/served-model.ts';
+import type { TargetVisit } from './target-visit.ts';
+
+/** What batches of providers need beside the call itself. */
+export interface BatchParts {
+  readonly batchBills: Pick<BatchBills, 'open'>;
+  /** The content of a file that the service keeps. @throws GatewayError for one that is not this workspace's */
+  readonly readStored: (workspaceId: string, id: string) => AsyncIterable<Buffer>;
+}
+
+type BatchesOperation =
+  | 'create'
+  | 'retrieve'
+  | 'list'
+  | 'cancel'
+  | 'output'
+  | 'results'
+  | 'message';
+
+const operations: Readonly<Record<string, BatchesOperation>> = {
+  createBatch: 'create',
+  retrieveBatch: 'retrieve',
+  listBatches: 'list',
+  cancelBatch: 'cancel',
+  getBatchOutput: 'output',
+  createMessageBatch: 'message',
+  retrieveMessageBatch: 'message',
+  listMessageBatches: 'message',
+  cancelMessageBatch: 'message',
+  getMessageBatchResults: 'results',
+};
+
+/** A row of results: vectors may be in it. */
+const rowBytesMax = 16 * 1024 * 1024;
+
+/** What is done for a batch at a vendor; undefined = the request passes through as it came. */
+export function vendorBatchesFor(
+  { id }: ObjectOperation & { id: string },
+  { exchange }: TargetVisit,
+  { entry, customHost, saved }: Target,
+): VendorBatches | undefined {
+  const operation = operations[id];
+  if (operation === undefined || /^\/v1\/proxy(?:\/|$)/.test(exchange.subject.pathname))
+    return undefined;
+  // A custom host may be anybody, who has batches as OpenAI has them.
+  const batches = vendorBatchesOf(entry.id) ?? (customHost && vendorBatchesOf('openai'));
+  if (batches === undefined || !isUnified(operation)) return batches;
+  if (batches[operation] !== undefined) return batches;
+  if (operation === 'create') {
+    refuseStored(exchange.subject.json);
+    if (saved?.limitsModels === true)
+      throw new GatewayError('provider.model_unreadable', {
+        field: 'body.input_file_id',
+        message: `The provider @${saved.slug} is limited to certain models, and nobody reads which ones the lines of its file name: run the batch here, over a file uploaded without naming a provider.`,
+      });
+  }
+  return undefined;
+}
+
+function isUnified(
+  operation: BatchesOperation,
+): operation is 'create' | 'retrieve' | 'list' | 'cancel' {
+  return operation !== 'output' && operation !== 'results' && operation !== 'message';
+}
+
+function refuseStored(body: JsonObject | undefined): void {
+  if (typeof body?.input_file_id !== 'string') return;
+  if (uuidOfStored('file', body.input_file_id) === undefined) return;
+  throw new GatewayError('request.invalid_field', {
+    field: 'body.input_file_id',
+    message:
+      'body.input_file_id is a file that this service keeps, which the provider does not have: upload it there, or make the batch without naming a provider and name it in service_options.',
+  });
+}
+
+/**
+ * One operation of batches at a vendor that has them its own way, and their output, which hardly any has.
+ * @throws GatewayError for hosts that may not be called, and settings that are missing
+ */
+export function prepareBatches(
+  batches: VendorBatches,
+  visit: TargetVisit,
+  target: Target,
+  rules: CallRules & Partial<BatchParts>,
+): PreparedRequest {
+  const { exchange } = visit;
+  const { arrival, subject } = exchange;
+  const operation = operations[subject.operation.id] as BatchesOperation;
+  const context = contextOf(exchange, target, subject.json ?? {}, rules);
+  const addressBy = addressAuthor(target);
+  const entry =
+    batches.base === undefined
+      ? proxyEntry(target)
+      : { format: 'raw' as const, path: '', baseUrl: batches.base };
+  const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
+  const headers =
+    operation === 'results' || operation === 'message'
+      ? proxyHeaders(exchange, target, true)
+      : {
+          accept: '*/*',
+          'accept-encoding': 'identity',
+          'user-agent': 'sluice',
+          ...target.entry.headers,
+          ...credentialHeaders(target, undefined),
+          ...target.customHeaders,
+        };
+  const asking: Asking = {
+    batches,
+    operation,
+    id: matchObject(arrival.method, subject.pathname)?.parameters.batch_id ?? '',
+    context,
+    visit,
+    target,
+    rules,
+    base,
+    addressBy,
+    headers,
+  };
+  const asked = operation === 'create' ? askedBatch(asking) : undefined;
+  return {
+    translation: undefined,
+    context,
+    origin: base.origin,
+    addressBy,
+    method: 'GET',
+    path: base.pathname,
+    auth: batches.auth ?? target.entry.auth,
+    headers,
+    body: null,
+    work: (askVendor, signal) => work(asking, asked, askVendor, signal),
+    sentJson: {},
+    droppedParams: [],
+    hidesUsage: false,
+  };
+}
+
+interface Asking extends VendorPlace {
+  readonly batches: VendorBatches;
+  readonly operation: BatchesOperation;
+  /** Of the batch; empty = none is named. */
+  readonly id: string;
+  readonly context: CallContext;
+  readonly visit: TargetVisit;
+  readonly rules: CallRules & Partial<BatchParts>;
+}
+
+async function work(
+  asking: Asking,
+  asked: AskedBatch | undefined,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<BodyReply | MadeReply> {
+  const { batches, operation, id, context, visit } = asking;
+  const use = useOf(asking, askVendor, signal);
+  try {
+    switch (operation) {
+      case 'create':
+        if (batches.create === undefined || asked === undefined) break;
+        return json(await batches.create(asked, use));
+      case 'retrieve':
+        if (batches.retrieve === undefined) break;
+        return json(await batches.retrieve(id, use));
+      case 'cancel':
+        if (batches.cancel === undefined) break;
+        return json(await batches.cancel(id, use));
+      case 'list':
+        if (batches.list === undefined) break;
+        return json(await batches.list(new URLSearchParams(visit.exchange.subject.search), use));
+      case 'message':
+        return await messageBatch(asking, askVendor, signal);
+      case 'output':
+      case 'results':
+        return await outputOf(asking, use, askVendor, signal);
+    }
+    throw new Error(`${asking.target.entry.id} does not ${operation} batches`);
+  } catch (error) {
+    if (!(error instanceof VendorRefusal)) throw error;
+    if (operation !== 'results') return refusal(error, context);
+    const { status, bytes: body } = error;
+    return { kind: 'body', status, headers: { 'content-type': 'application/json' }, body };
+  }
+}
+
+/**
+ * Anthropic's own words, passed on: but for where results are read, which its
+ * clients go to by themselves, and with the key that they have for us.
+ */
+async function messageBatch(
+  asking: Asking,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<BodyReply> {
+  const { exchange, passedBody } = asking.visit;
+  const { subject, arrival } = exchange;
+  const body = passedBody ?? subject.body;
+  const request: FileRequest = {
+    method: arrival.method as FileRequest['method'],
+    url: `${asking.base.origin}${joinPaths(asking.base, proxyPathOf(subject.pathname), subject.search)}`,
+    ...(body === undefined ? {} : { body }),
+  };
+  const answer = await send(request, asking, askVendor, signal);
+  const bytes = await answer.readAll(answerBytesMax);
+  const document = answer.status < 400 ? documentOf(bytes) : undefined;
+  return {
+    kind: 'body',
+    status: answer.status,
+    headers: { 'content-type': 'application/json' },
+    body: document === undefined ? bytes : Buffer.from(JSON.stringify(withOwnResults(document))),
+  };
+}
+
+function withOwnResults(document: Record<string, unknown>): Record<string, unknown> {
+  if (Array.isArray(document.data))
+    return {
+      ...document,
+      data: document.data.map((one) => {
+        const batch = objectOf(one);
+        return batch === undefined ? one : withOwnResults(batch);
+      }),
+    };
+  if (typeof document.results_url !== 'string') return document;
+  // Whatever name we are called by.
+  const own = `/v1/messages/batches/${encodeURIComponent(String(document.id))}/results`;
+  return { ...document, results_url: own };
+}
+
+function useOf(asking: Asking, askVendor: AskVendor, signal: AbortSignal): BatchUse {
+  return {
+    facts: asking.context,
+    nowMs: asking.visit.exchange.arrival.startedAtMs,
+    base: withoutTrailingSlashes(`${asking.base.origin}${asking.base.pathname}`),
+    ask: (request) => askWhole(request, asking, askVendor, signal),
+  };
+}
+
+/** What the body asks for, in the words of all vendors. */
+function askedBatch({ batches, visit, target, context, rules }: Asking): AskedBatch {
+  const { subject, key, bundle } = visit.exchange;
+  const {
+    input_file_id: file,
+    endpoint = '/v1/chat/completions',
+    completion_window: window,
+    metadata,
+    model: _model,
+    provider_options: further,
+    service_options: _service,
+    ...rest
+  } = subject.json ?? {};
+  if (typeof endpoint !== 'string') throw invalid('endpoint', 'must be a text');
+  const options = { ...rest, ...objectOf(further) };
+  const { setting } = context;
+  const model = [
+    target.model,
+    setting('provider-model'),
+    setting('aws-bedrock-model'),
+    options.model,
+  ].find((name): name is string => typeof name === 'string' && name !== '');
+  const inputFileId = typeof file === 'string' ? file : undefined;
+  const stored = uuidOfStored('file', inputFileId ?? '');
+  if (stored !== undefined && batches.takesLines !== true) refuseStored(subject.json);
+  if (stored !== undefined && bundle?.enforced !== undefined)
+    throw invalid(
+      'input_file_id',
+      'must not be a file of this service here: guardrails are enforced that have not seen its lines. Make the batch without naming a provider',
+    );
+  const mapper = batchRowMapper(target.entry.id, {
+    setting,
+    endpoint,
+    ...(model === undefined ? {} : { model }),
+  });
+  const limited = target.saved?.limitsModels === true;
+  return {
+    inputFileId,
+    endpoint,
+    completionWindow: typeof window === 'string' ? window : undefined,
+    metadata: objectOf(metadata),
+    model,
+    options,
+    lines:
+      stored === undefined || rules.readStored === undefined || limited
+        ? undefined
+        : linesOf(rules.readStored(key?.source.workspaceId ?? '', stored), rowBytesMax),
+    row: (line, number) => mapper?.(line, number) ?? line,
+  };
+}
+
+async function outputOf(
+  asking: Asking,
+  use: BatchUse,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<BodyReply | MadeReply> {
+  const { batches, id, operation, visit, rules, target } = asking;
+  const batch =
+    batches.retrieve === undefined
+      ? batchIn(
+          await use.ask({
+            method: 'GET',
+            url: urlOf(asking, `/batches/${encodeURIComponent(id)}`),
+          }),
+        )
+      : await batches.retrieve(id, use);
+  if (!isEndedBatch(batch) && operation === 'output')
+    throw new GatewayError('batch.not_finished', {
+      message: `The batch is ${String(batch.status)}: its output is there when it has ended.`,
+      headers: { 'retry-after': '5' },
+    });
+  const places = batches.output(batch, use);
+  const [first, ...rest] = places;
+  const opened = first && (await openPlace(first, asking, askVendor, signal));
+  const bill = await rules.batchBills?.open(visit, {
+    id,
+    createdAtMs: typeof batch.created_at === 'number' ? batch.created_at * 1000 : 0,
+    model: typeof batch.model === 'string' ? batch.model : '',
+  });
+  const query = new URLSearchParams(visit.exchange.subject.search);
+  const reader = batchRowReader(target.entry.id, {
+    setting: asking.context.setting,
+    nowMs: use.nowMs,
+    strictOpenAiCompliance: target.strictOpenAiCompliance,
+    endpoint:
+      operation === 'results' ? '/v1/messages' : (query.get('endpoint') ?? endpointOf(batch)),
+    ...(typeof batch.model === 'string' ? { model: batch.model } : {}),
+  });
+  const isNative = operation === 'results';
+  const open = (place: OutputPlace) => openPlace(place, asking, askVendor, signal);
+  return {
+    kind: 'made',
+    headers: {
+      'content-type': isNative ? 'application/x-jsonl' : 'application/octet-stream',
+      ...(isNative
+        ? {}
+        : { 'content-disposition': `attachment; filename="${id.replace(/[^\w-]/g, '_')}.jsonl"` }),
+      'cache-control': 'private, no-store',
+    },
+    content: rowsOf({ opened, rest, open, reader, bill, isNative }),
+  };
+}
+
+/** Anthropic does not say what was asked: who asks for the output of a batch in OpenAI's words gets chat's. */
+function endpointOf({ endpoint, model }: JsonObject): string {
+  return typeof endpoint === 'string' && !(endpoint === '/v1/messages' && model === undefined)
+    ? endpoint
+    : '/v1/chat/completions';
+}
+
+interface Rows {
+  readonly opened: VendorAnswer | undefined;
+  readonly rest: readonly OutputPlace[];
+  readonly open: (place: OutputPlace) => Promise<VendorAnswer>;
+  readonly reader: (line: Uint8Array) => UnifiedRow | undefined;
+  readonly bill: BatchBill | undefined;
+  /** Lines go on as they came. */
+  readonly isNative: boolean;
+}
+
+async function* rowsOf({
+  opened,
+  rest,
+  open,
+  reader,
+  bill,
+  isNative,
+}: Rows): AsyncGenerator<Buffer, void> {
+  let answer = opened;
+  for (let at = 0; answer !== undefined; at++) {
+    for await (const line of linesOf(answer.pieces(), rowBytesMax)) {
+      const row = reader(line);
+      if (row === undefined) continue;
+      await bill?.hear(row);
+      yield Buffer.concat([isNative ? line : row.bytes, lineEnd]);
+    }
+    const next = rest[at];
+    answer = next && (await open(next).catch(refusalAsError));
+  }
+  await bill?.end();
+}
+
+const lineEnd = Buffer.from('\n');
+
+function refusalAsError(error: unknown): never {
+  if (!(error instanceof VendorRefusal)) throw error;
+  throw new GatewayError('upstream.invalid_response', {
+    message: `The provider answered ${error.status} to the request for a file of results.`,
+  });
+}
+
+async function openPlace(
+  place: OutputPlace,
+  asking: Asking,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<VendorAnswer> {
+  if (place.kind === 'request') return openRequest(place.request, asking, askVendor, signal);
+  for (const id of [place.id, ...(place.orElse ?? [])].slice(0, -1)) {
+    try {
+      return await openFile(id, asking, askVendor, signal);
+    } catch (error) {
+      if (!(error instanceof VendorRefusal) || error.status !== 404) throw error;
+    }
+  }
+  return openFile(place.orElse?.at(-1) ?? place.id, asking, askVendor, signal);
+}
+
+/** A file of the same provider's, wherever it keeps files. */
+async function openFile(
+  id: string,
+  asking: Asking,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<VendorAnswer> {
+  const { target, context, rules, addressBy, visit } = asking;
+  const { files } = target.entry;
+  if (files?.content === undefined) {
+    const url = urlOf(asking, `/files/${encodeURIComponent(id)}/content`);
+    return openRequest({ method: 'GET', url }, asking, askVendor, signal);
+  }
+  const base = checkedBase(
+    target,
+    entryOf(files, context, id),
+    context,
+    rules.hostRules,
+    addressBy,
+  );
+  const place: VendorPlace = { ...asking, base };
+  const request = await files.content(id, {
+    facts: context,
+    nowMs: visit.exchange.arrival.startedAtMs,
+    base: withoutTrailingSlashes(`${base.origin}${base.pathname}`),
+    hasCustomHost: target.customHost !== undefined,
+    ask: (asked) => askWhole(asked, place, askVendor, signal),
+    tidy: async () => {},
+  });
+  return openRequest(request, place, askVendor, signal);
+}
+
+/** @throws VendorRefusal for a status of 400 and more */
+async function openRequest(
+  request: FileRequest,
+  place: VendorPlace,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<VendorAnswer> {
+  const answer = await send(request, place, askVendor, signal);
+  if (answer.status < 400) return answer;
+  throw new VendorRefusal(answer.status, await answer.readAll(answerBytesMax));
+}
+
+/** An address of OpenAI's, as the provider has it. */
+function urlOf({ base, target, context }: Asking, path: string): string {
+  const entry = proxyEntry(target);
+  const own = entry === undefined ? path : pathOf(entry, { ...context, proxyPath: path });
+  return `${base.origin}${joinPaths(base, own, '')}`;
+}
+
+function batchIn({ bytes }: { bytes: Buffer }): JsonObject {
+  const document = documentOf(bytes);
+  if (document !== undefined) return document as JsonObject;
+  throw new GatewayError('upstream.invalid_response', {
+    message: 'The provider answered with something else than a batch.',
+  });
+}
+
+function invalid(field: string, what: string): GatewayError {
+  return new GatewayError('request.invalid_field', {
+    field: `body.${field}`,
+    message: `body.${field} ${what}.`,
+  });
+}

@@ -1,0 +1,283 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Anthropic from '@anthropic-ai/sdk';
+import { eventually, startUpstream, temporaryFolder, type Upstream } from '@sluice/testkit';
+import OpenAI, { toFile } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchUse, line, linesIn, question } from './batch-lines.ts';
+import { errorOf, type Scenario, startScenario } from './scenario.ts';
+import { anthropicBatchVendor, openAiVendor } from './vendor-batches.ts';
+
+/** Batches that providers run, in one face, and billed once (rows B1 and B3 of the acceptance matrix). */
+
+let s: Scenario;
+let claude: Upstream;
+const canary = 'sk-canary-of-batches';
+
+beforeAll(async () => {
+  const prices = await temporaryFolder('batch-prices');
+  const tokens = { request_token: { price: 0.0001 }, response_token: { price: 0.0002 } };
+  writeFileSync(
+    join(prices, 'openai.json'),
+    JSON.stringify({
+      'our-listed': {
+        pricing_config: {
+          pay_as_you_go: tokens,
+          batch_config: { request_token: { price: 0.00003 }, response_token: { price: 0.00004 } },
+        },
+      },
+      'our-half': { pricing_config: { pay_as_you_go: tokens } },
+    }),
+  );
+  const environment = { PRICE_FILES_DIR: prices };
+  [s, claude] = await Promise.all([
+    startScenario({
+      logStore: true,
+      environment: {
+        gateway: environment,
+        'control-plane': environment,
+        'data-service': { BATCH_LOOK_INTERVAL: '100' },
+      },
+    }),
+    startUpstream(anthropicBatchVendor(canary)),
+  ]);
+  s.upstream.handle(openAiVendor(canary));
+});
+afterAll(() => Promise.all([s?.stop(), claude?.close()]));
+
+const atOpenAi = () => ({
+  provider: 'openai',
+  api_key: canary,
+  custom_host: `${s.upstream.url}/v1`,
+});
+const atClaude = () => ({
+  provider: 'anthropic',
+  api_key: canary,
+  custom_host: `${claude.url}/v1`,
+});
+
+function clientOf(config: object | undefined, apiKey = s.stack.credentials.workspace_key): OpenAI {
+  return new OpenAI({
+    apiKey,
+    baseURL: `${s.stack.gatewayUrls[0]}/v1`,
+    maxRetries: 0,
+    ...(config && { defaultHeaders: { 'x-service-config': JSON.stringify(config) } }),
+  });
+}
+
+const get = (path: string, config: object, key?: string) =>
+  s.call(path, {
+    method: 'GET',
+    host: null,
+    ...(key === undefined ? {} : { key }),
+    headers: { 'x-service-config': JSON.stringify(config) },
+  });
+
+async function otherKey(): Promise<string> {
+  const name = `others ${Math.random()}`;
+  const { id } = await s.admin<{ id: string }>('POST', '/admin/workspaces', { name });
+  const made = { name, scopes: ['completions.write'], workspace_id: id };
+  return (await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', made)).key;
+}
+
+async function upload(client: OpenAI, lines: readonly string[]): Promise<string> {
+  const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
+  return (await client.files.create({ file, purpose: 'batch' })).id;
+}
+
+async function run(lines: readonly string[], endpoint = '/v1/chat/completions') {
+  const client = clientOf(atOpenAi());
+  const batch = await client.batches.create({
+    input_file_id: await upload(client, lines),
+    endpoint: endpoint as '/v1/chat/completions',
+    completion_window: '24h',
+  });
+  return { client, batch };
+}
+
+const completed = (client: OpenAI, id: string) =>
+  eventually(async () => {
+    const now = await client.batches.retrieve(id);
+    expect(now.status).toBe('completed');
+    return now;
+  });
+
+async function outputOf(id: string, config: object, query = ''): Promise<string> {
+  const reply = await get(`/v1/batches/${id}/output${query}`, config);
+  expect(reply.status, await reply.clone().text()).toBe(200);
+  return reply.text();
+}
+
+const asking = (id: string, text: string, model: string) =>
+  line(id, { ...question(text), model, max_tokens: 9 });
+const embedding = (id: string, model: string) =>
+  JSON.stringify({
+    custom_id: id,
+    method: 'POST',
+    url: '/v1/embeddings',
+    body: { model, input: 'Hi' },
+  });
+
+/** Cents of `calls` answers of 1,000 and 500 tokens. */
+const cents = (calls: number, input: number, output: number) =>
+  calls * (1000 * input + 500 * output);
+
+describe('a batch at OpenAI', () => {
+  it('has an output of unified lines, and costs once what its list says, or half', async () => {
+    const { client, batch } = await run([
+      asking('listed-é', 'Hi', 'our-listed'),
+      asking('half', 'Hi', 'our-half'),
+      asking('failed', 'fail', 'our-half'),
+    ]);
+    const early = await get(`/v1/batches/${batch.id}/output`, atOpenAi());
+    expect(early.status).toBe(409);
+    expect(await errorOf(early)).toMatchObject({ code: 'batch.not_finished' });
+    await completed(client, batch.id);
+    const outputs = await Promise.all(
+      Array.from({ length: 10 }, () => outputOf(batch.id, atOpenAi())),
+    );
+    expect(new Set(outputs).size).toBe(1);
+    const lines = linesIn(outputs[0] ?? '');
+    expect(lines.map(({ custom_id: id, response }) => [id, response?.status_code])).toEqual([
+      ['listed-é', 200],
+      ['half', 200],
+      ['failed', 400],
+    ]);
+    await eventually(async () => {
+      const { total, cost } = await batchUse(s, batch.id);
+      expect(total).toBe(3);
+      expect(cost).toBeCloseTo(cents(1, 0.00003, 0.00004) + cents(1, 0.0001, 0.0002) / 2, 9);
+    });
+  });
+
+  it('of which every line failed is read all the same', async () => {
+    const { client, batch } = await run([asking('one', 'fail', 'our-half')]);
+    await completed(client, batch.id);
+    expect(linesIn(await outputOf(batch.id, atOpenAi()))).toMatchObject([
+      { custom_id: 'one', response: { status_code: 400 } },
+    ]);
+  });
+
+  it('of embeddings is half where nobody lists it, and says that it is a guess', async () => {
+    const { client, batch } = await run([embedding('e', 'our-half')], '/v1/embeddings');
+    await completed(client, batch.id);
+    await outputOf(batch.id, atOpenAi());
+    await eventually(async () => {
+      const { total, cost } = await batchUse(s, batch.id);
+      expect([total, cost]).toEqual([1, 0.05]);
+    });
+  });
+
+  it('is cancelled, and is nobody else’s on the same credential', async () => {
+    const { client, batch } = await run([asking('one', 'Hi', 'our-half')]);
+    const stranger = await otherKey();
+    for (const path of ['', '/output']) {
+      const refused = await get(`/v1/batches/${batch.id}${path}`, atOpenAi(), stranger);
+      expect(refused.status).toBe(404);
+    }
+    const theirs = clientOf(atOpenAi(), stranger);
+    await expect(theirs.batches.cancel(batch.id)).rejects.toMatchObject({ status: 404 });
+    expect(await client.batches.cancel(batch.id)).toMatchObject({ status: 'cancelling' });
+  });
+
+  it('is not made of a file that the provider does not have', async () => {
+    const file = await upload(clientOf(undefined), [asking('one', 'Hi', 'our-half')]);
+    const refused = clientOf(atOpenAi()).batches.create({
+      input_file_id: file,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    await expect(refused).rejects.toMatchObject({ status: 400, code: 'request.invalid_field' });
+  });
+
+  it('is made by nobody who has none', async () => {
+    const config = { ...atOpenAi(), provider: 'deepseek', custom_host: undefined };
+    const refused = await get('/v1/batches', config);
+    expect(refused.status).toBe(400);
+    const { message } = await errorOf(refused);
+    expect(message).toContain('openai, ');
+    expect(message).toContain('vertex-ai');
+  });
+});
+
+describe('a batch at Anthropic', () => {
+  it('is made of a file of the service, in OpenAI’s words, and billed at half', async () => {
+    const client = clientOf(atClaude());
+    const file = await upload(clientOf(undefined), [
+      asking('a-1', 'Hi', 'claude-haiku-4-5'),
+      asking('a-2', 'Hi', 'claude-haiku-4-5'),
+    ]);
+    const batch = await client.batches.create({
+      input_file_id: file,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    expect(batch).toMatchObject({ object: 'batch', request_counts: { total: 2 } });
+    expect(Math.abs(batch.created_at * 1000 - Date.now())).toBeLessThan(60_000);
+    const ended = await completed(client, batch.id);
+    expect(ended.request_counts).toEqual({ total: 2, completed: 2, failed: 0 });
+    const lines = linesIn(await outputOf(batch.id, atClaude()));
+    expect(lines.map(({ custom_id }) => custom_id)).toEqual(['a-1', 'a-2']);
+    expect(lines[0]?.response?.body).toMatchObject({
+      object: 'chat.completion',
+      choices: [{ message: { content: 'Hi there' } }],
+    });
+    // Read in Anthropic's own words as well, it is the same bill.
+    expect(
+      await (await get(`/v1/messages/batches/${batch.id}/results`, atClaude())).text(),
+    ).toContain('"succeeded"');
+    await eventually(async () => {
+      const { total, cost } = await batchUse(s, batch.id);
+      expect(total).toBe(2);
+      expect(cost).toBeCloseTo(cents(2, 0.0001, 0.0005) / 2, 9);
+    });
+  });
+
+  const anthropicOf = (apiKey = s.stack.credentials.workspace_key) =>
+    new Anthropic({
+      apiKey,
+      baseURL: s.stack.gatewayUrls[0] ?? '',
+      maxRetries: 0,
+      defaultHeaders: { 'x-service-config': JSON.stringify(atClaude()) },
+    });
+
+  it('is made, listed and read by Anthropic’s own client, and is one workspace’s', async () => {
+    const client = anthropicOf();
+    const params = {
+      model: 'claude-haiku-4-5',
+      max_tokens: 9,
+      messages: [{ role: 'user' as const, content: 'Hi' }],
+    };
+    const { batches } = client.messages;
+    const batch = await batches.create({ requests: [{ custom_id: 'own', params }] });
+    const theirs = anthropicOf(await otherKey()).messages.batches;
+    await expect(theirs.retrieve(batch.id)).rejects.toMatchObject({ status: 404 });
+    await expect(theirs.results(batch.id)).rejects.toMatchObject({ status: 404 });
+    await eventually(async () => {
+      expect((await batches.retrieve(batch.id)).processing_status).toBe('ended');
+    });
+    const found: string[] = [];
+    for await (const row of await batches.results(batch.id)) found.push(row.custom_id);
+    expect(found).toEqual(['own']);
+    expect((await batches.list()).data.map(({ id }) => id)).toContain(batch.id);
+    await eventually(async () => {
+      const { total, cost } = await batchUse(s, batch.id);
+      expect(total).toBe(1);
+      expect(cost).toBeCloseTo(cents(1, 0.0001, 0.0005) / 2, 9);
+    });
+  });
+
+  it('says which line the provider would not take, before anything is sent', async () => {
+    const file = await upload(clientOf(undefined), [
+      asking('with space', 'Hi', 'claude-haiku-4-5'),
+    ]);
+    const seen = claude.requests.length;
+    const refused = clientOf(atClaude()).batches.create({
+      input_file_id: file,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    await expect(refused).rejects.toMatchObject({ status: 400, param: 'line 1.custom_id' });
+    expect(claude.requests.slice(seen).every(({ aborted }) => aborted)).toBe(true);
+  });
+});

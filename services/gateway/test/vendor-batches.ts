@@ -1,0 +1,207 @@
+import { bytes, json, type RecordedRequest, type UpstreamReply } from '@sluice/testkit';
+import { chatReply } from './scenario.ts';
+
+interface Line {
+  custom_id: string;
+  body: { model: string; messages?: { content: string }[]; input?: string };
+}
+
+interface RunBatch {
+  readonly lines: readonly Line[];
+  readonly endpoint: string;
+  looks: number;
+  status: string;
+}
+
+/** Over and done at the second look. */
+const looksNeeded = 2;
+const madeAt = () => Math.floor(Date.now() / 1000);
+const isFailed = ({ body }: Line) => body.messages?.[0]?.content === 'fail';
+
+/** OpenAI's files and batches, as strict as OpenAI is. */
+export function openAiVendor(apiKey: string) {
+  const files = new Map<string, Buffer>();
+  const batches = new Map<string, RunBatch>();
+  const refuse = (status: number, message: string) =>
+    json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
+  let made = 0;
+  const keep = (content: Buffer) => {
+    const id = `file-of-${++made}`;
+    files.set(id, content);
+    return id;
+  };
+  const told = (id: string, batch: RunBatch) => ({
+    id,
+    object: 'batch',
+    endpoint: batch.endpoint,
+    errors: null,
+    input_file_id: 'file-of-1',
+    completion_window: '24h',
+    status: batch.status,
+    output_file_id: batch.status === 'completed' ? outputOf(id, batch, false) : null,
+    error_file_id: batch.status === 'completed' ? outputOf(id, batch, true) : null,
+    created_at: madeAt(),
+    request_counts: { total: batch.lines.length, completed: 0, failed: 0 },
+    metadata: null,
+  });
+  const outputOf = (id: string, { lines }: RunBatch, failed: boolean) => {
+    const rows = lines.filter((line) => isFailed(line) === failed).map((line) => rowOf(line));
+    if (rows.length === 0) return null;
+    const fileId = `${id}-${failed ? 'errors' : 'output'}`;
+    files.set(fileId, Buffer.from(rows.join('\n')));
+    return fileId;
+  };
+  const rowOf = (line: Line) => {
+    const failed = isFailed(line);
+    const body = failed
+      ? { error: { message: 'no', type: 'invalid_request_error', param: null, code: null } }
+      : line.body.input === undefined
+        ? { ...chatReply, model: line.body.model }
+        : {
+            object: 'list',
+            model: line.body.model,
+            data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+            usage: { prompt_tokens: 1000, total_tokens: 1000 },
+          };
+    const response = { status_code: failed ? 400 : 200, request_id: 'r', body };
+    return JSON.stringify({
+      id: `l-${line.custom_id}`,
+      custom_id: line.custom_id,
+      response,
+      error: null,
+    });
+  };
+  return (request: RecordedRequest): UpstreamReply => {
+    if (request.headers.authorization !== `Bearer ${apiKey}`) return refuse(401, 'who?');
+    const { method } = request;
+    const [, , root, id, below] = request.path.split('?')[0]?.split('/') ?? [];
+    if (root === 'files' && method === 'POST') {
+      const text = request.body.toString('latin1');
+      if (!/name="purpose"\r\n\r\nbatch/.test(text)) return refuse(400, 'purpose: batch');
+      const [, content = ''] = /filename="[^"]*"[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(text) ?? [];
+      return json(200, {
+        id: keep(Buffer.from(content, 'latin1')),
+        object: 'file',
+        purpose: 'batch',
+      });
+    }
+    if (root === 'files' && below === 'content') {
+      const content = files.get(decodeURIComponent(id ?? ''));
+      return content === undefined ? refuse(404, 'no such file') : bytes(200, content);
+    }
+    if (root !== 'batches') return refuse(404, 'no such path');
+    if (method === 'POST' && id === undefined) {
+      const {
+        input_file_id,
+        endpoint,
+        completion_window,
+        metadata: _m,
+        ...rest
+      } = request.json() as Record<string, string>;
+      const content = files.get(input_file_id ?? '');
+      if (content === undefined) return refuse(400, 'no such file');
+      if (completion_window !== '24h' || Object.keys(rest).length > 0)
+        return refuse(400, `unknown: ${Object.keys(rest).join()}`);
+      const lines = content
+        .toString()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Line);
+      const batch = { lines, endpoint: endpoint ?? '', looks: 0, status: 'validating' };
+      const batchId = `batch_of_${++made}`;
+      batches.set(batchId, batch);
+      return json(200, told(batchId, batch));
+    }
+    const batch = batches.get(id ?? '');
+    if (batch === undefined) return refuse(404, 'no such batch');
+    if (below === 'cancel') batch.status = 'cancelling';
+    else if (batch.status !== 'cancelling')
+      batch.status = ++batch.looks >= looksNeeded ? 'completed' : 'in_progress';
+    return json(200, told(id ?? '', batch));
+  };
+}
+
+/** Anthropic's message batches, as strict as Anthropic is. */
+export function anthropicBatchVendor(apiKey: string) {
+  const batches = new Map<
+    string,
+    { rows: Record<string, unknown>[]; looks: number; ended: string | null }
+  >();
+  let made = 0;
+  const refuse = (status: number, type: string, message: string) =>
+    json(status, { type: 'error', error: { type, message } });
+  const told = (id: string) => {
+    const { rows, ended } = batches.get(id) ?? { rows: [], ended: null };
+    return {
+      id,
+      type: 'message_batch',
+      processing_status: ended === null ? 'in_progress' : 'ended',
+      request_counts: {
+        processing: ended === null ? rows.length : 0,
+        succeeded: ended === null ? 0 : rows.length,
+        errored: 0,
+        canceled: 0,
+        expired: 0,
+      },
+      created_at: new Date().toISOString(),
+      expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+      ended_at: ended,
+      archived_at: null,
+      cancel_initiated_at: null,
+      results_url: ended === null ? null : 'https://api.anthropic.com/elsewhere',
+    };
+  };
+  return (request: RecordedRequest): UpstreamReply => {
+    const { method, headers } = request;
+    if (headers['x-api-key'] !== apiKey) return refuse(401, 'authentication_error', 'who?');
+    if (headers['anthropic-version'] === undefined)
+      return refuse(400, 'invalid_request_error', 'anthropic-version: header is required');
+    const path = request.path.split('?')[0] ?? '';
+    const [id, below] = path.replace('/v1/messages/batches', '').split('/').slice(1);
+    if (!path.startsWith('/v1/messages/batches')) return refuse(404, 'not_found_error', path);
+    if (method === 'POST' && id === undefined) {
+      const { requests, ...rest } = request.json() as {
+        requests?: { custom_id: string; params: Record<string, unknown> }[];
+      };
+      if (requests === undefined || Object.keys(rest).length > 0)
+        return refuse(400, 'invalid_request_error', 'requests: and nothing else');
+      if (requests.some(({ params }) => typeof params.max_tokens !== 'number'))
+        return refuse(400, 'invalid_request_error', 'params.max_tokens: Field required');
+      const batchId = `msgbatch_${++made}`;
+      const rows = requests.map(({ custom_id, params }) => ({
+        custom_id,
+        result: {
+          type: 'succeeded',
+          message: {
+            id: `msg_${custom_id}`,
+            type: 'message',
+            role: 'assistant',
+            model: params.model,
+            content: [{ type: 'text', text: 'Hi there' }],
+            stop_reason: 'end_turn',
+            stop_sequence: null,
+            usage: { input_tokens: 1000, output_tokens: 500 },
+          },
+        },
+      }));
+      batches.set(batchId, { rows, looks: 0, ended: null });
+      return json(200, told(batchId));
+    }
+    if (id === undefined)
+      return json(200, {
+        data: [...batches.keys()].map(told),
+        has_more: false,
+        first_id: null,
+        last_id: null,
+      });
+    const batch = batches.get(id);
+    if (batch === undefined) return refuse(404, 'not_found_error', `no batch ${id}`);
+    if (below === 'results') {
+      if (batch.ended === null) return refuse(400, 'invalid_request_error', 'not ended');
+      const rows = batch.rows.map((row) => JSON.stringify(row)).join('\n');
+      return bytes(200, Buffer.from(`${rows}\n`), { 'content-type': 'application/x-jsonl' });
+    }
+    if (++batch.looks >= looksNeeded) batch.ended ??= new Date().toISOString();
+    return json(200, told(id));
+  };
+}
