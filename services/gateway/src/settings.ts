@@ -140,6 +140,10 @@ export const settings = defineSettings({
     ),
     FACTS_PUBLIC_KEY_FILE: factsKeySetting,
     GUARDRAIL_FEEDBACK: bool('write what guardrails think of requests to the ledger', true),
+    SKIP_DATAPLANE_CONFIG_CHECK: bool(
+      'let files, batches and fine-tuning jobs be made by configs of several targets',
+      false,
+    ),
     STRICT_PARAMS: bool(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
       false,

@@ -321,6 +321,7 @@ export async function wire(
   const routing = {
     plan,
     owners,
+    skipsTargetCheck: env.SKIP_DATAPLANE_CONFIG_CHECK,
     ladder,
     recorder,
     content: content.keeper,

@@ -23,7 +23,11 @@ beforeAll(async () => {
       redis: true,
       nats: true,
       lazyLedger: true,
-      environment: { 'data-service': { FOLLOW_LOOK_INTERVAL: '100' } },
+      environment: {
+        gateway: { SKIP_DATAPLANE_CONFIG_CHECK: 'true' },
+        'gateway-2': { SKIP_DATAPLANE_CONFIG_CHECK: 'true' },
+        'data-service': { FOLLOW_LOOK_INTERVAL: '100' },
+      },
     }),
     startKeeper(),
     startKeeper(),
@@ -483,7 +487,9 @@ it('each published operation is answered as docs/operations.md says', async () =
     ).toBe(false);
     if (operation?.about === 'object') {
       expect(upstreams[0]?.requests.at(-1)?.method, at).toBe(method);
-      expect(upstreams[0]?.requests.at(-1)?.path, at).toBe(path);
+      // No provider has outputs: the batch is asked where its are.
+      const asked = path.replace(/(\/batches\/[^/]+)\/(?:output|results)$/, '$1');
+      expect(upstreams[0]?.requests.at(-1)?.path, at).toBe(asked);
     }
   }
 });

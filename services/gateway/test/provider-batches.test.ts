@@ -1,7 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
-import { eventually, startUpstream, temporaryFolder, type Upstream } from '@sluice/testkit';
+import {
+  eventually,
+  inDatabase,
+  startUpstream,
+  temporaryFolder,
+  type Upstream,
+} from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, line, linesIn, question } from './batch-lines.ts';
@@ -36,7 +42,7 @@ beforeAll(async () => {
       environment: {
         gateway: environment,
         'control-plane': environment,
-        'data-service': { BATCH_LOOK_INTERVAL: '100' },
+        'data-service': { BATCH_LOOK_INTERVAL: '100', FOLLOW_LOOK_INTERVAL: '100' },
       },
     }),
     startUpstream(anthropicBatchVendor(canary)),
@@ -190,6 +196,17 @@ describe('a batch at OpenAI', () => {
     await expect(refused).rejects.toMatchObject({ status: 400, code: 'request.invalid_field' });
   });
 
+  it('is made at one provider alone', async () => {
+    const several = { strategy: { mode: 'fallback' }, targets: [atOpenAi(), atClaude()] };
+    const refused = clientOf(several).batches.create({
+      input_file_id: 'file-of-1',
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    await expect(refused).rejects.toThrow('Maximum one target is allowed');
+    expect((await get('/v1/batches', { targets: [atOpenAi()] })).status).not.toBe(400);
+  });
+
   it('is made by nobody who has none', async () => {
     const config = { ...atOpenAi(), provider: 'deepseek', custom_host: undefined };
     const refused = await get('/v1/batches', config);
@@ -197,6 +214,59 @@ describe('a batch at OpenAI', () => {
     const { message } = await errorOf(refused);
     expect(message).toContain('openai, ');
     expect(message).toContain('vertex-ai');
+  });
+});
+
+describe('a batch that nobody polls', () => {
+  /** A provider that admins saved, at which the batch is followed. */
+  async function savedProvider(slug: string): Promise<string> {
+    const manage = async (path: string, body: object) => {
+      const made = await s.call(`/v1${path}`, { host: null, body });
+      expect(made.status, await made.clone().text()).toBe(200);
+    };
+    await manage('/integrations', {
+      name: slug,
+      slug,
+      ai_provider_id: 'openai',
+      key: canary,
+      configurations: { custom_host: `${s.upstream.url}/v1` },
+      create_default_provider: false,
+    });
+    await manage('/providers', { name: slug, slug, integration_id: slug });
+    return `@${slug}`;
+  }
+
+  it('is followed, and its lines are billed once it has ended', async () => {
+    const config = { provider: await savedProvider('batching') };
+    const client = clientOf(config);
+    const batch = await client.batches.create({
+      input_file_id: await upload(client, [
+        asking('a', 'Hi', 'our-half'),
+        asking('b', 'Hi', 'our-half'),
+      ]),
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    const rows = () =>
+      inDatabase(s.stack.databaseUrl, async (db) => {
+        const of = [batch.id];
+        // As if the time between two looks had gone by.
+        await db.query(
+          `UPDATE followed_work SET look_at = clock_timestamp()
+            WHERE object_id = $1 AND state = 'open' AND look_at < clock_timestamp() + interval '10 minutes'`,
+          of,
+        );
+        return (await db.query('SELECT state FROM followed_work WHERE object_id = $1', of)).rows;
+      });
+    await eventually(async () => expect(await rows()).toEqual([{ state: 'ended' }]), {
+      timeoutMs: 20_000,
+    });
+    await outputOf(batch.id, config);
+    await eventually(async () => {
+      const { total, cost } = await batchUse(s, batch.id);
+      expect(total).toBe(2);
+      expect(cost).toBeCloseTo(cents(2, 0.0001, 0.0002) / 2, 9);
+    });
   });
 });
 

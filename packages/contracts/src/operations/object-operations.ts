@@ -118,6 +118,13 @@ const ofUpload = {
   of: 'uploads',
   objects: { names: named('upload', 'path.upload_id') },
 } as const;
+/** Whichever way it was made, it is looked at in the one face. */
+const batch = goingOn(made('batch', 'batch'), {
+  every: 'BATCH_STATUS_CHECK_INTERVAL',
+  look: 'GET /v1/batches/:batch_id',
+  ended: ['completed', 'failed', 'expired', 'cancelled'],
+  reads: '/output',
+});
 const ofBatch = {
   of: 'batches',
   objects: {
@@ -424,7 +431,7 @@ export const objectRows = {
   createBatch: {
     ...say,
     of: 'batches',
-    objects: { makes: [made('batch', 'batch')], names: file('body.input_file_id') },
+    objects: { makes: [batch], names: file('body.input_file_id') },
     at: 'POST /v1/batches',
   },
   retrieveBatch: { ...look, ...ofBatch, at: 'GET /v1/batches/:batch_id' },
@@ -445,7 +452,7 @@ export const objectRows = {
     ...say,
     of: 'message batches',
     errors: 'anthropic',
-    objects: { makes: [made('batch', 'message_batch')] },
+    objects: { makes: [{ ...batch, object: 'message_batch' }] },
     at: 'POST /v1/messages/batches',
   },
   retrieveMessageBatch: { ...look, ...ofMessageBatch, at: 'GET /v1/messages/batches/:batch_id' },

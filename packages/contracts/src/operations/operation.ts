@@ -124,6 +124,8 @@ export interface FollowedWork {
   readonly look: `GET /v1/${string}`;
   /** What its document's `status` says when it has ended. */
   readonly ended: readonly string[];
+  /** What is behind that address once it has ended, and is read to its end then: reading it is what is billed. */
+  readonly reads?: '/output';
   /** Followed only where this member of its document is true. */
   readonly only?: string;
 }

@@ -1,7 +1,7 @@
 import { anthropic } from '../adapters/anthropic/index.ts';
 import type { ProviderEntry } from '../contract.ts';
 import { commonRerank } from '../dialects/rerank/index.ts';
-import { openAiKeepsPlainly } from './keepings.ts';
+import { keepsFilesAndBatches } from './keepings.ts';
 import { offering } from './openai-endpoints.ts';
 
 /** The local server that stands in for a vendor, so that all can be tried without a key. */
@@ -27,7 +27,7 @@ export const demo: ProviderEntry = {
     rerank: { format: 'common/rerank', path: '/rerank', dialect: commonRerank },
     messages: { format: 'anthropic-messages', path: '/messages' },
   },
-  keeps: openAiKeepsPlainly,
+  keeps: keepsFilesAndBatches,
   headers: anthropic.headers ?? {},
   callerHeaders: anthropic.callerHeaders ?? [],
   source: 'packages/demo-upstream',

@@ -1,9 +1,9 @@
-import { type FollowInterval, followedWork } from '@sluice/contracts';
+import { type FollowedWork, type FollowInterval, followedWork } from '@sluice/contracts';
 import type { jobs } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import type { Register } from '../control-plane/register.ts';
 import { pause } from '../pause.ts';
-import { type Looker, lookAtWork, type Seen } from './look-at-work.ts';
+import { type Looker, lookAtWork, readOutcome, type Seen } from './look-at-work.ts';
 import { type FollowPace, type NextLook, nextLook } from './next-look.ts';
 
 export interface FollowOptions {
@@ -33,6 +33,8 @@ export interface FollowedNow {
 }
 
 const countEveryMs = 15_000;
+/** For what work came to. */
+const readMsMax = 15 * 60_000;
 
 /** Looks at work that goes on at providers, when it is due, until it has ended: a gateway bills what it sees ended. */
 export class FollowWork {
@@ -103,6 +105,19 @@ export class FollowWork {
     return looks.length === max && this.#looking.size > 0;
   }
 
+  /** What it came to may take longer to read than a lease lasts: nobody else is to begin with it meanwhile. */
+  async #readOutcome(look: jobs.Look, { reads }: FollowedWork, seen: Seen): Promise<Seen> {
+    if (seen.kind !== 'ended' || reads === undefined) return seen;
+    const { register, looker } = this.#parts;
+    const { id, run, failures } = look;
+    const afterMs = BigInt(readMsMax);
+    await register.ask(register.followed.noteLook, { id, run, state: 'open', afterMs, failures });
+    const limit = AbortSignal.timeout(readMsMax);
+    const signal = AbortSignal.any([this.#leaving.signal, limit]);
+    const reason = await readOutcome(looker, look, reads, signal);
+    return reason === undefined ? seen : { kind: 'failed', reason };
+  }
+
   /** Never rejects. */
   async #look(look: jobs.Look): Promise<void> {
     const { register, looker, logger, onLook } = this.#parts;
@@ -112,7 +127,8 @@ export class FollowWork {
     if (work === undefined || follow === undefined) return;
     const facts = { kind, object: work.objectId, provider: work.provider, work: id };
     try {
-      const seen = await lookAtWork(looker, look, follow, this.#leaving.signal);
+      const told = await lookAtWork(looker, look, follow, this.#leaving.signal);
+      const seen = await this.#readOutcome(look, follow, told);
       if (this.#leaving.signal.aborted && seen.kind === 'failed') return;
       const ageMs = Date.now() - Number(work.madeAtMs);
       const next = nextLook(seen, this.#options.paces[follow.every], { ageMs, failures });

@@ -52,6 +52,32 @@ export async function lookAtWork(
   }
 }
 
+/**
+ * Reads what work came to, to its end: a gateway bills what passes. Nothing of it is kept. Never rejects.
+ * @returns why it could not be read; undefined = it was
+ */
+export async function readOutcome(
+  { pool, timeoutMs }: Looker,
+  { token, work }: jobs.Look,
+  path: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const reply = await pool.request({
+      method: 'GET',
+      path: `${work?.path ?? ''}${path}`,
+      headers: { authorization: `Bearer ${token}` },
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      signal,
+    });
+    for await (const _piece of reply.body as AsyncIterable<Buffer>);
+    return reply.statusCode === 200 ? undefined : `its output: status ${reply.statusCode}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'its output was not read';
+  }
+}
+
 /** A provider that is gone, or is another one now. What comes back one day is looked at again. */
 const goneCodes: ReadonlySet<string> = new Set([
   'auth.invalid_key',

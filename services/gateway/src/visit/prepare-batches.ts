@@ -85,8 +85,11 @@ export function vendorBatchesFor(
   const operation = operations[id];
   if (operation === undefined || /^\/v1\/proxy(?:\/|$)/.test(exchange.subject.pathname))
     return undefined;
-  // A custom host may be anybody, who has batches as OpenAI has them.
-  const batches = vendorBatchesOf(entry.id) ?? (customHost && vendorBatchesOf('openai'));
+  const isNative = operation === 'message' || operation === 'results';
+  // A custom host may be anybody, who has batches as those have whose paths are asked.
+  const batches = isNative
+    ? vendorBatchesOf('anthropic')
+    : (vendorBatchesOf(entry.id) ?? (customHost && vendorBatchesOf('openai')));
   if (batches === undefined || !isUnified(operation)) return batches;
   if (batches[operation] !== undefined) return batches;
   if (operation === 'create') {
@@ -357,7 +360,8 @@ async function outputOf(
     model: typeof batch.model === 'string' ? batch.model : '',
   });
   const query = new URLSearchParams(visit.exchange.subject.search);
-  const reader = batchRowReader(target.entry.id, {
+  const isNative = operation === 'results';
+  const reader = batchRowReader(isNative ? 'anthropic' : target.entry.id, {
     setting: asking.context.setting,
     nowMs: use.nowMs,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
@@ -365,7 +369,6 @@ async function outputOf(
       operation === 'results' ? '/v1/messages' : (query.get('endpoint') ?? endpointOf(batch)),
     ...(typeof batch.model === 'string' ? { model: batch.model } : {}),
   });
-  const isNative = operation === 'results';
   const open = (place: OutputPlace) => openPlace(place, asking, askVendor, signal);
   return {
     kind: 'made',

@@ -18,7 +18,7 @@ import {
 /** https://docs.claude.com/en/api/creating-message-batches */
 const requestsMax = 100_000;
 const bytesMax = 256 * 1024 * 1024;
-const idPattern = /^msgbatch_[A-Za-z0-9_-]{1,120}$/;
+const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Message batches: https://docs.claude.com/en/api/messages-batch-examples, November 2026 */
 export const anthropicBatches: VendorBatches = {

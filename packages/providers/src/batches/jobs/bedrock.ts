@@ -87,10 +87,7 @@ export const bedrockBatches: VendorBatches = {
       token = stringOf(answer.nextToken);
       if (token === undefined || found.length >= size) break;
     }
-    return batchPage(
-      found.slice(0, size),
-      found.length > size || token !== undefined,
-    );
+    return batchPage(found.slice(0, size), found.length > size || token !== undefined);
   },
 };
 

@@ -34,9 +34,11 @@ export function createEnterJob(
     /** Whatever became of the key but its end: what it began is billed to it. */
     async function enterLook({ apiKeyId, provider, path, traceId }: LookStatement) {
       const { arrival } = exchange;
-      if (arrival.method !== 'GET' || arrival.pathname !== path || arrival.search !== '')
+      const isItsPath = arrival.pathname === path || arrival.pathname === `${path}/output`;
+      if (arrival.method !== 'GET' || !isItsPath || arrival.search !== '')
         throw new GatewayError('auth.job_token', {
-          message: 'The token of a look opens the one path that it names, and nothing else.',
+          message:
+            'The token of a look opens the one path that it names and its output, and nothing else.',
         });
       const key = await store.keyOfId(apiKeyId);
       if (key === undefined) throw new GatewayError('auth.invalid_key', { message: keyGone });

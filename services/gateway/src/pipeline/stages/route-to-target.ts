@@ -6,6 +6,7 @@ import {
   expectModelCall,
   lastVisit,
   limitStatesOf,
+  type ModelExchange,
 } from '../../exchange/exchange.ts';
 import { discard, type Reply } from '../../exchange/reply.ts';
 import { addLimitHeaders } from '../../limits/refusal.ts';
@@ -21,6 +22,8 @@ import type { Stage } from '../pipeline.ts';
 export interface RouteParts extends RecoverParts {
   plan: PlanDeps;
   owners: OwnerNotes;
+  /** Files and jobs may be made by configs of several targets. */
+  skipsTargetCheck: boolean;
   metrics: RecoverParts['metrics'] & {
     /** Another target was asked after this one. */
     fellBack(): void;
@@ -31,6 +34,7 @@ export interface RouteParts extends RecoverParts {
 export function routeToTarget(parts: RouteParts): Stage {
   return async (exchange) => {
     expectModelCall(exchange);
+    if (!parts.skipsTargetCheck) refuseSeveralTargets(exchange);
     exchange.isRouting = true;
     exchange.contentFormat = parts.content?.formatFor(exchange) ?? '';
     const owned = planForOwner(exchange, parts.owners, resolveTarget);
@@ -58,6 +62,27 @@ export function routeToTarget(parts: RouteParts): Stage {
     if (progress.stoppedBy !== undefined) await noteStop(exchange, lastPath(exchange), parts);
     return answer(exchange, step.value);
   };
+}
+
+/** What is made of one another – a file, a batch over it – is of use at one provider alone. */
+const madeAtOne: ReadonlySet<string | undefined> = new Set([
+  'files',
+  'uploads',
+  'batches',
+  'message batches',
+  'fine-tuning jobs',
+]);
+
+/** @throws GatewayError `request.invalid_field` */
+function refuseSeveralTargets({ subject: { operation }, config }: ModelExchange): void {
+  if (operation.about !== 'object' || operation.objects.makes === undefined) return;
+  if (!madeAtOne.has(operation.of) || operation.repeat !== 'fresh') return;
+  if ((config?.compiled.targets.length ?? 0) <= 1) return;
+  throw new GatewayError('request.invalid_field', {
+    field: 'x-service-config',
+    message:
+      'Maximum one target is allowed for batch, file and fine-tuning requests: name a provider, or a config of one.',
+  });
 }
 
 /** The bounds ended the request: a record says so at the target that would have come next. */
