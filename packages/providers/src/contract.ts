@@ -294,6 +294,8 @@ export interface ReplyFacts extends ReplyBill {
   /** Raw, as the provider named it. */
   finishReason?: string;
   usage?: Usage;
+  /** Nobody counted it: `usage` is made of what was seen. */
+  isEstimate?: boolean;
   /**
    * Characters that were said, for want of a count of tokens: of a stream that
    * told none, or was cut before its last count. About right where bytes passed unread.

@@ -30,6 +30,12 @@ export {
   readSessionEvent,
   type SessionEvent,
 } from './codecs/openai-realtime/index.ts';
+export {
+  type Said,
+  tellsWords,
+  wordsOfEvent,
+  wordsTold,
+} from './codecs/openai-realtime/texts.ts';
 export { responsesRequestOf } from './codecs/openai-responses/from-chat.ts';
 export { isItemOfOurs } from './codecs/openai-responses/response-object.ts';
 export type {

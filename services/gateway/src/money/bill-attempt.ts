@@ -42,6 +42,7 @@ function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined 
 function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
   const { facts = {} } = ended;
   const told = facts.usage;
+  if (told !== undefined && facts.isEstimate === true) return estimated(facts, told);
   if (told === undefined) {
     if (mayHaveUsed(ended)) return estimated(facts, usageOf(ended, estimates, noUsage));
     return facts.units === undefined ? undefined : asTold(facts);

@@ -14,6 +14,7 @@ import { refuseOthers } from '../visit/steps/note-owner.ts';
 import { callOf, targetOf } from '../visit/target-visit.ts';
 import { connectUpstream } from './connect-upstream.ts';
 import { sessionUpdate } from './session-document.ts';
+import { type SessionGuardParts, SessionGuards } from './session-guards.ts';
 import { type MeterParts, SessionMeter } from './session-meter.ts';
 import type { Sessions } from './sessions.ts';
 import { readProtocols } from './sub-protocols.ts';
@@ -25,13 +26,15 @@ export interface OpenedSession {
   readonly call: PreparedCall;
   /** False = it is beside a call that another of our connections counts. */
   readonly isMetered: boolean;
+  /** Undefined = nobody judges what is said. */
+  readonly guards: SessionGuards | undefined;
   /** Gives its place back, once it is over. */
   readonly leave: () => void;
   /** Nobody will listen: it is as if it had not been opened. */
   readonly giveUp: () => void;
 }
 
-export interface OpenSessionParts extends CallRules, MeterParts, SocketParts {
+export interface OpenSessionParts extends CallRules, MeterParts, SocketParts, SessionGuardParts {
   readonly sessions: Sessions;
 }
 
@@ -124,7 +127,15 @@ export function openSession(parts: OpenSessionParts): Step {
         };
         // Whoever made the call listens to it as well.
         const isMetered = named?.own?.kind !== 'call';
-        opened.set(visit.exchange, { upstream, meter, call, isMetered, leave, giveUp });
+        opened.set(visit.exchange, {
+          upstream,
+          meter,
+          call,
+          isMetered,
+          guards: SessionGuards.of(visit.exchange, call.target, parts),
+          leave,
+          giveUp,
+        });
       } catch (error) {
         meter.giveUp();
         leave();

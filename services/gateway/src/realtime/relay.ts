@@ -7,8 +7,11 @@ export interface RelayBounds {
 }
 
 export interface RelayEvents {
-  /** What the caller sent; false = it does not go on. Absent = all of it does, unseen. */
-  fromCaller?: ((data: Buffer) => boolean) | undefined;
+  /**
+   * What the caller sent; false = it does not go on, a promise = what comes behind it waits. Absent = all of it goes on,
+   * unseen. Never rejects.
+   */
+  fromCaller?: ((data: Buffer) => boolean | Promise<boolean>) | undefined;
   /** What the provider sent, once it is on its way. Only text is shown. */
   fromUpstream(data: Buffer): void;
   /** Either side has closed, and the other is being closed as it was. Once. */
@@ -27,6 +30,8 @@ export class Relay {
   readonly #bytesMax: number;
   readonly #events: RelayEvents;
   #isOver = false;
+  /** Behind a frame of the caller's that is looked at. */
+  #waiting: Frame[] | undefined;
   /** From either side, so far. */
   messages = 0;
   /** How often each side was asked whether it is there, and said nothing since. */
@@ -47,8 +52,8 @@ export class Relay {
     caller.on('message', (data: Buffer, isBinary) => {
       this.messages++;
       this.#callerMissed = 0;
-      if (this.#events.fromCaller?.(data) === false) return;
-      this.#pass(caller, upstream, data, isBinary);
+      if (this.#waiting !== undefined) this.#waiting.push({ data, isBinary });
+      else this.#fromCaller(data, isBinary);
     });
     upstream.on('message', (data: Buffer, isBinary) => {
       this.messages++;
@@ -80,6 +85,11 @@ export class Relay {
     if (this.#caller.readyState === this.#caller.OPEN) this.#caller.send(text);
   }
 
+  /** To the provider, for nobody. */
+  ask(text: string): void {
+    if (this.#upstream.readyState === this.#upstream.OPEN) this.#upstream.send(text);
+  }
+
   /** Ends both sides: the caller is told why, the provider that it is over. */
   end(closing: Closing): void {
     if (this.#isOver) return;
@@ -100,6 +110,34 @@ export class Relay {
   look(): void {
     this.#callerMissed = askWhetherThere(this.#caller, this.#callerMissed);
     this.#upstreamMissed = askWhetherThere(this.#upstream, this.#upstreamMissed);
+  }
+
+  #fromCaller(data: Buffer, isBinary: boolean): void {
+    const may = this.#events.fromCaller?.(data) ?? true;
+    if (may === true) this.#pass(this.#caller, this.#upstream, data, isBinary);
+    else if (may !== false) void this.#hold(data, isBinary, may);
+  }
+
+  /** The caller sends no more than what is on its way until it is known what becomes of this. */
+  async #hold(data: Buffer, isBinary: boolean, judged: Promise<boolean>): Promise<void> {
+    const waiting: Frame[] = [];
+    this.#waiting = waiting;
+    this.#caller.pause();
+    const may = await judged;
+    if (may) this.#pass(this.#caller, this.#upstream, data, isBinary);
+    this.#waiting = undefined;
+    this.#release(waiting);
+  }
+
+  #release(waiting: readonly Frame[]): void {
+    for (const [at, { data, isBinary }] of waiting.entries()) {
+      this.#fromCaller(data, isBinary);
+      if (this.#waiting === undefined) continue;
+      // Another one is looked at: the rest waits for it.
+      this.#waiting.push(...waiting.slice(at + 1));
+      return;
+    }
+    if (this.#upstream.bufferedAmount <= this.#bytesMax) this.#caller.resume();
   }
 
   #pass(from: WebSocket, to: WebSocket, data: Buffer, isBinary: boolean): void {
@@ -144,6 +182,11 @@ function close(socket: WebSocket, { code, reason }: Closing): void {
   if (socket.readyState !== socket.OPEN) return;
   if (code === undefined) socket.close();
   else socket.close(code, reason);
+}
+
+interface Frame {
+  readonly data: Buffer;
+  readonly isBinary: boolean;
 }
 
 const asText = { binary: false, compress: false };

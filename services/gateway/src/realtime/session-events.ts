@@ -1,8 +1,16 @@
+import { type ChatUsage, noUsage } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import { isReadSessionEvent, readSessionEvent } from '@sluice/providers';
+import {
+  isReadSessionEvent,
+  readSessionEvent,
+  type Said,
+  tellsWords,
+  wordsTold,
+} from '@sluice/providers';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { typeOfFrame } from './frame-type.ts';
+import type { SessionGuards } from './session-guards.ts';
 import type { SessionMeter } from './session-meter.ts';
 
 const { Outcome } = usage;
@@ -12,34 +20,76 @@ const readBytesMax = 4 * 1024 * 1024;
 /** Responses that are being made at once; vendors make one. */
 const begunMax = 64;
 
+/** What stands around a piece of an answer in its event: its type, ids and places. */
+const envelopeBytes = 180;
+/** A token of an answer is 50 ms, at 24 kHz and two bytes each, in base64. https://platform.openai.com/docs/guides/realtime-costs */
+const base64BytesPerAudioToken = (0.05 * 24_000 * 2 * 4) / 3;
+const bytesPerTextToken = 4;
+
+interface Seen {
+  audioBytes: number;
+  textBytes: number;
+}
+
+interface Begun extends Seen {
+  readonly startedAt: number;
+}
+
+function estimateOf({ audioBytes, textBytes }: Seen, contextTokens: number): ChatUsage {
+  const outputAudioTokens = Math.ceil(audioBytes / base64BytesPerAudioToken);
+  const outputTokens = outputAudioTokens + Math.ceil(textBytes / bytesPerTextToken);
+  return { ...noUsage, inputTokens: contextTokens, outputTokens, outputAudioTokens };
+}
+
 /** What the provider tells in a session, as far as it is accounted for. */
 export class SessionEvents {
   readonly #meter: Pick<SessionMeter, 'used' | 'told'>;
-  /** When each response began that is being made. */
-  readonly #begun = new Map<string, number>();
+  /** The responses that are being made. */
+  readonly #begun = new Map<string, Begun>();
+  /** Tokens of the last response and of what led to it: so many the next one reads at least. */
+  #contextTokens = 0;
   #model: string | undefined;
   #transcriptionModel: string | undefined;
 
-  constructor(meter: Pick<SessionMeter, 'used' | 'told'>) {
+  readonly #guards: SessionGuards | undefined;
+  readonly #isBesideCall: boolean;
+  /** Something was said that must not be. */
+  onDenied: ((error: GatewayError, said: Said) => void) | undefined;
+
+  constructor(
+    meter: Pick<SessionMeter, 'used' | 'told'>,
+    guards?: SessionGuards | undefined,
+    isBesideCall = false,
+  ) {
     this.#meter = meter;
+    this.#guards = guards;
+    this.#isBesideCall = isBesideCall;
   }
 
   /** Frames that cannot be read mean nothing here. */
   read(frame: Buffer): void {
     const type = typeOfFrame(frame);
-    if (type === undefined || !isReadSessionEvent(type) || frame.length > readBytesMax) return;
+    if (type === undefined || frame.length > readBytesMax) return;
+    if (type.endsWith('.delta')) this.#noteDelta(type, frame.length);
+    const isJudged = this.#guards !== undefined && tellsWords(type, this.#isBesideCall);
+    if (!isJudged && !isReadSessionEvent(type)) return;
     const body = jsonObjectIn(frame);
-    const event = body === undefined ? undefined : readSessionEvent(type, body);
+    if (body === undefined) return;
+    if (isJudged) this.#judge(wordsTold(type, body, this.#isBesideCall));
+    const event = readSessionEvent(type, body);
     if (event === undefined) return;
     const now = performance.now();
     switch (event.kind) {
       case 'begun':
-        if (this.#begun.size < begunMax) this.#begun.set(event.id, now);
+        if (this.#begun.size < begunMax)
+          this.#begun.set(event.id, { startedAt: now, audioBytes: 0, textBytes: 0 });
         return;
       case 'used': {
-        const startedAt = this.#begun.get(event.id) ?? now;
+        const startedAt = this.#begun.get(event.id)?.startedAt ?? now;
         this.#begun.delete(event.id);
         const { hasSucceeded, facts } = event;
+        const { inputTokens = 0, outputTokens = 0 } = facts.usage ?? {};
+        if (type.startsWith('response.')) this.#contextTokens = inputTokens + outputTokens;
         const model = type.startsWith('response.') ? this.#model : this.#transcriptionModel;
         this.#meter.used({
           type,
@@ -48,6 +98,7 @@ export class SessionEvents {
           outcome: hasSucceeded ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR,
           status: hasSucceeded ? 200 : 500,
           errorCode: hasSucceeded ? '' : 'upstream.error',
+          ...(this.#guards === undefined ? {} : { verdicts: this.#guards.takeVerdicts() }),
         });
         return;
       }
@@ -61,13 +112,35 @@ export class SessionEvents {
     }
   }
 
+  #judge(said: Said | undefined): void {
+    const guards = this.#guards;
+    if (guards === undefined || said === undefined) return;
+    if (said.by === 'model' ? !guards.hearsModel : !guards.hearsCaller) return;
+    void guards.judge(said.by, said.text).then((error) => {
+      if (error !== undefined) this.onDenied?.(error, said);
+    });
+  }
+
+  /** By its length: it is not read. Told of the response that began last, since vendors make one. */
+  #noteDelta(type: string, bytes: number): void {
+    const response = [...this.#begun.values()].at(-1);
+    if (response === undefined) return;
+    const told = Math.max(0, bytes - envelopeBytes);
+    if (/audio\.delta$/.test(type)) response.audioBytes += told;
+    else response.textBytes += told + 1;
+  }
+
   /** Responses that nobody will hear the end of: made, and paid for, as far as that came. */
   cut(error: GatewayError, isCallers: boolean): void {
-    for (const startedAt of this.#begun.values())
+    for (const { startedAt, ...seen } of this.#begun.values())
       this.#meter.used({
         type: 'response.done',
         startedAt,
-        facts: this.#model === undefined ? {} : { model: this.#model },
+        facts: {
+          ...(this.#model === undefined ? {} : { model: this.#model }),
+          usage: estimateOf(seen, this.#contextTokens),
+          isEstimate: true,
+        },
         outcome: isCallers ? Outcome.CALLER_GONE : Outcome.PARTIAL,
         status: 200,
         errorCode: error.code,

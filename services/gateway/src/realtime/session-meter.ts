@@ -46,6 +46,8 @@ export interface UsedEvent extends LoggedEvent {
   /** Empty = no error. */
   readonly errorCode: string;
   readonly failureCause?: FailureCause;
+  /** What guardrails thought of what was said, once they know: each a `HookVerdict` as JSON. Never rejects. */
+  readonly verdicts?: Promise<readonly string[]>;
 }
 
 /** Records of what is only told, not paid for: a vendor, or a caller, that makes thousands fills no ledger. */
@@ -134,6 +136,7 @@ export class SessionMeter {
     requester.limits = held?.limits;
     const notes = new Visit(requester, this.#call.target.planned);
     notes.target = this.#call.target;
+    notes.hookVerdicts = (await event.verdicts) ?? [];
     requester.visits.push(notes);
     const call = { ...this.#call, requester, notes, reservation: held?.reservation };
     const attempt = new OngoingAttempt(call, 0);

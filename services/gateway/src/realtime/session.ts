@@ -1,4 +1,5 @@
 import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { Said } from '@sluice/providers';
 import type { WebSocket } from 'ws';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import { errorEvent } from './error-event.ts';
@@ -7,6 +8,8 @@ import { ModelBinding } from './model-binding.ts';
 import type { OpenedSession } from './open-session.ts';
 import { Relay, type Side } from './relay.ts';
 import { SessionEvents } from './session-events.ts';
+import type { SessionGuards } from './session-guards.ts';
+import { withdrawal } from './withdrawal.ts';
 
 /** What one side may have waiting before the other is asked to pause. */
 const waitingBytesMax = 256 * 1024;
@@ -34,13 +37,15 @@ export class Session implements LiveSession {
   /** @param onOver once, when both sides are closed or closing, and all is accounted for */
   constructor(
     caller: WebSocket,
-    { upstream, meter, call, isMetered }: OpenedSession,
+    { upstream, meter, call, isMetered, guards }: OpenedSession,
     exchange: ModelExchange,
     onOver: () => void,
   ) {
     this.exchange = exchange;
     // What is said in a call is counted beside it.
-    this.#events = isMetered ? new SessionEvents(meter) : undefined;
+    this.#events = isMetered ? new SessionEvents(meter, guards) : undefined;
+    if (this.#events !== undefined)
+      this.#events.onDenied = (error, said) => this.#deny(error, said);
     meter.onRefused = (error) => this.refuse(error);
     const { target } = call;
     const binding =
@@ -50,7 +55,10 @@ export class Session implements LiveSession {
       upstream,
       { waitingBytesMax },
       {
-        fromCaller: binding && ((frame) => this.#mayPass(binding, frame)),
+        fromCaller:
+          binding === undefined && guards?.hearsCaller !== true
+            ? undefined
+            : (frame) => this.#mayPass(frame, binding, guards),
         fromUpstream: (frame) => this.#events?.read(frame),
         closed: (by) => {
           this.#recordCut(by);
@@ -88,14 +96,39 @@ export class Session implements LiveSession {
     this.relay.end({ code: 1001, reason: endWords[reason] });
   }
 
-  #mayPass(binding: ModelBinding, frame: Buffer): boolean {
+  #mayPass(
+    frame: Buffer,
+    binding: ModelBinding | undefined,
+    guards: SessionGuards | undefined,
+  ): boolean | Promise<boolean> {
     try {
-      binding.check(frame);
-      return true;
+      binding?.check(frame);
     } catch (error) {
-      this.relay.tell(errorEvent(fromUnknown(error), this.exchange.subject.operation));
-      return false;
+      return this.#told(fromUnknown(error));
     }
+    const judged = guards?.judgeFrame(frame);
+    if (judged === undefined) return true;
+    if (!(judged instanceof Promise)) return this.#told(judged);
+    // Who only looks on keeps nobody waiting.
+    if (guards?.holdsCaller !== true) return true;
+    return judged.then((error) => error === undefined || this.#told(error));
+  }
+
+  /** @returns false: what it is about does not go on */
+  #told(error: GatewayError): false {
+    this.relay.tell(errorEvent(error, this.exchange.subject.operation));
+    return false;
+  }
+
+  /** What was said already is not gone on with, nor remembered. */
+  #deny(error: GatewayError, { itemId }: Said): void {
+    if (this.exchange.subject.operation.id === 'responseSession') {
+      // Its responses cannot be cancelled by an event.
+      this.refuse(error);
+      return;
+    }
+    for (const event of withdrawal(itemId)) this.relay.ask(JSON.stringify(event));
+    this.#told(error);
   }
 
   /** Responses that nobody will hear the end of: made, and paid for, as far as that came. */

@@ -2,6 +2,7 @@ import { matchObject, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
+import { unheardBy } from '../compiled/session-hooks.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import { discard, type Reply } from '../exchange/reply.ts';
 import { abortReason } from '../http/caller-gone.ts';
@@ -15,11 +16,17 @@ import { openSocket, type SocketParts } from './open-session.ts';
 import { type PostParts, postUpstream } from './post-upstream.ts';
 import { callForm, preparePost, sidebandCall } from './session-call.ts';
 import { writeSession } from './session-document.ts';
+import { type SessionGuardParts, SessionGuards } from './session-guards.ts';
 import { type MeterParts, SessionMeter } from './session-meter.ts';
 import type { Sessions } from './sessions.ts';
 import { SupervisedCall } from './supervised-call.ts';
 
-export interface SuperviseParts extends CallRules, MeterParts, SocketParts, PostParts {
+export interface SuperviseParts
+  extends CallRules,
+    MeterParts,
+    SocketParts,
+    PostParts,
+    SessionGuardParts {
   readonly sessions: Sessions;
   readonly owners: OwnerNotes;
   readonly openStreams: OpenStreams;
@@ -76,6 +83,7 @@ export function superviseCall(parts: SuperviseParts): Step {
           unknown.exchange,
           parts,
           parts.logger,
+          SessionGuards.of(unknown.exchange, target, parts),
           () => {
             parts.sessions.delete(supervised);
             noLonger();
@@ -106,11 +114,11 @@ export function superviseCall(parts: SuperviseParts): Step {
   };
 }
 
-/** What is said in a call is not read by guardrails. @throws GatewayError where they are enforced */
-function refuseUnheard({ bundle }: ModelExchange): void {
-  const { enforced } = bundle ?? {};
-  if (enforced?.readsBodies === true || (enforced?.afterRequest.length ?? 0) > 0)
-    throw new GatewayError('guardrail.denied');
+/** @throws GatewayError where an enforced guardrail could not do its work */
+function refuseUnheard({ bundle, subject }: ModelExchange): void {
+  const kind = subject.asked?.kind === 'translation' ? 'translation' : 'realtime';
+  const why = bundle?.enforced && unheardBy(bundle.enforced, kind);
+  if (why !== undefined) throw new GatewayError('guardrail.denied', { message: why });
 }
 
 /** Of a call that comes in over SIP; undefined = one is placed. */

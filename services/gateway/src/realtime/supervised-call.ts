@@ -5,7 +5,9 @@ import type { WebSocket } from 'ws';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { EndReason, LiveSession } from './live-session.ts';
 import { SessionEvents } from './session-events.ts';
+import type { SessionGuards } from './session-guards.ts';
 import type { SessionMeter } from './session-meter.ts';
+import { withdrawal } from './withdrawal.ts';
 
 /** A call as its provider has it, and what can be done about it. */
 export interface CallAtProvider {
@@ -61,6 +63,7 @@ export class SupervisedCall implements LiveSession {
     exchange: ModelExchange,
     bounds: SupervisionBounds,
     logger: Logger,
+    guards: SessionGuards | undefined,
     onOver: () => void,
   ) {
     this.#call = call;
@@ -69,7 +72,13 @@ export class SupervisedCall implements LiveSession {
     this.#bounds = bounds;
     this.#logger = logger;
     this.#onOver = onOver;
-    this.#events = new SessionEvents(meter);
+    this.#events = new SessionEvents(meter, guards, true);
+    this.#events.onDenied = (error, { itemId }) => {
+      meter.told({ type: 'guardrail.denied', startedAt: performance.now() }, error);
+      const socket = this.#socket;
+      if (socket?.readyState !== socket?.OPEN) return;
+      for (const event of withdrawal(itemId)) socket?.send(JSON.stringify(event));
+    };
     meter.onRefused = (error) => this.refuse(error);
   }
 

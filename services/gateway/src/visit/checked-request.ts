@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import { operations } from '@sluice/contracts';
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
 import type { JsonObject, JsonValue } from '@sluice/providers';
 import { servedBody } from '../calls/prepare/sent-body.ts';
+import { unheardBy } from '../compiled/session-hooks.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { Target } from '../exchange/target.ts';
 import { carriesBody } from '../http/body-stream.ts';
@@ -33,8 +35,11 @@ export function checkedRequest(
   return { document, unreadable: doubtOf(exchange, document), rebuild: undefined };
 }
 
-function doubtOf({ subject }: ModelExchange, document: JsonObject): string | undefined {
-  if (subject.operation.reply === 'session') return 'What is said in a session is not read.';
+function doubtOf({ subject, bundle }: ModelExchange, document: JsonObject): string | undefined {
+  if (subject.operation.reply === 'session') {
+    const kind = kindOfSession[subject.operation.id] ?? 'realtime';
+    return bundle?.enforced && unheardBy(bundle.enforced, kind);
+  }
   if (subject.form !== undefined) {
     const isHidden = subject.form.some(({ filename, data }) =>
       filename === undefined ? data.length > fieldBytesMax : data.length > 0 && isText(data),
@@ -44,6 +49,11 @@ function doubtOf({ subject }: ModelExchange, document: JsonObject): string | und
     return 'The body has several members of one name.';
   return hasTokens(document) ? 'The body has tokens in the place of words.' : undefined;
 }
+
+const kindOfSession: Readonly<Record<string, 'translation' | 'responses'>> = {
+  [operations.realtimeTranslation.id]: 'translation',
+  [operations.responseSession.id]: 'responses',
+};
 
 /** As `formFields` reads them. */
 const fieldBytesMax = 1024 * 1024;

@@ -43,6 +43,7 @@ export const responseUsage = {
 const known = new Set([
   'session.update',
   'conversation.item.create',
+  'conversation.item.delete',
   'input_audio_buffer.append',
   'input_audio_buffer.commit',
   'response.create',
@@ -150,7 +151,7 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
   if (pathname.endsWith('/realtime'))
     send({ type: 'session.created', session: { model, id: 's' } });
   socket.on('message', (data: RawData) => {
-    let event: { type?: string; count?: number; cut?: boolean; session?: object };
+    let event: { type?: string; cut?: boolean; session?: object; sounds?: number };
     try {
       event = JSON.parse(String(data));
     } catch {
@@ -189,7 +190,18 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
       return;
     }
     send({ type: 'response.created', response: { id, status: 'in_progress' } });
+    if (event.sounds !== undefined)
+      send({ type: 'response.output_audio.delta', delta: 'A'.repeat(event.sounds) });
     if (event.cut === true) return;
+    if (model === 'spoken') {
+      const type = 'conversation.item.input_audio_transcription.completed';
+      send({ type, item_id: 'heard', transcript: 'it is forbidden' });
+      send({
+        type: 'response.output_audio_transcript.done',
+        item_id: 'said',
+        transcript: 'yes, forbidden',
+      });
+    }
     send({ type: 'response.output_audio.delta', delta: 'AAAA' });
     send({ type: 'response.done', response: { id, status: 'completed', usage: responseUsage } });
   });

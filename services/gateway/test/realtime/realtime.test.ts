@@ -526,7 +526,20 @@ describe('what a session costs', () => {
     expect(left).toMatchObject({
       outcome: usage.Outcome.CALLER_GONE,
       errorCode: 'request.aborted',
+      usageEstimated: true,
     });
+    const heard = await session('gpt-realtime', { metadata: 'cut after one' });
+    heard.say({ type: 'response.create' });
+    await heard.hears('response.done');
+    heard.say({ type: 'response.create', cut: true, sounds: 32_000 });
+    await heard.hears('response.output_audio.delta', 2);
+    heard.socket.terminate();
+    await recordsOf('cut after one', 'response.done', 2);
+    const estimated = named('cut after one').find(({ usageEstimated }) => usageEstimated);
+    // What the one before read and said, and ten tokens of sound.
+    expect(estimated).toMatchObject({ inputTokens: 1300n, costKnown: true });
+    expect(Number(estimated?.outputAudioTokens)).toBeGreaterThanOrEqual(10);
+    expect(Number(estimated?.outputAudioTokens)).toBeLessThanOrEqual(11);
   });
 
   it('is limited at the handshake and after each event', async () => {
@@ -622,7 +635,7 @@ describe('no way round', () => {
     expect(later.heard.at(-1)).toMatchObject({ error: { code: 'provider.model_unreadable' } });
   });
 
-  it('guardrails of texts that are enforced: such a workspace has no sessions', async () => {
+  it('guardrails that are enforced: of texts, of what is heard, of what is said', async () => {
     const { workspace_id, workspace_slug } = scenario.stack.credentials;
     const made = await scenario.admin<{ slug: string }>('POST', '/guardrails', {
       name: 'Words',
@@ -632,13 +645,78 @@ describe('no way round', () => {
     });
     const enforce = (slugs: string[]) =>
       scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, {
-        defaults: { input_guardrails: slugs },
+        defaults: { input_guardrails: slugs, output_guardrails: slugs },
       });
     await enforce([made.slug]);
-    const asked = vendor.handshakes.length;
-    expect((await refusal('m')).status).toBe(446);
-    expect(vendor.handshakes).toHaveLength(asked);
+    const denied = { type: 'error', error: { code: 'guardrail.denied' } };
+    const item = (text: string) => ({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    });
+    const live = await session('echo', { metadata: 'guarded' });
+    const stopped = [
+      JSON.stringify(item('it is forbidden')),
+      JSON.stringify(item('it is forbidden')).replace('forbidden', 'f\\u006frbidden'),
+      JSON.stringify({ type: 'session.update', session: { instructions: 'forbidden' } }),
+      JSON.stringify({ type: 'response.create', response: { instructions: 'forbidden' } }),
+      '{"type":"input_audio_buffer.append","type":"conversation.item.create","item":{"x":"forbidden"}}',
+      '{"type":"conversation.item.create","item":{"x":"forbidden"}',
+    ];
+    const passed = [item('it is fine'), { type: 'input_audio_buffer.append', audio: 'AAAA' }];
+    for (const frame of stopped) live.socket.send(frame);
+    // In their order, behind what is looked at.
+    for (const event of passed) live.say(event);
+    await eventually(() => expect(live.heard).toHaveLength(stopped.length + passed.length));
+    expect(live.heard.slice(0, stopped.length)).toMatchObject(stopped.map(() => denied));
+    expect(live.heard.slice(stopped.length)).toEqual(passed);
+    // What the vendor hears and says: the response is cancelled, and the item forgotten.
+    const opening = vendor.next();
+    const spoken = await session('spoken', { metadata: 'guarded' });
+    const asked: unknown[] = [];
+    (await opening).on('message', (data) => asked.push(JSON.parse(String(data))));
+    spoken.say({ type: 'response.create' });
+    await spoken.hears('error', 2);
+    await eventually(() =>
+      expect(asked.slice(1)).toEqual([
+        { type: 'response.cancel' },
+        { type: 'conversation.item.delete', item_id: 'heard' },
+        { type: 'response.cancel' },
+        { type: 'conversation.item.delete', item_id: 'said' },
+      ]),
+    );
+    const verdict = { verdict: false, deny: true };
+    const hooksOf = async (type: string) => {
+      const [record] = await recordsOf('guarded', type, 1);
+      return JSON.parse(record?.decisionJson ?? '').hooks;
+    };
+    expect(await hooksOf('conversation.item.input_audio_transcription.completed')).toMatchObject([
+      { event: 'before', ...verdict },
+    ]);
+    expect(await hooksOf('response.done')).toMatchObject([{ event: 'after', ...verdict }]);
+    // What is said in a translation is not read.
+    const { status } = await refusal('m', { path: '/v1/realtime/translations' });
+    expect(status).toBe(446);
     await enforce([]);
+  });
+
+  it('guardrails of a config that only observe: recorded, and nothing waits', async () => {
+    const check = { id: 'default.regexMatch', parameters: { rule: 'odd', not: true } };
+    const config = JSON.stringify({
+      provider: 'openai',
+      api_key: vendorKey,
+      custom_host: vendor.base,
+      before_request_hooks: [{ type: 'guardrail', id: 'seen', checks: [check] }],
+    });
+    const way = { host: null, headers: { 'x-service-config': config }, metadata: 'observed' };
+    const live = await session('gpt-realtime', way);
+    live.say({ type: 'conversation.item.create', item: { content: [{ text: 'something odd' }] } });
+    live.say({ type: 'response.create' });
+    await live.hears('response.done');
+    expect(live.types()).not.toContain('error');
+    const [record] = await recordsOf('observed', 'response.done', 1);
+    expect(JSON.parse(record?.decisionJson ?? '').hooks).toEqual([
+      expect.objectContaining({ id: 'seen', event: 'before', verdict: false, deny: false }),
+    ]);
   });
 
   it('how many sessions a key may have', async () => {

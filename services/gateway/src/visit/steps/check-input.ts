@@ -1,6 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { servedBody } from '../../calls/prepare/sent-body.ts';
 import { hooksOf } from '../../compiled/enforced-guardrails.ts';
+import { sessionHooks } from '../../compiled/session-hooks.ts';
 import { deniedReply } from '../../guardrails/guardrail-replies.ts';
 import type { HookRun } from '../../guardrails/hook-results.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
@@ -21,10 +22,13 @@ export function checkInput(parts: CheckInputParts): Step {
     async run(visit, next) {
       const { exchange, planned } = visit;
       const target = targetOf(visit);
-      const hooks = hooksOf(planned, exchange.bundle?.enforced);
-      if (hooks === undefined) return next(visit);
+      const all = hooksOf(planned, exchange.bundle?.enforced);
+      if (all === undefined) return next(visit);
       refuseMissing(visit);
       const asked = readRequest(visit);
+      // What is said in it is judged when it is said.
+      const isOpened = exchange.subject.operation.reply === 'session';
+      const hooks = isOpened && asked.unreadable === undefined ? sessionHooks(all).opening : all;
       visit.hooks = new TargetHooksRun(visit, target, hooks, asked, parts);
       const running = visit.hooks.before();
       if (running === undefined) return next(visit);
