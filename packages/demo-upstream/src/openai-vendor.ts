@@ -11,6 +11,7 @@ const models = [
   'omni-moderation-latest',
   'whisper-1',
   'tts-1',
+  'gpt-realtime',
   'dall-e-3',
   'demo-rerank',
   'claude-demo',

@@ -14,6 +14,7 @@ import { createModeration } from './openai-moderations.ts';
 import { createResponse } from './openai-responses.ts';
 import { listModels, openAiVendor, retrieveModel } from './openai-vendor.ts';
 import { type DemoAnswer, type DemoEndpoint, type Vendor, VendorFault } from './protocol.ts';
+import { createDemoRealtime } from './realtime/demo-realtime.ts';
 import { createRerank } from './rerank.ts';
 import { scriptOf } from './scripted-model.ts';
 
@@ -51,6 +52,7 @@ export async function startDemoUpstream(options: {
   const host = options.host ?? '127.0.0.1';
   const mcp = createMcpServer();
   const agent = createAgentServer();
+  const realtime = createDemoRealtime();
   const server = createServer((request, response) => {
     const path = pathOf(request);
     if (path === mcpPath) {
@@ -64,7 +66,10 @@ export async function startDemoUpstream(options: {
         .catch(() => response.destroy());
       return;
     }
-    respond(request, response).catch((error: unknown) => {
+    const answering = path.startsWith('/v1/realtime/')
+      ? answerCall(request, response)
+      : respond(request, response);
+    answering.catch((error: unknown) => {
       const vendor = vendorOf(request.url ?? '');
       const fault =
         error instanceof VendorFault ? error : new VendorFault(500, 'The server had an error.');
@@ -72,6 +77,11 @@ export async function startDemoUpstream(options: {
       else sendJson(response, fault.status, vendor.errorBody(fault), fault.headers);
     });
   });
+  async function answerCall(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!(await realtime.answer(request, response, () => readText(request))))
+      await respond(request, response);
+  }
+  server.on('upgrade', realtime.upgrade);
   // Gateways keep connections open; ours must not close them while a request is on its way.
   server.keepAliveTimeout = 75_000;
   await new Promise<void>((resolve, reject) => {
@@ -91,6 +101,7 @@ export async function startDemoUpstream(options: {
         });
         mcp.close();
         agent.close();
+        realtime.close();
         server.closeIdleConnections();
       }),
   };
