@@ -280,7 +280,10 @@ describe('the export of the audit log', () => {
     expect((await exported(`organisation_id=${h.other.organisation_id}`)).status).toBe(403);
     expect((await exported('', workspace())).status).toBe(403);
     const refused = await exported('resource_type=api-keys');
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('api_keys')]);
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('did you mean api_keys?'),
+    ]);
     expect((await exported('limit=100001')).status).toBe(400);
     expect((await exported('workspace_id=nobody')).status).toBe(404);
   });

@@ -1,7 +1,7 @@
 import { type UnknownField, unknownFields } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { z } from 'zod';
-import { nearestAdvice } from '../names/nearest.ts';
+import { namedMax, nearestAdvice, nearestOf } from '../names/nearest.ts';
 
 /** What is known of an input beside its value. */
 export interface InputNotes {
@@ -33,7 +33,7 @@ export function parseInput<S extends z.ZodType>(
   const faults = [
     ...(result.error?.issues ?? [])
       .flatMap(meantFaults)
-      .map((issue) => ({ path: faultPath(part, issue.path), message: issue.message })),
+      .map((issue) => ({ path: faultPath(part, issue.path), message: wordsOf(issue, value) })),
     ...refused,
   ].slice(0, 20);
   if (!result.success || faults.length > 0) throw refusal(part, faults);
@@ -121,6 +121,22 @@ function meantFaults(issue: Issue): Issue[] {
   return meant
     .flatMap(meantFaults)
     .map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** Of a value that is none of a list, the list, and which of it may have been meant. */
+function wordsOf(issue: Issue, input: unknown): string {
+  if (issue.code !== 'invalid_value' || issue.values.length < 2) return issue.message;
+  const values = issue.values.map(String);
+  const sent = issue.path.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
+        ? (inner as Record<PropertyKey, unknown>)[step]
+        : undefined,
+    input,
+  );
+  const nearest = typeof sent === 'string' ? nearestOf(sent, values) : undefined;
+  const listed = values.slice(0, namedMax).join(', ') + (values.length > namedMax ? ' …' : '');
+  return `must be one of ${listed}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
 function faultPath(part: string, path: readonly PropertyKey[]): string {
