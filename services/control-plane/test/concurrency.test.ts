@@ -28,6 +28,21 @@ describe('at once', () => {
     expect(await brokenLink(h)).toBeUndefined();
   });
 
+  it('refused changes and changes that are made follow one another in the log', async () => {
+    // Each change that is made moves the head of the chain under those that are refused meanwhile.
+    const answers = await times(60, (index) =>
+      workspace().post('/configs', {
+        name: index % 2 ? 'Moves' : index,
+        config: { provider: '@demo' },
+      }),
+    );
+    const ids = answers.map((answer) => answer.headers['x-service-request-id'] as string);
+    expect(statuses(answers)).toEqual([...Array(30).fill(200), ...Array(30).fill(400)]);
+    const written = await h.db.auditEntry.findMany({ where: { requestId: { in: ids } } });
+    expect(written.map(({ requestId }) => requestId).sort()).toEqual(ids.toSorted());
+    expect(await brokenLink(h)).toBeUndefined();
+  });
+
   it('one of several creates with the same slug wins, the others are conflicts', async () => {
     const slug = `race-${random()}`;
     const integrations = await times(5, () =>

@@ -128,7 +128,7 @@ export async function runChange<T>(
   const notices: ChangeNotice[] = await noteKeys(db, [...keys]);
   notices.push(...(await bumpRevisions(db, [...workspaces])));
   if (organisationTouched) notices.push({ organisation: entry.organisationId });
-  await appendEntries(db, head, [written, ...further]);
+  await appendLocked(db, head, [written, ...further]);
   if (notices.length > 0) {
     const barrier = newId();
     await notify(db, notices, barrier);
@@ -137,16 +137,26 @@ export async function runChange<T>(
   return result;
 }
 
-/** Commits audit entries of one organisation with which nothing changes. */
+/** So often the head of a chain may move on before what was to follow it is there; then it is locked. */
+const triesWithoutLock = 3;
+
+/**
+ * Commits audit entries of one organisation with which nothing changes. Two statements, where a lock and its
+ * transaction take four: whoever floods an admin API with what is refused has each of them written.
+ */
 export async function commitEntries(
   client: DatabaseClient,
   entries: readonly NewAuditEntry[],
 ): Promise<void> {
   const [first] = entries;
   if (first === undefined) return;
+  for (let tries = 0; tries < triesWithoutLock; tries += 1) {
+    const head = await readHead(client, first.organisationId);
+    if (await appendEntries(client, head, entries)) return;
+  }
   await client.$transaction(async (db) => {
     const head = await lockOrganisation(db, first.organisationId);
-    await appendEntries(db, head, entries);
+    await appendLocked(db, head, entries);
   }, patience);
 }
 
@@ -167,9 +177,14 @@ interface ChainHead {
 }
 
 /** Waits for the changes of this organisation that are under way, and holds up those to come. */
-export async function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
+export function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
+  return readHead(db, id, Prisma.sql`FOR UPDATE`);
+}
+
+/** As it is at this moment, unless it is locked. */
+async function readHead(db: Database, id: string, lock = Prisma.empty): Promise<ChainHead> {
   const rows = await db.$queryRaw<{ audit_sequence: bigint; audit_hash: Uint8Array }[]>(
-    Prisma.sql`SELECT audit_sequence, audit_hash FROM organisations WHERE id = ${id}::uuid FOR UPDATE`,
+    Prisma.sql`SELECT audit_sequence, audit_hash FROM organisations WHERE id = ${id}::uuid ${lock}`,
   );
   const row = rows[0];
   if (row === undefined) throw new Error(`organisation ${id} does not exist`);
@@ -239,12 +254,13 @@ const entryColumns = Prisma.raw(entryFields.map(columnOf).join(', '));
 /**
  * One statement, and not one that Prisma compiles anew for each list of rows:
  * every change writes here, and every change that is refused.
+ * False = the head of the chain has moved since it was read, and nothing was written.
  */
 async function appendEntries(
   db: Database,
   head: ChainHead,
   entries: readonly NewAuditEntry[],
-): Promise<void> {
+): Promise<boolean> {
   let { sequence, hash } = head;
   const rows = entries.map((entry) => {
     const previousHash = hash;
@@ -264,13 +280,25 @@ async function appendEntries(
     };
     return Object.fromEntries(entryFields.map((field) => [columnOf(field), row[field]]));
   });
-  await db.$executeRaw(
+  const written = await db.$executeRaw(
     Prisma.sql`WITH head AS (
         UPDATE organisations SET audit_sequence = ${sequence}, audit_hash = ${bytes(hash)}
-        WHERE id = ${head.organisationId}::uuid)
+        WHERE id = ${head.organisationId}::uuid AND audit_sequence = ${head.sequence}
+        RETURNING id)
       INSERT INTO audit_entries (${entryColumns})
-      SELECT ${entryColumns} FROM json_populate_recordset(NULL::audit_entries, ${JSON.stringify(rows)}::json)`,
+      SELECT ${entryColumns} FROM json_populate_recordset(NULL::audit_entries, ${JSON.stringify(rows)}::json)
+      WHERE EXISTS (SELECT FROM head)`,
   );
+  return written > 0;
+}
+
+async function appendLocked(
+  db: Database,
+  head: ChainHead,
+  entries: readonly NewAuditEntry[],
+): Promise<void> {
+  if (!(await appendEntries(db, head, entries)))
+    throw new Error(`the audit chain of ${head.organisationId} moved although it is locked`);
 }
 
 function byteaText(buffer: Buffer): string {
