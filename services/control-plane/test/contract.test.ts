@@ -59,16 +59,15 @@ describe('every operation', () => {
     const { example } = one;
     const faults: string[] = [];
     let first: { sent: Sent; answer: unknown } | undefined;
+    const { resource, ways } = await resourcesOf(one);
     for (const who of example.callers) {
       const workspaces =
         who === 'workspace' || example.names === undefined
           ? [undefined]
           : [context.workspaceSlug, context.workspaceId];
-      const ways = example.path === undefined ? 1 : (await example.path(context)).length;
       for (const workspace of workspaces)
         for (let way = 0; way < ways; way += 1) {
-          // What is deleted is gone, so each way of naming gets a resource of its own.
-          const path = (await example.path?.(context))?.[way];
+          const path = (await resource())[way];
           const sent = await validCall(context, one, { who, workspace, path });
           // What nobody knows is told to lenient callers, and nothing else of a valid call is.
           const body = sent.body && { ...sent.body, ...tomorrow };
@@ -83,6 +82,19 @@ describe('every operation', () => {
       faults.push(...(await documentedFaults(one, first)));
     expect(shown(faults)).toBe('');
   });
+
+  /** Resources for calls of the operation, each by all of its names. What is deleted is gone; what only reads leaves it to the next. */
+  async function resourcesOf({ endpoint, example }: ContractCase) {
+    const make = async () => (await example.path?.(context)) ?? [undefined];
+    let made = await make();
+    let isFresh = true;
+    const resource = async () => {
+      if (!isFresh && endpoint.method !== 'get') made = await make();
+      isFresh = false;
+      return made;
+    };
+    return { resource, ways: made.length };
+  }
 
   /**
    * The first call is what the document shows. Of the query of what only reads that is what has to be there:

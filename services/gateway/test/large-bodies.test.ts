@@ -10,8 +10,8 @@ import { chatReply, type Scenario, startScenario } from './scenario.ts';
 let scenario: Scenario;
 const closers: (() => void)[] = [];
 const mebibyte = 1024 * 1024;
-/** A gigabyte in the full form (`npm run abuse`); a quarter of that is still five times what may be held. */
-const pieces = process.env.SLUICE_ABUSE === 'full' ? 1024 : 256;
+/** A gigabyte in the full form (`npm run abuse`); an eighth of that is still more than twice what may be held. */
+const pieces = process.env.SLUICE_ABUSE === 'full' ? 1024 : 128;
 const large = pieces * mebibyte;
 const growthMax = 50 * mebibyte;
 const timeoutMs = 1500;
