@@ -12,7 +12,9 @@ Made from \`packages/providers/src/models/\` by \`npm run generate\`; do not edi
 What models take, so that a request that can be served is not refused: what a model does not take is left out of translated requests, or said as it does take it, and named
 in \`x-service-dropped-params\` ([wire formats](wire-formats.md#what-is-left-out)). Native requests lose only what the very model is listed
 [to refuse](wire-formats.md#native-requests). A model that is not listed has the row of the
-version before it; \`GET /v1/models\` shows the facts of each model a workspace has.
+version before it; \`GET /v1/models\` shows the facts of each model a workspace has, and beside them, where they are known, \`prices\` (dollars for a million tokens, as records are priced), \`context_tokens\`, \`output_tokens_max\`,
+\`endpoints\`, \`deprecated\` and \`created\`: what its provider says, else the day in the name of a snapshot, else 0. A provider that allows all and of which no list of ours knows – deployments, hosts of your own – is asked for its
+list, with its saved credential, within 3 s; the list is kept for ten minutes, at most 2,000 models, and an old one is shown while it is asked for anew or does not answer.
 
 Where your models differ, or a deployment's name does not tell what it is, name a file in \`MODEL_FACTS_FILE\`, in the words that \`GET /v1/models\` shows; the first row that
 matches holds, and a file that cannot be read keeps the gateway from starting:

@@ -55,6 +55,7 @@ beforeAll(async () => {
       proxy: answer('proxy'),
       explain: answer('explain'),
       estimate: answer('estimate'),
+      tokenize: answer('tokenize'),
       explainMcp: answer('estimate'),
       prompt: answer('prompt'),
       renderPrompt: answer('renderPrompt'),

@@ -38,6 +38,7 @@ export interface AppDeps extends ServeDeps {
     proxy: (exchange: Exchange) => Promise<Reply>;
     explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
     estimate: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
+    tokenize: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
     explainMcp: (exchange: Exchange) => Promise<Reply>;
     /** A saved prompt, run or only rendered. */
     prompt: (exchange: Exchange) => Promise<Reply>;
@@ -145,8 +146,9 @@ function createRoutes(
     }),
   };
   app.post('/v1/explain/mcp/:server', serve(explainCall, deps.pipelines.explainMcp, deps));
-  for (const name of ['explain', 'estimate'] as const) {
-    const paths = [`/v1/${name}`, `/v1/${name}/*endpoint`];
+  for (const name of ['explain', 'estimate', 'tokenize'] as const) {
+    const [path] = pathnameOf(operations[name]).split('/*');
+    const paths = [`${path}`, `${path}/*endpoint`];
     const decide = deps.pipelines[name];
     app.post(paths, serve(operations.chatComplete, decide, deps, operations[name].id));
     app.all(paths, (_req, _res, next) =>

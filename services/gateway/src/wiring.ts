@@ -96,8 +96,9 @@ import { isWebSocketUpgrade } from './realtime/serve-sessions.ts';
 import { keepStringsFast } from './redis/keep-strings-fast.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
-import { createEstimate, createExplain } from './routes/explain.ts';
+import { createEstimate, createExplain, createTokenize } from './routes/explain.ts';
 import { listModels, tellModel } from './routes/models.ts';
+import { UpstreamModels } from './routes/upstream-models.ts';
 import { learn } from './routing/learn.ts';
 import type { PlanDeps } from './routing/plan-request.ts';
 import { HedgeBudget } from './routing/state/hedge-budget.ts';
@@ -329,6 +330,12 @@ export async function wire(
     modelOverrides,
     metrics: routingMetrics,
   };
+  const routes = routeToTarget(routing);
+  const telling = {
+    overrides: modelOverrides,
+    prices,
+    upstream: new UpstreamModels({ ask: pipeline([routes]), logger }),
+  };
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
     authenticate: authenticate(store, jwt.tokens, undefined, [enterJob]),
@@ -340,13 +347,13 @@ export async function wire(
     readRequest,
     readProxyRequest,
     readJsonRequest,
-    listOwnModels: listModels(modelOverrides),
-    tellOwnModel: tellModel(modelOverrides),
+    listOwnModels: listModels(telling),
+    tellOwnModel: tellModel(telling),
     findPrompt: findPrompt(prompts, newer),
     renderRequest: renderRequest(prompts, newer),
     usePrompt: usePrompt(prompts, newer),
     answerRendered,
-    routeToTarget: routeToTarget(routing),
+    routeToTarget: routes,
     ...agentStages(env, {
       pools,
       hostRules,
@@ -440,6 +447,7 @@ export async function wire(
       realtime: realtime.pipelines,
       explain: createExplain(explaining),
       estimate: createEstimate(explaining),
+      tokenize: createTokenize(explaining),
       explainMcp: explainMcp({ ...deciding, meter, access: mcp.access, whose: mcp.whose }),
     },
     adminApi: env.ADMIN_API_ON_GATEWAY ? 'here' : 'elsewhere',

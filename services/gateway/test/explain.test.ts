@@ -132,6 +132,17 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
       // 0.15 and 0.60 USD for a million tokens.
       expect(known?.cost_nano_usd).toBe((known?.input_tokens ?? 0) * 150 + 100 * 600);
       expect((await estimate('a-model-of-nobody'))?.cost_nano_usd).toBeNull();
+      const tokens: unknown = await explain({ body }, '/v1/gateway/tokenize');
+      expect(tokens).toMatchObject({
+        object: 'tokens',
+        model: 'gpt-4o-mini',
+        input_tokens: known?.input_tokens,
+        input_tokens_max: known?.high.input_tokens,
+        method: 'estimate',
+      });
+      expect(await explain({}, '/v1/gateway/tokenize/embeddings')).toMatchObject({
+        endpoint: 'embed',
+      });
     });
 
     it('says which model of which saved provider a name stands for', async () => {

@@ -527,6 +527,15 @@ describe('an owner that is a saved provider', () => {
   });
 });
 
+/** Some at a time. */
+async function eachOf(number: number, work: (at: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    for (let at = next++; at < number; at = next++) await work(at);
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+}
+
 it(`is found in the ledger with Redis flushed and gateways restarted (${count})`, async () => {
   const stored = async () => {
     const text = await (await fetch(`${scenario.stack.dataServiceUrl}/metrics`)).text();
@@ -546,15 +555,15 @@ it(`is found in the ledger with Redis flushed and gateways restarted (${count})`
   };
   const before = await stored();
   const ids: { response: string; conversation: string }[] = [];
-  for (let at = 0; at < count; at += 1) {
+  await eachOf(count, async (at) => {
     const gateway = at % gateways;
     const body = { model: 'gpt-5', input: 'Hi' };
     ids.push({
       response: await make('/v1/responses', body, gateway),
       conversation: await make('/v1/conversations', {}, gateway),
     });
-  }
-  await eventually(async () => (await stored()) >= before + 2 * count, { timeoutMs: 30_000 });
+  });
+  await eventually(async () => (await stored()) >= before + 2 * count, { timeoutMs: 120_000 });
   const followUps = async ({ response, conversation }: (typeof ids)[number], gateway: number) => {
     const next = await ask('/v1/responses', spread(), {
       gateway,
@@ -567,12 +576,13 @@ it(`is found in the ledger with Redis flushed and gateways restarted (${count})`
     return [next, added] as const;
   };
   await forget();
-  for (const [at, each] of ids.entries()) {
+  await eachOf(count, async (at) => {
+    const each = ids[at] ?? { response: '', conversation: '' };
     const [next, added] = await followUps(each, (at + 1) % gateways);
     const owner = kept.findIndex((objects) => objects.has(each.response));
     expect(kept[owner]?.has(await idOf(next)), 'made where the first is').toBe(true);
     expect(added.status).toBe(200);
-  }
+  });
   const others = await scenario.admin<{ id: string; workspace_id?: string }>(
     'POST',
     '/admin/workspaces',
@@ -607,4 +617,4 @@ it(`is found in the ledger with Redis flushed and gateways restarted (${count})`
     async () => first !== undefined && (await followUps(first, 0)).every(({ ok }) => ok),
     { timeoutMs: 20_000 },
   );
-}, 600_000);
+}, 1_800_000);

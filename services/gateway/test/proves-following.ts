@@ -38,6 +38,8 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
     let made = 0;
     upstream.handle(({ method, path }) => {
       const [, , root = '', ...rest] = path.split('/');
+      if (root === 'models')
+        return json(200, { object: 'list', data: [{ id: 'own-1', created: 7 }] });
       const isRun = root === 'threads';
       if (method === 'POST') made += 1;
       const id = method === 'POST' ? `${isRun ? 'run' : 'resp'}_followed_${made}` : rest.at(-1);
@@ -142,6 +144,14 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
       state: 'gone',
       reason: 'auth.invalid_key',
     });
+  });
+
+  it('is at a provider whose models are those that it lists itself', async () => {
+    const { data } = await scenario()
+      .call('/v1/models?provider=going-on', { method: 'GET', host: null })
+      .then((response) => response.json() as Promise<{ data: object[] }>);
+    expect(data).toMatchObject([{ id: '@going-on/own-1', created: 7 }]);
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer sk-saved');
   });
 
   it('is not followed where the caller brought the credential', async () => {

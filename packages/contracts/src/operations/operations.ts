@@ -188,6 +188,15 @@ const rows = {
     spends: 'nothing',
     repeat: 'safe',
   },
+  tokenize: {
+    about: 'decision',
+    at: 'POST /v1/gateway/tokenize/*',
+    body: 'json',
+    errors: 'openai',
+    scopes: inference,
+    spends: 'nothing',
+    repeat: 'safe',
+  },
   /** One JSON-RPC message: a call of a tool, a list, an answer to what the server asked. */
   mcpMessage: {
     ...tools,

@@ -20,6 +20,9 @@ export interface Serving {
   readonly atMs: number;
 }
 
+/** What of a target decides its prices. */
+type Priced = Pick<Target, 'saved' | 'entry' | 'servedModel'>;
+
 interface KnownRates {
   readonly rates: Rates;
   /** Without what the administrators multiply by; undefined when they do not. */
@@ -66,6 +69,12 @@ export class PriceList {
     return { cost, layer, version, region: serving.region, multiplier };
   }
 
+  /** What a model costs at a provider; undefined = no price is known. */
+  rates(target: Priced): Rates | undefined {
+    const serving = { model: target.servedModel, tier: '', region: '', atMs: Date.now() };
+    return this.#ratesOf(target, serving)?.rates;
+  }
+
   /** What so much would cost at a target, in nano-USD; undefined = no price is known. */
   estimate(
     target: Target,
@@ -77,7 +86,7 @@ export class PriceList {
     return this.price(target, counted, serving)?.cost.totalNanoUsd;
   }
 
-  #ratesOf(target: Target, serving: Serving): KnownRates | undefined {
+  #ratesOf(target: Priced, serving: Serving): KnownRates | undefined {
     if (this.#count >= ratesMax || performance.now() - this.#emptiedAt > ratesTtlMs) this.forget();
     const payee = target.saved ?? target.entry;
     let known = this.#known.get(payee);
@@ -94,7 +103,7 @@ export class PriceList {
     return found;
   }
 
-  #lookUp(target: Target, serving: Serving): KnownRates | undefined {
+  #lookUp(target: Priced, serving: Serving): KnownRates | undefined {
     const { saved, entry, servedModel } = target;
     const custom = saved?.prices.get(servedModel);
     const multipliers = saved?.multipliers;
@@ -118,7 +127,7 @@ export class PriceList {
 }
 
 /** The name alone for nearly every call: nothing is put together for it. */
-function keyOf({ servedModel }: Target, { model, tier, region }: Serving): string {
+function keyOf({ servedModel }: Priced, { model, tier, region }: Serving): string {
   return model === servedModel && region === '' && (tier === '' || tier === 'standard')
     ? model
     : `${servedModel}|${model}|${tier}|${region}`;

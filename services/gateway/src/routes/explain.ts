@@ -7,6 +7,7 @@ import { type ModelCall, modelCall } from '../exchange/subject.ts';
 import { estimateIn } from '../pipeline/explain/estimate-in.ts';
 import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
 import type { Explanation } from '../pipeline/explain/explanation.ts';
+import { tokensIn } from '../pipeline/explain/tokens-in.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
 
@@ -22,6 +23,11 @@ export function createExplain(deps: DecisionDeps) {
 /** `POST /v1/estimate`: of the same, what the request is likely to use, and which limits would refuse it. */
 export function createEstimate(deps: DecisionDeps) {
   return decision('/v1/estimate', deps, estimateIn);
+}
+
+/** `POST /v1/gateway/tokenize`: of the same, how many tokens it would send. */
+export function createTokenize(deps: DecisionDeps) {
+  return decision('/v1/gateway/tokenize', deps, tokensIn);
 }
 
 export interface DecisionDeps extends ExplainDeps {

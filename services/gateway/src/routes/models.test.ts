@@ -1,7 +1,11 @@
+import { PriceBook } from '@sluice/pricing';
 import { readModelOverrides } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, refusal } from '../../test/exchange.ts';
+import { PriceList } from '../money/price-list.ts';
 import { listModels, tellModel } from './models.ts';
+import type { ModelTellers } from './own-models.ts';
+import { UpstreamModels } from './upstream-models.ts';
 
 const models = [
   { slug: 'claude-opus-5-5', enabled: true },
@@ -10,10 +14,18 @@ const models = [
 ];
 const providers = [{ slug: 'vendor', providerId: 'anthropic', models }];
 
-async function listed(overrides?: string, search = '', over: object = { providers }) {
+async function listed(
+  overrides?: string,
+  search = '',
+  over: object = { providers },
+  tellers: ModelTellers = {},
+) {
   const bundle = exampleBundle(over as never);
   const exchange = exampleExchange({ endpoint: 'listModels', method: 'GET', bundle, search });
-  const list = listModels(overrides === undefined ? undefined : readModelOverrides(overrides));
+  const list = listModels({
+    ...tellers,
+    overrides: overrides === undefined ? undefined : readModelOverrides(overrides),
+  });
   const reply = await list(exchange, () => {
     throw new Error('the list is our own');
   });
@@ -46,6 +58,99 @@ describe('GET /v1/models', () => {
     };
     const [, writer] = await listed(JSON.stringify(file));
     expect(writer?.facts).toMatchObject({ model: 'claude-opus-4-7', prefill: true });
+  });
+});
+
+describe('what a model costs and how old it is', () => {
+  it('is told where it is known', async () => {
+    const named = ['gpt-4o-mini-2024-07-18', 'unheard-of-2024-02-31'];
+    const rows = named.map((slug) => ({ slug, enabled: true }));
+    const own = {
+      providers: [{ slug: 'vendor', providerId: 'openai', provider: 'openai', models: rows }],
+    };
+    const prices = new PriceList(new PriceBook());
+    const [mini, unknown] = await listed(undefined, '', own, { prices });
+    expect(mini).toMatchObject({
+      created: Date.UTC(2024, 6, 18) / 1000,
+      prices: {
+        currency: 'USD',
+        input_per_million: 0.15,
+        output_per_million: 0.6,
+        layer: 'catalogue',
+      },
+    });
+    expect(unknown).toMatchObject({ created: 0 });
+    expect(unknown).not.toHaveProperty('prices');
+  });
+});
+
+describe('the models of a provider of which no list of ours knows', () => {
+  const over = () => ({
+    bundle: exampleBundle({
+      providers: [
+        {
+          slug: 'own',
+          providerId: 'openai',
+          provider: 'openai',
+          customHost: 'https://models.example/v1',
+          allowAllModels: true,
+          models: [],
+        },
+      ],
+    } as never),
+  });
+  const list = async (upstream: UpstreamModels, { bundle } = over()) => {
+    const exchange = exampleExchange({ endpoint: 'listModels', method: 'GET', bundle });
+    const reply = await listModels({ upstream })(exchange, () => Promise.reject(new Error('no')));
+    const { data } = JSON.parse(String(reply.kind === 'body' && reply.body));
+    return data.map(({ id, created }: { id: string; created: number }) => [id, created]);
+  };
+  const answerOf = (data: unknown) => ({
+    kind: 'body' as const,
+    status: 200,
+    headers: {},
+    body: Buffer.from(JSON.stringify({ object: 'list', data })),
+  });
+
+  it('are those that it lists, asked for once, and shown while they are asked for anew', async () => {
+    const asked: string[] = [];
+    let nowMs = 0;
+    let data: unknown = [{ id: 'a', created: 7 }, { id: 'b', created: '7' }, { id: 8 }, null];
+    const upstream = new UpstreamModels({
+      async ask({ arrival }) {
+        asked.push(`${arrival.method} ${arrival.caller.provider} ${Object.keys(arrival.headers)}`);
+        return answerOf(data);
+      },
+      logger: { warn() {} },
+      now: () => nowMs,
+    });
+    const same = over();
+    const both = await Promise.all([list(upstream, same), list(upstream, same)]);
+    expect(both).toEqual([
+      both[0],
+      [
+        ['@own/a', 7],
+        ['@own/b', 0],
+      ],
+    ]);
+    expect(asked).toEqual(['GET @own x-service-provider']);
+    nowMs = 601_000;
+    data = [{ id: 'c' }];
+    expect(await list(upstream, same)).toEqual(both[0]);
+    expect(await list(upstream, same)).toEqual([['@own/c', 0]]);
+    nowMs = 1_300_000;
+    data = 'none';
+    for (let each = 0; each < 3; each += 1)
+      expect(await list(upstream, same)).toEqual([['@own/c', 0]]);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('are those of the catalogue while it does not answer', async () => {
+    const upstream = new UpstreamModels({
+      ask: () => Promise.reject(new Error('away')),
+      logger: { warn() {} },
+    });
+    expect((await list(upstream)).length).toBeGreaterThan(5);
   });
 });
 
@@ -107,7 +212,7 @@ describe('a list of models', () => {
       pathname: `/v1/models/${model}`,
       bundle: exampleBundle(over as never),
     });
-    return tellModel(undefined)(exchange, () => {
+    return tellModel({})(exchange, () => {
       throw new Error('it is our own');
     });
   };

@@ -1,21 +1,32 @@
+import { setImmediate } from 'node:timers/promises';
 import { matchObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { JsonObject, ModelOverrides } from '@sluice/providers';
+import type { JsonObject } from '@sluice/providers';
 import type { SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
-import { chosen, modelOf, modelsOf, readModelsQuery, shownModel } from './own-models.ts';
+import {
+  chosen,
+  isToBeAsked,
+  type ModelTellers,
+  modelOf,
+  modelsOf,
+  readModelsQuery,
+  shownModel,
+} from './own-models.ts';
+
+const modelsAtOnce = 20;
 
 /**
  * `GET /v1/models` without a provider: the models this workspace may use, as
  * `@provider-slug/model`. With one, the request goes to that provider. Listed
  * are the models an admin has named; of a provider that allows all and names none, those of
- * the catalogue of prices. Each tells what is known of what it takes.
+ * the catalogue of prices, or, where that knows nothing of it, those that it lists itself. Each tells what is known of what it takes and costs.
  */
-export function listModels(overrides: ModelOverrides | undefined): Stage {
+export function listModels(tellers: ModelTellers): Stage {
   return async (exchange, next) => {
-    return asksProvider(exchange) ? next() : ownModels(exchange, overrides);
+    return asksProvider(exchange) ? next() : ownModels(exchange, tellers);
   };
 }
 
@@ -50,15 +61,25 @@ function namedProviders({
   return slugs.length === 0 ? undefined : new Set(slugs);
 }
 
-function ownModels(exchange: Exchange, overrides: ModelOverrides | undefined): Reply {
+async function ownModels(exchange: Exchange, tellers: ModelTellers): Promise<Reply> {
+  const { upstream } = tellers;
   const query = readModelsQuery(exchange.subject.search);
   const named = namedProviders(exchange);
-  const models = providersIn(exchange)
-    .filter(({ slug }) => named === undefined || named.has(slug))
-    .flatMap(modelsOf);
+  const providers = providersIn(exchange).filter(
+    ({ slug }) =>
+      (named === undefined || named.has(slug)) &&
+      (query.provider === undefined || query.provider === slug),
+  );
+  await upstream?.look(exchange, providers.filter(isToBeAsked));
+  const models = providers.flatMap((provider) => modelsOf(provider, upstream));
   const found = chosen(models, query);
   const end = query.limit === undefined ? undefined : query.offset + query.limit;
-  const data = found.slice(query.offset, end).map((model) => shownModel(model, overrides));
+  const data: JsonObject[] = [];
+  for (const model of found.slice(query.offset, end)) {
+    data.push(shownModel(model, tellers));
+    // A look at the book takes up to a millisecond, and others wait.
+    if (data.length % modelsAtOnce === 0) await setImmediate();
+  }
   const total = found.length;
   return answer({ object: 'list', total, total_count: total, data });
 }
@@ -77,7 +98,7 @@ function answer(document: JsonObject): Reply {
  * `GET /v1/models/{model}`: what is known of one of the workspace's models, as
  * `@provider-slug/model` or by its name alone. With a provider, the request goes to that one.
  */
-export function tellModel(overrides: ModelOverrides | undefined): Stage {
+export function tellModel(tellers: ModelTellers): Stage {
   return async (exchange, next) => {
     const { method, pathname } = exchange.arrival;
     const name = matchObject(method, pathname)?.parameters.model ?? '';
@@ -92,7 +113,7 @@ export function tellModel(overrides: ModelOverrides | undefined): Stage {
     const found = providers.flatMap(
       (provider) =>
         (slug === undefined
-          ? modelsOf(provider).find((one) => one.slug === model)
+          ? modelsOf(provider, tellers.upstream).find((one) => one.slug === model)
           : modelOf(provider, model)) ?? [],
     );
     const [first] = found;
@@ -101,6 +122,6 @@ export function tellModel(overrides: ModelOverrides | undefined): Stage {
         field: 'path.model',
         message: `This workspace has no model "${name.slice(0, 120)}"; GET /v1/models lists those it has.`,
       });
-    return answer(shownModel(first, overrides));
+    return answer(shownModel(first, tellers));
   };
 }

@@ -3,6 +3,8 @@ import { type CataloguedModel, cataloguedModels } from '@sluice/pricing';
 import { factsOfModel, type JsonObject, type ModelOverrides, shownFacts } from '@sluice/providers';
 import type { SavedProvider } from '../compiled/compiled-bundle.ts';
 import { modelKey } from '../compiled/model-key.ts';
+import type { PriceList } from '../money/price-list.ts';
+import type { UpstreamModel, UpstreamModels } from './upstream-models.ts';
 
 /** A model that a workspace may use, as lists tell it. */
 export interface OwnModel {
@@ -10,18 +12,49 @@ export interface OwnModel {
   readonly slug: string;
   /** What the catalogue of prices says of it; undefined = an admin named it. */
   readonly catalogued: CataloguedModel | undefined;
+  /** As its provider lists it; undefined = it was not asked, or does not list it. */
+  readonly listed?: UpstreamModel | undefined;
+}
+
+/** Who tells what of models. */
+export interface ModelTellers {
+  readonly overrides?: ModelOverrides | undefined;
+  readonly prices?: Pick<PriceList, 'rates'>;
+  readonly upstream?: UpstreamModels;
+}
+
+/** Whether only the provider itself can tell its models: it allows all, and what it serves is in no list of ours. */
+export function isToBeAsked({
+  models,
+  allowAllModels,
+  providerId,
+  customHost,
+  entry,
+}: SavedProvider): boolean {
+  if (models.size > 0 || !allowAllModels || entry === undefined) return false;
+  return customHost !== '' || cataloguedModels(providerId).length === 0;
 }
 
 /**
  * The models of a provider: those that its admins named; of one that allows all
  * and names none, those that the catalogue knows of it and nobody switched off.
  */
-export function modelsOf(provider: SavedProvider): OwnModel[] {
+export function modelsOf(provider: SavedProvider, upstream?: UpstreamModels): OwnModel[] {
   const named = [...provider.models.values()];
   if (named.length > 0 || !provider.allowAllModels)
     return named
       .filter(({ enabled }) => enabled)
       .map(({ slug }) => ({ provider, slug, catalogued: cataloguedOf(provider, slug) }));
+  const listed = isToBeAsked(provider) ? (upstream?.listOf(provider) ?? []) : [];
+  if (listed.length > 0)
+    return listed
+      .filter(({ id }) => !provider.modelsOff.has(modelKey(id)))
+      .map((one) => ({
+        provider,
+        slug: one.id,
+        catalogued: cataloguedOf(provider, one.id),
+        listed: one,
+      }));
   return cataloguedModels(provider.providerId)
     .filter(({ id }) => !provider.modelsOff.has(modelKey(id)))
     .map((catalogued) => ({ provider, slug: catalogued.id, catalogued }));
@@ -41,15 +74,15 @@ function cataloguedOf({ providerId }: SavedProvider, slug: string): CataloguedMo
 
 /** The published fields, and what is known beside them. */
 export function shownModel(
-  { provider, slug, catalogued }: OwnModel,
-  overrides: ModelOverrides | undefined,
+  { provider, slug, catalogued, listed }: OwnModel,
+  { overrides, prices }: ModelTellers,
 ): JsonObject {
   const facts = factsOfModel(slug, overrides);
   const contextTokens = facts?.contextTokens ?? catalogued?.contextTokens;
   const told: JsonObject = {
     id: `@${provider.slug}/${slug}`,
     object: 'model',
-    created: 0,
+    created: listed?.created || dayInName(slug),
     owned_by: provider.providerId,
     slug,
     provider: provider.slug,
@@ -59,7 +92,49 @@ export function shownModel(
   if (facts?.outputTokensMax !== undefined) told.output_tokens_max = facts.outputTokensMax;
   if (facts?.endpoints !== undefined) told.endpoints = [...facts.endpoints];
   if (catalogued?.isDeprecated === true) told.deprecated = true;
+  const cost = prices === undefined ? undefined : shownPrices(provider, slug, prices);
+  if (cost !== undefined) told.prices = cost;
   if (facts !== undefined) told.facts = shownFacts(facts);
+  return told;
+}
+
+/** Unix s of the day that the name of a snapshot says, as `gpt-4o-2024-08-06` does; 0 = it says none. */
+function dayInName(slug: string): number {
+  const [, year, month, day] = /[-@](20\d\d)-?([01]\d)-?([0-3]\d)(?!\d)/.exec(slug) ?? [];
+  if (year === undefined) return 0;
+  const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(day);
+  return isDay ? date.getTime() / 1000 : 0;
+}
+
+/** Dollars for a million tokens, as the records are priced: the standard tier, without a region. */
+function shownPrices(
+  saved: SavedProvider,
+  slug: string,
+  prices: Pick<PriceList, 'rates'>,
+): JsonObject | undefined {
+  const { entry } = saved;
+  if (entry === undefined) return undefined;
+  const rates = prices.rates({ saved, entry, servedModel: slug });
+  const [first] = rates?.tiers ?? [];
+  if (rates === undefined || first === undefined) return undefined;
+  const perMillion = (nanoUsd: number) => Number((nanoUsd / 1000).toPrecision(12));
+  const told: JsonObject = {
+    currency: 'USD',
+    input_per_million: perMillion(first.input),
+    output_per_million: perMillion(first.output),
+    cache_read_per_million: perMillion(first.cacheRead),
+    cache_write_per_million: perMillion(first.cacheWrite),
+  };
+  if (rates.requestNanoUsd > 0) told.per_request = rates.requestNanoUsd / 1e9;
+  if (rates.tiers.length > 1)
+    told.tiers = rates.tiers.slice(1).map(({ aboveInputTokens, input, output }) => ({
+      above_input_tokens: aboveInputTokens,
+      input_per_million: perMillion(input),
+      output_per_million: perMillion(output),
+    }));
+  told.layer = rates.layer;
+  told.version = rates.version;
   return told;
 }
 

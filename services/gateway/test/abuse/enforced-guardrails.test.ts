@@ -158,6 +158,7 @@ const ways: Record<Exclude<OperationId, ObjectOperationId>, Way | string> = {
   promptRender: 'asks no model',
   estimate: 'asks no model',
   explain: 'asks no model',
+  tokenize: 'asks no model',
   mcpMessage: 'asks no model',
   mcpStream: 'asks no model',
   mcpEnd: 'asks no model',
