@@ -576,13 +576,22 @@ it(`is found in the ledger with Redis flushed and gateways restarted (${count})`
     return [next, added] as const;
   };
   await forget();
+  let comeAgain = 0;
   await eachOf(count, async (at) => {
     const each = ids[at] ?? { response: '', conversation: '' };
-    const [next, added] = await followUps(each, (at + 1) % gateways);
+    let [next, added] = await followUps(each, (at + 1) % gateways);
+    // On a machine that is busy with all of this an answer may take longer than its deadline: it says so, and when to come again.
+    for (let again = 0; next.status + added.status > 400 && again < 20; again += 1) {
+      expect([next.status, added.status]).toContain(503);
+      comeAgain += 1;
+      await delay(1_000);
+      [next, added] = await followUps(each, (at + 1) % gateways);
+    }
     const owner = kept.findIndex((objects) => objects.has(each.response));
     expect(kept[owner]?.has(await idOf(next)), 'made where the first is').toBe(true);
     expect(added.status).toBe(200);
   });
+  if (gateways > 2) process.stdout.write(`${comeAgain} of ${count} were told to come again\n`);
   const others = await scenario.admin<{ id: string; workspace_id?: string }>(
     'POST',
     '/admin/workspaces',

@@ -13,7 +13,7 @@ import { createAdminForwarder } from './admin.ts';
 const deps: Partial<AppDeps> = {
   headerPrefixes: canonicalHeaderPrefixes,
   forwardAdmin: (req, res) => void res.end(`control plane: ${req.originalUrl}`),
-  pipelines: {} as AppDeps['pipelines'],
+  pipelines: { realtime: {} } as AppDeps['pipelines'],
 };
 const server = createServer(createApp(deps as AppDeps));
 let origin: string;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { PriceBook } from '@sluice/pricing';
 import { readModelOverrides } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
@@ -119,7 +120,10 @@ describe('the models of a provider of which no list of ours knows', () => {
     const upstream = new UpstreamModels({
       async ask({ arrival }) {
         asked.push(`${arrival.method} ${arrival.caller.provider} ${Object.keys(arrival.headers)}`);
-        return answerOf(data);
+        // Later than whoever is shown what is old.
+        const told = answerOf(data);
+        await delay(5);
+        return told;
       },
       logger: { warn() {} },
       now: () => nowMs,
@@ -137,11 +141,14 @@ describe('the models of a provider of which no list of ours knows', () => {
     nowMs = 601_000;
     data = [{ id: 'c' }];
     expect(await list(upstream, same)).toEqual(both[0]);
+    await delay(20);
     expect(await list(upstream, same)).toEqual([['@own/c', 0]]);
     nowMs = 1_300_000;
     data = 'none';
-    for (let each = 0; each < 3; each += 1)
+    for (let each = 0; each < 3; each += 1) {
       expect(await list(upstream, same)).toEqual([['@own/c', 0]]);
+      await delay(20);
+    }
     expect(asked).toHaveLength(3);
   });
 
