@@ -6,6 +6,8 @@ const prefixes = {
   batch: 'batch_svc_',
   response: 'resp_svc_',
   conversation: 'conv_svc_',
+  upload: 'upload_svc_',
+  part: 'part_svc_',
 } as const;
 
 export type StoredKind = keyof typeof prefixes;

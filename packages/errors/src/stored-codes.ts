@@ -42,6 +42,13 @@ export const storedCodes = {
     'The conversation has no such item.',
     'not_found_error',
   ),
+  'upload.not_found': refused(404, 'There is no such upload.', 'not_found_error'),
+  'upload.not_pending': refused(
+    409,
+    'The upload takes no more: it was completed or cancelled, has expired, or is being completed.',
+    'conflict_error',
+  ),
+  'upload.parts_invalid': refused(400, 'The parts do not make the file that was announced.'),
   'batch.not_found': refused(404, 'There is no such batch.', 'not_found_error'),
   'batch.needs_key': refused(
     400,

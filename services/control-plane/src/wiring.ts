@@ -38,6 +38,7 @@ import { createApp } from './app.ts';
 import { batchHandlers } from './batches/batch-service.ts';
 import { fileHandlers } from './batches/file-service.ts';
 import { jobHandlers } from './batches/job-service.ts';
+import { uploadHandlers } from './batches/upload-service.ts';
 import { Barriers } from './config-sync/barriers.ts';
 import { createChangeFeed } from './config-sync/change-feed.ts';
 import { createQuestionMetrics } from './config-sync/metrics.ts';
@@ -345,6 +346,19 @@ export function wire(
           },
         );
 
+  const files = {
+    client,
+    vault,
+    now,
+    filesMax: env.FILES_PER_WORKSPACE_MAX,
+    keptMs: env.FILE_KEEP_DAYS * 86_400_000,
+    responses: {
+      countMax: env.RESPONSES_PER_WORKSPACE_MAX,
+      bytesMax: env.RESPONSES_BYTES_PER_WORKSPACE_MAX,
+      keptMs: env.RESPONSE_KEEP_DAYS * 86_400_000,
+    },
+  };
+
   return [
     airGapPart({
       isOn: env.AIRGAP,
@@ -429,21 +443,8 @@ export function wire(
             },
           }),
         ),
-        served(
-          jobs.FileService,
-          fileHandlers({
-            client,
-            vault,
-            now,
-            filesMax: env.FILES_PER_WORKSPACE_MAX,
-            keptMs: env.FILE_KEEP_DAYS * 86_400_000,
-            responses: {
-              countMax: env.RESPONSES_PER_WORKSPACE_MAX,
-              bytesMax: env.RESPONSES_BYTES_PER_WORKSPACE_MAX,
-              keptMs: env.RESPONSE_KEEP_DAYS * 86_400_000,
-            },
-          }),
-        ),
+        served(jobs.FileService, fileHandlers(files)),
+        served(jobs.UploadService, uploadHandlers(files)),
         served(
           jobs.BatchService,
           batchHandlers({

@@ -1,20 +1,34 @@
+import { createHash } from 'node:crypto';
 import Anthropic, { toFile as toAnthropicFile } from '@anthropic-ai/sdk';
-import { type RecordedRequest, startS3, type TestS3 } from '@sluice/testkit';
+import {
+  json,
+  type RecordedRequest,
+  startGcs,
+  startS3,
+  startUpstream,
+  type TestGcs,
+  type TestS3,
+} from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, type Scenario, startScenario } from './scenario.ts';
-import { anthropicVendor, partsOf } from './vendor-files.ts';
+import { anthropicVendor, cohereVendor, fireworksVendor, partsOf } from './vendor-files.ts';
 
 /** Files at providers, each in its own words, behind OpenAI's client. */
 
 let s: Scenario;
 let s3: TestS3;
+let gcs: TestGcs;
 
 beforeAll(async () => {
-  [s, s3] = await Promise.all([startScenario({ logStore: true, lazyLedger: true }), startS3()]);
+  [s, s3, gcs] = await Promise.all([
+    startScenario({ logStore: true, lazyLedger: true }),
+    startS3(),
+    startGcs(),
+  ]);
 });
 afterAll(async () => {
-  await Promise.all([s?.stop(), s3?.close()]);
+  await Promise.all([s?.stop(), s3?.close(), gcs?.close()]);
 });
 
 function clientOf(config: object, headers: Record<string, string> = {}, apiKey?: string): OpenAI {
@@ -281,5 +295,330 @@ describe('files at Anthropic', () => {
       status: 404,
     });
     expect(await files.delete(file.id)).toMatchObject({ type: 'file_deleted' });
+  });
+});
+
+describe('files at Vertex AI, which are objects in a bucket', () => {
+  const vertex = (over: object = {}) => ({
+    provider: 'vertex-ai',
+    api_key: gcs.token,
+    custom_host: gcs.origin,
+    vertex_project_id: 'project',
+    vertex_storage_bucket_name: gcs.bucket,
+    ...over,
+  });
+
+  it('go up in chunks, again where one was not taken whole, and come back', async () => {
+    const client = clientOf(vertex(), { 'x-service-provider-file-name': 'night/ü (1).bin' });
+    const content = Buffer.alloc(5 * 1024 * 1024 + 5, 'some bytes ');
+    gcs.takeNext(3 * 256 * 1024);
+    const file = await client.files.create({
+      file: await toFile(content, 'any.bin', { type: 'text/plain' }),
+      purpose: 'user_data',
+    });
+    expect(file).toMatchObject({
+      id: encodeURIComponent(`gs://${gcs.bucket}/night/ü (1).bin`),
+      bytes: content.length,
+      created_at: 1_793_700_000,
+      filename: 'any.bin',
+    });
+    const kept = gcs.objects.get('night/ü (1).bin');
+    expect([kept?.content.equals(content), kept?.type]).toEqual([true, 'text/plain']);
+    expect([gcs.refusals, gcs.openUploads]).toEqual([[], 0]);
+    // A chunk that is the last and whole, and nothing at all, end as well.
+    for (const size of [4 * 1024 * 1024, 0]) {
+      const other = await client.files.create({
+        file: await toFile(Buffer.alloc(size), 'x'),
+        purpose: 'user_data',
+      });
+      expect(other.bytes).toBe(size);
+    }
+    gcs.objects.set('night/ü (1).bin', { content, type: 'text/plain' });
+    expect(await client.files.retrieve(file.id)).toMatchObject({ bytes: content.length });
+    const part = await call('GET', `/files/${file.id}/content`, vertex(), { range: 'bytes=-4' });
+    expect([part.status, await part.text()]).toEqual([206, content.toString('latin1').slice(-4)]);
+    const stranger = clientOf(vertex(), {}, await otherKey());
+    await expect(stranger.files.content(file.id)).rejects.toMatchObject({ status: 404 });
+    expect(await client.files.delete(file.id)).toMatchObject({ deleted: true });
+    await expect(client.files.retrieve(file.id)).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('No such object'),
+    });
+  });
+
+  it('take the upload back where a row cannot be read', async () => {
+    const form = new FormData();
+    form.set('file', new Blob([`${batchLine(1)}\n{"custom_id":"x","url":"/v1/files","body":{}}`]));
+    form.set('purpose', 'batch');
+    const refused = await call(
+      'POST',
+      '/files',
+      vertex(),
+      { 'x-service-provider-model': 'gemini-2.5-pro' },
+      form,
+    );
+    expect((await errorOf(refused)).param).toMatch(/^line 2/);
+    expect(gcs.openUploads).toBe(0);
+  });
+});
+
+describe('files that are datasets', () => {
+  const fireworks = () => ({
+    provider: 'fireworks-ai',
+    api_key: 'fw-key',
+    custom_host: `${s.upstream.url}/v1`,
+    fireworks_account_id: 'acme',
+  });
+
+  it('go to Fireworks by an address that is signed for their length, or in one request', async () => {
+    // The address that is signed is another host's, which is shown no key.
+    const store = await startUpstream();
+    const vendor = fireworksVendor(() => store.url);
+    store.handle(vendor);
+    s.upstream.handle(vendor);
+    const rows = Buffer.from('{"messages":[]}\n'.repeat(3));
+    const send = async (headers = {}) =>
+      clientOf(fireworks(), headers).files.create({
+        file: await toFile(rows, 'rows.jsonl'),
+        purpose: 'fine-tune',
+      });
+    const sized = await send({ 'x-service-file-upload-size': String(rows.length) });
+    const whole = await send();
+    const client = clientOf(fireworks());
+    for (const { id, bytes } of [sized, whole]) {
+      expect(bytes).toBe(rows.length);
+      expect(await client.files.retrieve(id)).toMatchObject({ id, status: 'processed' });
+      expect(await (await client.files.content(id)).text()).toBe(rows.toString());
+    }
+    await expect(send({ 'x-service-file-upload-size': '7' })).rejects.toMatchObject({
+      status: 400,
+      param: 'x-service-file-upload-size',
+    });
+    // The dataset of the one that failed is gone.
+    expect((await client.files.list()).data.map(({ id }) => id)).toEqual([sized.id, whole.id]);
+    expect((await client.files.list({ limit: 1, after: sized.id })).data).toHaveLength(1);
+    expect(await client.files.delete(sized.id)).toMatchObject({ deleted: true });
+    await store.close();
+  });
+
+  it('go to Cohere in rows of its own', async () => {
+    s.upstream.handle(cohereVendor());
+    const client = clientOf(
+      { provider: 'cohere', api_key: 'co-key', custom_host: s.upstream.url },
+      { 'x-service-provider-model': 'embed-v4.0' },
+    );
+    const line = (at: number) =>
+      JSON.stringify({
+        custom_id: `line-${at}`,
+        method: 'POST',
+        url: '/v1/embeddings',
+        body: { model: 'embed-v4.0', input: `text ${at}` },
+      });
+    const file = await client.files.create({
+      file: await toFile(Buffer.from(`${line(1)}\n${line(2)}`), 'a.jsonl'),
+      purpose: 'batch',
+    });
+    const [part] = partsOf(s.upstream.requests.at(-1) as RecordedRequest);
+    expect(part?.content.toString()).toBe(
+      '{"text":"text 1","custom_id":"line-1"}\n{"text":"text 2","custom_id":"line-2"}\n',
+    );
+    expect(s.upstream.requests.at(-1)?.path).toContain('keep_fields=custom_id');
+    expect(await client.files.retrieve(file.id)).toMatchObject({
+      filename: 'a.jsonl',
+      bytes: part?.content.length,
+      status: 'processed',
+    });
+    expect((await client.files.list()).data).toHaveLength(1);
+    await expect(client.files.retrieve('ds-0')).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringContaining('dataset ds-0 not found'),
+    });
+  });
+});
+
+describe('files of vendors that follow OpenAI', () => {
+  const at = (provider: string) => ({
+    provider,
+    api_key: 'sk-like',
+    custom_host: `${s.upstream.url}/v1`,
+  });
+  const reply = { id: 'file-9', object: 'file', bytes: 1, purpose: 'batch-api', Processed: true };
+
+  it('have Mistral’s rows and Together’s words, and go on by paths', async () => {
+    s.upstream.handle(() => json(200, reply));
+    const mistral = clientOf(at('mistral-ai'));
+    await mistral.files.create({
+      file: await toFile(Buffer.from(batchLine(1)), 'a.jsonl'),
+      purpose: 'batch',
+    });
+    const sent = s.upstream.requests.at(-1) as RecordedRequest;
+    const parts = Object.fromEntries(partsOf(sent).map((part) => [part.name, part]));
+    expect(sent.path).toBe('/v1/files');
+    expect(parts.purpose?.content.toString()).toBe('batch');
+    expect(JSON.parse(parts.file?.content.toString() ?? '')).toMatchObject({
+      custom_id: 'line-1',
+      body: { max_tokens: 10 },
+    });
+    expect(parts.file?.content.toString()).not.toContain('"url"');
+
+    const made = await clientOf(at('together-ai')).files.create({
+      file: await toFile(Buffer.from(batchLine(1)), 'a.jsonl'),
+      purpose: 'batch',
+    });
+    expect(made).toMatchObject({ id: 'file-9', purpose: 'batch', status: 'processed' });
+    const together = s.upstream.requests.at(-1) as RecordedRequest;
+    expect(together.path).toBe('/v1/files/upload');
+    expect(
+      partsOf(together).map(({ name, content }) => [name, name === 'file' || content.toString()]),
+    ).toEqual([
+      ['file', true],
+      ['file_name', 'a.jsonl'],
+      ['file_type', 'jsonl'],
+      ['purpose', 'batch-api'],
+    ]);
+    await clientOf(at('together-ai')).files.retrieve('file-9');
+    expect(s.upstream.requests.at(-1)?.path).toBe('/v1/files/file-9');
+  });
+
+  it('pass byte by byte, and at Azure under its version', async () => {
+    s.upstream.handle(() => json(200, { id: 'file-1', object: 'file' }));
+    const azure = {
+      ...at('azure-openai'),
+      custom_host: `${s.upstream.url}/openai`,
+      azure_api_version: '2025-03-01-preview',
+    };
+    const body =
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="x"\r\n\r\nx\r\n--b--\r\n';
+    const answer = await s.call('/v1/files', {
+      host: null,
+      rawBody: body,
+      headers: {
+        'x-service-config': JSON.stringify(azure),
+        'content-type': 'multipart/form-data; boundary=b',
+      },
+    });
+    expect(answer.status).toBe(200);
+    const sent = s.upstream.requests.at(-1);
+    expect([sent?.path, sent?.body.toString(), sent?.headers['api-key']]).toEqual([
+      '/openai/files?api-version=2025-03-01-preview',
+      body,
+      'sk-like',
+    ]);
+    const upload = { id: 'upload_1', object: 'upload', file: { id: 'file-77', object: 'file' } };
+    s.upstream.handle(() => json(200, upload));
+    const client = clientOf(azure);
+    await client.uploads.create({
+      bytes: 1,
+      filename: 'x',
+      mime_type: 'text/plain',
+      purpose: 'batch',
+    });
+    await client.uploads.parts.create('upload_1', { data: await toFile(Buffer.from('x'), 'part') });
+    await client.uploads.complete('upload_1', { part_ids: ['part_1'] });
+    expect(s.upstream.requests.at(-1)?.path).toBe(
+      '/openai/uploads/upload_1/complete?api-version=2025-03-01-preview',
+    );
+    const stranger = clientOf(azure, {}, await otherKey());
+    for (const ask of [
+      () => stranger.files.retrieve('file-77'),
+      () => stranger.uploads.cancel('upload_1'),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 404 });
+    const lacking = await call(
+      'POST',
+      '/uploads',
+      at('groq') && { provider: 'groq', api_key: 'x' },
+    );
+    expect((await errorOf(lacking)).message).toMatch(/These do: openai, azure/);
+  });
+});
+
+describe('uploads in parts of the service’s own', () => {
+  const own = (apiKey = s.stack.credentials.workspace_key) =>
+    new OpenAI({ apiKey, baseURL: `${s.stack.gatewayUrls[0]}/v1`, maxRetries: 0 });
+  const create = (bytes: number, client = own()) =>
+    client.uploads.create({
+      bytes,
+      filename: 'lines.jsonl',
+      mime_type: 'text/jsonl',
+      purpose: 'batch',
+    });
+  const part = async (id: string, content: Buffer, client = own()) =>
+    (await client.uploads.parts.create(id, { data: await toFile(content, 'part') })).id;
+
+  it('are put together in the order in which they are named, and read in ranges', async () => {
+    const client = own();
+    const halves = [Buffer.alloc(4 * 1024 * 1024 + 1, 'a'), Buffer.alloc(1024, 'b')] as const;
+    const upload = await create(halves[0].length + halves[1].length);
+    expect(upload).toMatchObject({ object: 'upload', status: 'pending', filename: 'lines.jsonl' });
+    expect(upload.expires_at - upload.created_at).toBe(3600);
+    const second = await part(upload.id, halves[1]);
+    const first = await part(upload.id, halves[0]);
+    expect((await client.files.list()).data).toEqual([]);
+    for (const [body, code] of [
+      [{ part_ids: [first] }, 'upload.parts_invalid'],
+      [{ part_ids: [first, first] }, 'upload.parts_invalid'],
+      [{ part_ids: ['part_1'] }, 'request.invalid_field'],
+      [{ part_ids: [first, second], md5: '0'.repeat(32) }, 'upload.parts_invalid'],
+    ] as const)
+      await expect(client.uploads.complete(upload.id, body as never)).rejects.toMatchObject({
+        code,
+      });
+    const whole = Buffer.concat(halves);
+    const done = await client.uploads.complete(upload.id, {
+      part_ids: [first, second],
+      md5: createHash('md5').update(whole).digest('hex'),
+    });
+    expect(done).toMatchObject({
+      status: 'completed',
+      file: { bytes: whole.length, purpose: 'batch' },
+    });
+    const id = done.file?.id ?? '';
+    const kept = await client.files.content(id);
+    expect(Buffer.from(await kept.arrayBuffer()).equals(whole)).toBe(true);
+    expect(kept.headers.get('content-disposition')).toBe('attachment; filename="lines.jsonl"');
+    for (const [range, from, to] of [
+      [
+        `bytes=${4 * 1024 * 1024 - 2}-${4 * 1024 * 1024 + 2}`,
+        4 * 1024 * 1024 - 2,
+        4 * 1024 * 1024 + 3,
+      ],
+      ['bytes=-3', whole.length - 3, whole.length],
+      [`bytes=${whole.length - 1}-`, whole.length - 1, whole.length],
+    ] as const) {
+      const answer = await client.files.content(id, { headers: { range } });
+      expect([answer.status, await answer.text()]).toEqual([
+        206,
+        whole.toString('latin1', from, to),
+      ]);
+      expect(answer.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/${whole.length}`);
+    }
+    const beyond = client.files.content(id, { headers: { range: `bytes=${whole.length}-` } });
+    await expect(beyond).rejects.toMatchObject({ status: 416 });
+    await expect(client.uploads.complete(upload.id, { part_ids: [] })).rejects.toMatchObject({
+      code: 'upload.not_pending',
+    });
+    await expect(part(upload.id, halves[1])).rejects.toMatchObject({ code: 'upload.not_pending' });
+    await client.files.delete(id);
+  });
+
+  it('are nobody else’s, end when they are cancelled, and are asked for what they can be', async () => {
+    const upload = await create(3);
+    const stranger = own(await otherKey());
+    for (const ask of [
+      () => part(upload.id, Buffer.from('abc'), stranger),
+      () => stranger.uploads.cancel(upload.id),
+      () => stranger.uploads.complete(upload.id, { part_ids: [] }),
+      () => own().uploads.cancel('upload_1'),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 404, code: 'upload.not_found' });
+    expect(await own().uploads.cancel(upload.id)).toMatchObject({
+      status: 'cancelled',
+      file: null,
+    });
+    await expect(own().uploads.cancel(upload.id)).rejects.toMatchObject({ status: 409 });
+    await expect(create(10 ** 12)).rejects.toMatchObject({ code: 'file.too_large' });
+    await expect(create(-1)).rejects.toMatchObject({ param: 'body.bytes' });
+    await expect(create(1.5)).rejects.toMatchObject({ param: 'body.bytes' });
   });
 });

@@ -65,3 +65,113 @@ export function anthropicVendor() {
       : refuse(400, 'invalid_request_error', 'File is not downloadable');
   };
 }
+
+/** Fireworks' datasets: made, filled at an address that is signed for its length, or in one request, and told so. */
+export function fireworksVendor(signedAt: () => string) {
+  const sets = new Map<string, { content: Buffer | undefined; state: string; name: string }>();
+  const refuse = (status: number, message: string) => json(status, { code: 3, message });
+  return (request: RecordedRequest): UpstreamReply => {
+    const { method, path, headers, body } = request;
+    const signed = /^\/signed\/([^/?]+)\?size=(\d+)$/.exec(path);
+    if (signed !== null) {
+      if (headers.authorization !== undefined) return refuse(400, 'an address signed needs no key');
+      const set = sets.get(signed[1] ?? '');
+      if (method === 'GET') return bytes(200, set?.content ?? Buffer.alloc(0));
+      const size = signed[2] ?? '';
+      if (headers['x-goog-content-length-range'] !== `${size},${size}`)
+        return refuse(403, 'SignatureDoesNotMatch');
+      if (String(body.length) !== size) return refuse(400, 'EntityTooLarge');
+      if (set !== undefined) set.content = body;
+      return bytes(200, Buffer.alloc(0));
+    }
+    if (headers.authorization !== 'Bearer fw-key') return refuse(401, 'unauthenticated');
+    const [, id = '', verb = ''] =
+      /^\/v1\/accounts\/acme\/datasets(?:\/([^/:?]+))?(?::(\w+))?(?:\?.*)?$/.exec(path) ?? [];
+    const told = (of: string) => {
+      const set = sets.get(of);
+      const name = `accounts/acme/datasets/${of}`;
+      return {
+        name,
+        displayName: set?.name,
+        state: set?.state,
+        createTime: '2026-11-03T10:00:00Z',
+      };
+    };
+    if (method === 'POST' && id === '') {
+      const { datasetId, dataset } = request.json() as {
+        datasetId: string;
+        dataset: { displayName: string };
+      };
+      sets.set(datasetId, { content: undefined, state: 'UPLOADING', name: dataset.displayName });
+      return json(200, told(datasetId));
+    }
+    if (id === '') return json(200, { datasets: [...sets.keys()].map(told), nextPageToken: '' });
+    const set = sets.get(id);
+    if (set === undefined) return refuse(404, `dataset ${id} not found`);
+    if (verb === 'getUploadEndpoint') {
+      const [[file = '', size] = []] = Object.entries(
+        (request.json() as { filenameToSize: Record<string, number> }).filenameToSize,
+      );
+      return json(200, {
+        filenameToSignedUrls: { [file]: `${signedAt()}/signed/${id}?size=${size}` },
+      });
+    }
+    if (verb === 'getDownloadEndpoint')
+      return json(200, { filenameToSignedUrls: { x: `${signedAt()}/signed/${id}?size=0` } });
+    if (verb === 'upload') {
+      set.content = partsOf(request).find(({ name }) => name === 'file')?.content;
+      set.state = 'READY';
+      return json(200, { id, object: 'file' });
+    }
+    if (verb === 'validateUpload') {
+      if (set.content === undefined) return refuse(400, 'nothing was uploaded');
+      set.state = 'READY';
+      return json(200, {});
+    }
+    if (method === 'DELETE') {
+      sets.delete(id);
+      return json(200, {});
+    }
+    return json(200, told(id));
+  };
+}
+
+/** Cohere's datasets: a name and a type in the query, the rows as `data`. */
+export function cohereVendor() {
+  const sets = new Map<string, object>();
+  return (request: RecordedRequest): UpstreamReply => {
+    const { method, path, headers } = request;
+    if (headers.authorization !== 'Bearer co-key')
+      return json(401, { message: 'invalid api token' });
+    const url = new URL(path, 'http://cohere');
+    const [, , , id] = url.pathname.split('/');
+    if (!url.pathname.startsWith('/v1/datasets')) return json(404, { message: 'no route' });
+    if (method === 'POST') {
+      const [part] = partsOf(request);
+      const type = url.searchParams.get('type') ?? '';
+      if (!/^(?:embed-input|chat-finetune-input)$/.test(type) || part?.name !== 'data')
+        return json(400, { message: 'invalid request: type and data are required' });
+      const rows = part.content.toString().trim().split('\n');
+      if (type === 'embed-input' && rows.some((row) => JSON.parse(row).text === undefined))
+        return json(400, { message: 'schema validation failed: text is required' });
+      const made = `ds-${sets.size + 1}`;
+      sets.set(made, {
+        id: made,
+        name: url.searchParams.get('name'),
+        dataset_type: type,
+        validation_status: 'validated',
+        created_at: '2026-11-03T10:00:00Z',
+        dataset_parts: [{ id: 'p', name: 'part', size_bytes: part.content.length }],
+      });
+      return json(200, { id: made });
+    }
+    if (id === undefined) return json(200, { datasets: [...sets.values()] });
+    const found = sets.get(id);
+    if (found === undefined) return json(404, { message: `dataset ${id} not found` });
+    if (method === 'DELETE') {
+      sets.delete(id);
+      return json(200, {});
+    }
+    return json(200, { dataset: found });
+  };
+}

@@ -1,4 +1,5 @@
 import type { ProviderEntry } from '../contract.ts';
+import { keepsFiles } from './keepings.ts';
 import { compatible, offering } from './openai-endpoints.ts';
 
 /** Providers that are an address and a key, and speak OpenAI's formats as they are. */
@@ -98,6 +99,7 @@ export const compatibleProviders: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'nebius',
+    keeps: keepsFiles,
     name: 'Nebius AI Studio',
     baseUrl: 'https://api.studio.nebius.ai/v1',
     endpoints: offering('chatComplete', 'complete', 'embed', 'imageGenerate', 'listModels'),
@@ -117,6 +119,7 @@ export const compatibleProviders: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'novita-ai',
+    keeps: keepsFiles,
     name: 'Novita AI',
     baseUrl: 'https://api.novita.ai/openai/v1',
     endpoints: offering('chatComplete', 'complete', 'embed', 'listModels'),

@@ -1,4 +1,5 @@
 import type { ProviderEntry } from '../contract.ts';
+import { keepsFiles } from './keepings.ts';
 import { compatible, offering } from './openai-endpoints.ts';
 
 /** Compatible providers that moved, closed, or serve each customer at an address of its own. */
@@ -26,6 +27,7 @@ export const movedProviders: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'kluster-ai',
+    keeps: keepsFiles,
     name: 'kluster.ai',
     baseUrl: 'https://api.kluster.ai/v1',
     endpoints: offering('chatComplete', 'embed'),

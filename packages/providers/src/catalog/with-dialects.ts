@@ -6,6 +6,9 @@ import {
   togetherImages,
 } from '../dialects/images/index.ts';
 import { bareModels } from '../dialects/models/index.ts';
+import { fireworksFiles } from '../files/dataset-files.ts';
+import { togetherFiles } from '../files/form-files.ts';
+import { keepsFiles } from './keepings.ts';
 import { compatible, offering, rerank } from './openai-endpoints.ts';
 
 /** OpenAI's formats in conversations, and words of their own for images or lists. */
@@ -29,6 +32,9 @@ export const providersWithDialects: readonly ProviderEntry[] = [
             : 'https://api.fireworks.ai/inference/v1',
       },
     },
+    keeps: keepsFiles,
+    files: fireworksFiles,
+    settings: ['fireworks-account-id', 'file-upload-size', 'file-purpose'],
     quirks: { ...compatible.quirks, takesTopK: true, thinkingBack: { field: 'reasoning_content' } },
     source:
       'https://www.developersdigest.tech/reference/api-compatibility/fireworks; images: https://app.unpkg.com/@ai-sdk/fireworks@2.0.13/files/dist/index.mjs, November 2026',
@@ -48,6 +54,7 @@ export const providersWithDialects: readonly ProviderEntry[] = [
   },
   {
     ...compatible,
+    keeps: keepsFiles,
     id: 'siliconflow',
     name: 'SiliconFlow',
     baseUrl: 'https://api.siliconflow.cn/v1',
@@ -84,6 +91,8 @@ export const providersWithDialects: readonly ProviderEntry[] = [
       },
       rerank,
     },
+    keeps: keepsFiles,
+    files: togetherFiles,
     quirks: { ...compatible.quirks, takesTopK: true, thinkingBack: { field: 'reasoning_content' } },
     source: 'https://www.developersdigest.tech/reference/api-compatibility/together, November 2026',
     note: 'The vendor now writes the same address as https://api.together.ai/v1.',

@@ -1,7 +1,7 @@
 import type { ProviderEntry } from '../contract.ts';
 import { linewise } from '../framing/linewise-sse.ts';
 import { openAiCallIds } from '../translation/call-id-rules.ts';
-import { keepsFilesAndBatches } from './keepings.ts';
+import { keepsFiles, keepsFilesAndBatches } from './keepings.ts';
 import { compatible, offering, openAiEndpoints, openAiFields } from './openai-endpoints.ts';
 import { realtimeEndpoints } from './realtime-endpoints.ts';
 
@@ -24,6 +24,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'cerebras',
+    keeps: keepsFiles,
     name: 'Cerebras',
     baseUrl: 'https://api.cerebras.ai/v1',
     endpoints: offering('chatComplete', 'complete', 'listModels'),
@@ -43,6 +44,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'dashscope',
+    keeps: keepsFiles,
     name: 'Alibaba DashScope (Qwen)',
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     endpoints: offering('chatComplete', 'embed', 'listModels'),
@@ -76,6 +78,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'deepinfra',
+    keeps: keepsFiles,
     name: 'DeepInfra',
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     endpoints: {
@@ -156,6 +159,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'moonshot',
+    keeps: keepsFiles,
     name: 'Moonshot AI (Kimi)',
     baseUrl: 'https://api.moonshot.cn/v1',
     endpoints: offering('chatComplete', 'listModels'),
@@ -237,7 +241,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ),
       realtime: realtimeEndpoints.realtime,
     },
-    keeps: { responses: {} },
+    keeps: { responses: {}, files: {} },
     source: 'https://docs.x.ai/api-reference, November 2026',
     note: 'The vendor calls chat completions deprecated; new features come to the Responses API.',
   },
@@ -258,6 +262,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
   {
     ...compatible,
     id: 'zhipu',
+    keeps: keepsFiles,
     name: 'Zhipu AI (BigModel)',
     baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
     endpoints: offering('chatComplete', 'embed', 'imageGenerate'),

@@ -21,6 +21,7 @@ import {
 } from './file-store.ts';
 import { KeptRoom } from './kept-room.ts';
 import { fileMessage } from './messages.ts';
+import { openUpload, removeOldUploads } from './upload-store.ts';
 
 export interface FileServiceParts {
   readonly client: Database;
@@ -92,12 +93,18 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
 
   return {
     async beginFile(request) {
-      const { owner, filename, batchId, kind } = request;
+      const { owner, filename, batchId, kind, uploadId } = request;
       const { organisationId, workspaceId } = owner ?? { organisationId: '', workspaceId: '' };
       if (!isUuid(organisationId) || !isUuid(workspaceId)) throw new GatewayError('internal');
       if (kind !== '') return beginKept(request);
       // What a batch came to is kept, however many files there are.
-      if (batchId === '' && (await countFiles(db, workspaceId, now())) >= parts.filesMax)
+      const upload =
+        uploadId === '' ? undefined : await openUpload(db, workspaceId, uploadId, now());
+      if (
+        batchId === '' &&
+        upload === undefined &&
+        (await countFiles(db, workspaceId, now())) >= parts.filesMax
+      )
         throw new GatewayError('file.too_many');
       const id = newId(now().getTime());
       const dataKey = randomBytes(32);
@@ -106,6 +113,7 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
         organisationId,
         workspaceId,
         batchId: batchId === '' ? null : batchId,
+        ...(upload !== undefined && { uploadId: upload.id, expiresAt: upload.expiresAt }),
         filename,
         sealedKey: sealKey(id, dataKey),
         createdAt: now(),
@@ -123,8 +131,12 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
         return { file: fileMessage(kept) };
       }
       const keptMs = expiresAfterS > 0n ? Number(expiresAfterS) * 1000 : parts.keptMs;
-      const expiresAt = until(keptMs);
-      const row = await finishFile(db, id, { purpose, bytes, segments, expiresAt });
+      const whole = { purpose, bytes, segments };
+      const row = await finishFile(
+        db,
+        id,
+        request.isPart ? whole : { ...whole, expiresAt: until(keptMs) },
+      );
       if (row === undefined) throw new GatewayError('file.not_found');
       return { file: fileMessage(row) };
     },
@@ -161,6 +173,7 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
     },
     async listObsolete({ max }) {
       const count = Math.min(Math.max(1, max), obsoleteMax);
+      await removeOldUploads(db, new Date(now().getTime() - uploadMsMax));
       const uploadingSince = new Date(now().getTime() - uploadMsMax);
       return {
         files: await listObsoleteFiles(db, { uploadingSince, now: now(), max: count }),

@@ -6,6 +6,7 @@ export type FileRow = ServiceFile;
 /** Those that callers can see: whole, neither deleted nor expired. */
 const isThere = (now: Date): Prisma.ServiceFileWhereInput => ({
   status: 'processed',
+  uploadId: null,
   OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
 });
 
@@ -36,6 +37,7 @@ export function countFiles(db: Database, workspaceId: string, now: Date): Promis
     where: {
       workspaceId,
       kind: 'file',
+      uploadId: null,
       status: { not: 'deleted' },
       OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
     },
@@ -66,7 +68,7 @@ export function insertFile(
 export async function finishFile(
   db: Database,
   id: string,
-  data: { purpose: string; bytes: bigint; segments: number; expiresAt: Date | null },
+  data: { purpose: string; bytes: bigint; segments: number; expiresAt?: Date | null },
 ): Promise<FileRow | undefined> {
   const rows = await db.serviceFile.updateManyAndReturn({
     where: { id, status: 'uploading' },

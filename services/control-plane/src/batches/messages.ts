@@ -1,5 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { jobs } from '@sluice/proto-stubs';
+import type { ServiceUpload } from '../generated/prisma/client.ts';
 import type { BatchRow } from './batch-store.ts';
 import type { FileRow } from './file-store.ts';
 
@@ -19,6 +20,22 @@ export function fileMessage(row: FileRow): MessageInitShape<typeof jobs.FileSche
     kind: row.kind === 'file' ? '' : row.kind,
     version: row.version,
     content: row.content,
+    createdAtMs: ms(row.createdAt),
+    expiresAtMs: ms(row.expiresAt),
+  };
+}
+
+export function uploadMessage(row: ServiceUpload): MessageInitShape<typeof jobs.PartedSchema> {
+  const { id, organisationId, workspaceId, filename, purpose, bytes, status, keptS } = row;
+  return {
+    id,
+    organisationId,
+    workspaceId,
+    filename,
+    purpose,
+    bytes,
+    status,
+    keptS,
     createdAtMs: ms(row.createdAt),
     expiresAtMs: ms(row.expiresAt),
   };

@@ -24,9 +24,18 @@ export class Contents {
     return new ContentWriter(this.#store, id, dataKey);
   }
 
-  /** The content in pieces. @throws GatewayError `file.damaged`, `file.unavailable` */
-  async *read({ id, dataKey, segments }: SealedContent): AsyncGenerator<Buffer, void> {
-    for (let index = 0; index < segments; index += 1) {
+  /**
+   * The content in pieces, or so many bytes of it from an offset on.
+   * @throws GatewayError `file.damaged`, `file.unavailable`
+   */
+  async *read(
+    { id, dataKey, segments }: SealedContent,
+    offset = 0,
+    length = Number.POSITIVE_INFINITY,
+  ): AsyncGenerator<Buffer, void> {
+    let before = offset % segmentBytes;
+    let left = length;
+    for (let index = Math.floor(offset / segmentBytes); index < segments && left > 0; index += 1) {
       const sealed = await away(this.#store.get(keyOf(id, index)));
       if (sealed === undefined) throw new GatewayError('file.damaged', { detail: { id, index } });
       let piece: Buffer;
@@ -35,7 +44,10 @@ export class Contents {
       } catch (error) {
         throw new GatewayError('file.damaged', { cause: error, detail: { id, index } });
       }
-      yield piece;
+      const wanted = piece.subarray(before, before + left);
+      before = 0;
+      left -= wanted.length;
+      yield wanted;
     }
   }
 

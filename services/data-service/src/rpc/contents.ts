@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { GatewayError } from '@sluice/errors';
 import type { jobs } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
@@ -18,6 +18,14 @@ export interface ContentParts {
 
 /** Of one message. */
 const pieceBytes = 256 * 1024;
+/** Of one part, as at OpenAI. */
+const partBytesMax = 64 * 1024 * 1024;
+
+interface PartedFile extends Pick<jobs.ClaimUploadResponse, 'parts'> {
+  readonly owner: jobs.Owner | undefined;
+  readonly upload: jobs.Parted | undefined;
+  readonly md5: string;
+}
 
 /** Contents that gateways bring and fetch for callers. */
 export function contentHandlers({
@@ -39,6 +47,51 @@ export function contentHandlers({
     return contents;
   };
 
+  /** What came of it is nobody's; should this fail, it is found after a day. */
+  const clearAway = (store: Contents, id: string) =>
+    store
+      .delete(id)
+      .then(() => register.ask(register.files.noteEmptied, { files: [id] }))
+      .catch((err: unknown) => logger.warn({ err, file: id }, 'an upload is cleared away later'));
+
+  /** The parts' contents, one after the other, as the content of one file. */
+  async function putTogether(
+    store: Contents,
+    { owner, upload, parts, md5 }: PartedFile,
+  ): Promise<jobs.File> {
+    if (upload === undefined) throw new GatewayError('internal');
+    const { filename, purpose, keptS } = upload;
+    const { id, dataKey } = await register.ask(register.files.beginFile, { owner, filename });
+    try {
+      const writer = store.writer(id, Buffer.from(dataKey));
+      const sum = createHash('md5');
+      for (const part of parts)
+        for await (const piece of store.read({ ...part, dataKey: Buffer.from(part.dataKey) })) {
+          if (md5 !== '') sum.update(piece);
+          await writer.write(piece);
+        }
+      if (BigInt(writer.bytes) !== upload.bytes) throw new GatewayError('file.damaged');
+      if (md5 !== '' && sum.digest('hex') !== md5.toLowerCase())
+        throw new GatewayError('upload.parts_invalid', {
+          field: 'body.md5',
+          message: 'The parts, put together, have another MD5 than body.md5.',
+        });
+      const segments = await writer.end();
+      const { file } = await register.ask(register.files.finishFile, {
+        id,
+        purpose,
+        expiresAfterS: keptS,
+        bytes: upload.bytes,
+        segments,
+      });
+      if (file === undefined) throw new GatewayError('file.unavailable');
+      return file;
+    } catch (error) {
+      await clearAway(store, id);
+      throw error;
+    }
+  }
+
   return {
     async *upload(requests, { signal }) {
       const store = stored();
@@ -47,12 +100,14 @@ export function contentHandlers({
       const first = await arriving.next();
       const head = first.done === true ? undefined : first.value.part;
       if (head?.case !== 'head') throw new GatewayError('internal');
-      const { kind, version } = head.value;
+      const { kind, version, uploadId } = head.value;
       const begun = await register.ask(register.files.beginFile, headOf(head.value));
       const { id, contentBefore } = begun;
       // Two that write the next content at once do not write over each other: the first to be noted has written it.
       const content = kind === '' ? '' : randomBytes(8).toString('hex');
-      const bytesMax = kind === '' ? fileBytesMax : keptBytesMax;
+      const isPart = uploadId !== '';
+      const ofFile = isPart ? Math.min(partBytesMax, fileBytesMax) : fileBytesMax;
+      const bytesMax = kind === '' ? ofFile : keptBytesMax;
       try {
         const writer = store.writer(contentId(id, content), Buffer.from(begun.dataKey));
         for (;;) {
@@ -75,6 +130,7 @@ export function contentHandlers({
               kind,
               version,
               content,
+              isPart,
             });
             if (contentBefore !== '') await cleared(store, contentId(id, contentBefore));
             yield { file };
@@ -82,21 +138,41 @@ export function contentHandlers({
           } else throw new GatewayError('request.aborted');
         }
       } catch (error) {
-        if (version > 0) {
-          await cleared(store, contentId(id, content));
-          throw error;
-        }
-        // What came of it is nobody's; should this fail, it is found after a day.
-        await store
-          .delete(id)
-          .then(() => register.ask(register.files.noteEmptied, { files: [id] }))
-          .catch((err: unknown) =>
-            logger.warn({ err, file: id }, 'an upload is cleared away later'),
-          );
+        if (version > 0) await cleared(store, contentId(id, content));
+        else await clearAway(store, id);
         throw error;
       }
     },
-    async *readFile({ workspaceId, id, kind }) {
+    async createUpload(request) {
+      stored();
+      if (request.bytes > BigInt(fileBytesMax)) throw tooLarge('', fileBytesMax, 'body.bytes');
+      const { owner, filename, purpose, bytes, keptS } = request;
+      const announced = { owner, filename, purpose, bytes, keptS };
+      const { upload } = await register.ask(register.uploads.beginUpload, announced);
+      return { upload };
+    },
+    async completeUpload({ owner, id, partIds, md5 }) {
+      const store = stored();
+      const { workspaceId = '' } = owner ?? {};
+      const claimed = await register.ask(register.uploads.claimUpload, {
+        workspaceId,
+        id,
+        partIds,
+      });
+      const { upload, parts } = claimed;
+      try {
+        const file = await putTogether(store, { owner, md5, upload, parts });
+        await register.ask(register.uploads.endUpload, { id, fileId: file.id });
+        return { upload, file };
+      } catch (error) {
+        await register.ask(register.uploads.releaseUpload, { id }).catch((err: unknown) =>
+          // After ten minutes it may be tried again all the same.
+          logger.warn({ err, upload: id }, 'an upload could not be given back'),
+        );
+        throw error;
+      }
+    },
+    async *readFile({ workspaceId, id, kind, offset, length }) {
       const store = stored();
       const asked = { workspaceId, id, kind };
       const { file, dataKey } = await register.ask(register.files.openFile, asked);
@@ -104,15 +180,16 @@ export function contentHandlers({
       yield { part: { case: 'file', value: file } };
       const { content, segments } = file;
       const sealed = { id: contentId(id, content), dataKey: Buffer.from(dataKey), segments };
-      for await (const piece of store.read(sealed))
+      const wanted = length === 0n ? undefined : Number(length);
+      for await (const piece of store.read(sealed, Number(offset), wanted))
         for (let at = 0; at < piece.length; at += pieceBytes)
           yield { part: { case: 'piece', value: piece.subarray(at, at + pieceBytes) } };
     },
   };
 }
 
-function headOf({ owner, filename, kind, id, version }: jobs.UploadHead) {
-  return { owner, filename, kind, id, version };
+function headOf({ owner, filename, kind, id, version, uploadId }: jobs.UploadHead) {
+  return { owner, filename, kind, id, version, uploadId };
 }
 
 /** Under which a content is sealed and found. */
@@ -120,13 +197,13 @@ export function contentId(id: string, content: string): string {
   return content === '' ? id : `${id}/${content}`;
 }
 
-function tooLarge(kind: string, bytesMax: number): GatewayError {
+function tooLarge(kind: string, bytesMax: number, field = 'body.file'): GatewayError {
   if (kind !== '')
     return new GatewayError('response.too_large', {
       message: `A ${kind} that is kept here may have ${bytesMax} bytes.`,
     });
   return new GatewayError('file.too_large', {
-    field: 'body.file',
+    field,
     message: `A file may have ${bytesMax} bytes here.`,
   });
 }

@@ -16,12 +16,13 @@ import {
   listItems,
   updateConversation,
 } from './conversations.ts';
-import { createFile, deleteFile, fileUuid, getFile, listFiles, readFiles } from './files.ts';
+import { createFile, deleteFile, fileUuid, getFile, listFiles, readFile } from './files.ts';
 import type { KeptStore } from './kept-store.ts';
 import type { StoredRegister } from './register.ts';
 import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses.ts';
 import { ownerOf } from './stored-owner.ts';
 import { type StoredAsk, storedAsk } from './stored-path.ts';
+import { addPart, cancelUpload, completeUpload, createUpload } from './uploads.ts';
 
 export interface StoredDeps {
   readonly register: StoredRegister;
@@ -96,7 +97,15 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
     case 'delete-file':
       return deleteFile(ask.id, owner, register);
     case 'read-file':
-      return readFiles([fileUuid(ask.id)], undefined, owner, register, arrival.signal);
+      return readFile(fileUuid(ask.id), arrival, owner, register);
+    case 'create-upload':
+      return createUpload(arrival, owner, register);
+    case 'add-part':
+      return addPart(ask.id, arrival, owner, register);
+    case 'complete-upload':
+      return completeUpload(ask.id, arrival, owner, register);
+    case 'cancel-upload':
+      return cancelUpload(ask.id, owner, register);
     case 'create-batch':
       return createBatch(arrival, owner, register, prefixes);
     case 'list-batches':

@@ -3,7 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { jobs } from '@sluice/proto-stubs';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
-import { readUploadForm } from '../http/upload-form.ts';
+import { type FormTexts, readUploadForm } from '../http/upload-form.ts';
 import { presentFile, presentPage } from './present.ts';
 import { faultOf, type StoredRegister } from './register.ts';
 import { jsonReply, readPage } from './requests.ts';
@@ -37,6 +37,25 @@ export async function createFile(
   owner: StoredOwner,
   register: StoredRegister,
 ): Promise<Reply> {
+  const { file } = await sendContent(arrival, register, { owner, field: 'file', tailOf });
+  return jsonReply(presentFile(file));
+}
+
+interface ContentToSend {
+  readonly owner: StoredOwner;
+  /** The form's own of the file. */
+  readonly field: string;
+  /** What it is a part of. */
+  readonly uploadId?: string;
+  readonly tailOf: (texts: FormTexts) => { purpose: string; expiresAfterS: bigint };
+}
+
+/** The one file of a form, sent on to the data service. */
+export async function sendContent(
+  arrival: ArrivedRequest,
+  register: StoredRegister,
+  { owner, field, uploadId = '', tailOf: tailFrom }: ContentToSend,
+): Promise<{ file: jobs.File }> {
   let call: ReturnType<StoredRegister['upload']> | undefined;
   const { promise: done, resolve, reject } = Promise.withResolvers<jobs.UploadResponse>();
   done.catch(() => {});
@@ -50,42 +69,53 @@ export async function createFile(
         opened.on('data', resolve);
         opened.on('error', (error) => reject(faultOf(error)));
         opened.on('end', () => reject(new GatewayError('file.unavailable')));
-        opened.say({ part: { case: 'head', value: { owner, filename: named(filename) } } });
+        const head = { owner, filename: named(filename), uploadId };
+        opened.say({ part: { case: 'head', value: head } });
         for await (const piece of content) {
           if (opened.say({ part: { case: 'piece', value: piece } })) continue;
           // Refused in the middle, it is drained by nobody.
           await Promise.race([new Promise((drained) => opened.once('drain', drained)), done]);
         }
       },
+      field,
     );
     if (call === undefined) throw new GatewayError('internal');
-    call.say({ part: { case: 'tail', value: tailOf(texts) } });
+    call.say({ part: { case: 'tail', value: tailFrom(texts) } });
     call.end();
     const { file } = await done;
     if (file === undefined) throw new GatewayError('file.unavailable');
-    return jsonReply(presentFile(file));
+    return { file };
   } catch (error) {
     call?.cancel();
     throw error;
   }
 }
 
-function named(filename: string): string {
+export function named(filename: string): string {
   const text = filename.replaceAll(/\p{Cc}/gu, '').slice(0, filenameLengthMax);
   return text === '' ? 'file' : text;
 }
 
-function tailOf(texts: ReadonlyMap<string, string>) {
-  const purpose = texts.get('purpose');
-  if (purpose === undefined || !purposes.includes(purpose))
+/** What a form says of its file. @throws GatewayError `request.invalid_field` */
+function tailOf(texts: FormTexts) {
+  return keptAs(texts.get('purpose'), {
+    anchor: texts.get('expires_after[anchor]'),
+    seconds: texts.get('expires_after[seconds]'),
+  });
+}
+
+/** @throws GatewayError `request.invalid_field` */
+export function keptAs(
+  purpose: unknown,
+  { anchor, seconds: wanted }: { anchor?: unknown; seconds?: unknown },
+) {
+  if (typeof purpose !== 'string' || !purposes.includes(purpose))
     throw new GatewayError('request.invalid_field', {
       field: 'body.purpose',
       message: `body.purpose must be one of ${purposes.join(', ')}.`,
     });
-  const anchor = texts.get('expires_after[anchor]');
-  const wanted = texts.get('expires_after[seconds]');
   if (anchor === undefined && wanted === undefined) return { purpose, expiresAfterS: 0n };
-  const seconds = /^\d{1,9}$/.test(wanted ?? '') ? Number(wanted) : 0;
+  const seconds = /^\d{1,9}$/.test(String(wanted)) ? Number(wanted) : 0;
   if (anchor !== 'created_at' || seconds < keptSecondsMin || seconds > keptSecondsMax)
     throw new GatewayError('request.invalid_field', {
       field: 'body.expires_after',
@@ -146,6 +176,42 @@ export async function deleteFile(
   return jsonReply({ id, object: 'file', deleted: true });
 }
 
+/** One content, or the part of it that is asked for. */
+export async function readFile(
+  id: string,
+  { headers, signal }: ArrivedRequest,
+  owner: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  const asked = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.range ?? '');
+  if (asked === null || (asked[1] === '' && asked[2] === ''))
+    return readFiles([id], undefined, owner, register, signal);
+  const { workspaceId } = owner;
+  const { file } = await register.ask(register.files.getFile, { workspaceId, id });
+  if (file === undefined) throw new GatewayError('file.not_found');
+  const range = byteRange(asked[1] ?? '', asked[2] ?? '', Number(file.bytes));
+  if (range === undefined)
+    return {
+      kind: 'body',
+      status: 416,
+      headers: { 'content-range': `bytes */${file.bytes}` },
+      body: Buffer.alloc(0),
+    };
+  return readFiles([id], undefined, owner, register, signal, range);
+}
+
+export interface ByteRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** https://www.rfc-editor.org/rfc/rfc9110#name-byte-ranges; undefined = there is nothing of it. */
+export function byteRange(first: string, last: string, bytes: number): ByteRange | undefined {
+  const offset = first === '' ? Math.max(0, bytes - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? bytes : Math.min(bytes, Number(last) + 1);
+  return offset < end ? { offset, length: end - offset } : undefined;
+}
+
 /** Contents one after the other, byte for byte, as they come from the data service. */
 export async function readFiles(
   ids: readonly string[],
@@ -153,22 +219,26 @@ export async function readFiles(
   { workspaceId }: StoredOwner,
   register: StoredRegister,
   signal: AbortSignal,
+  range?: ByteRange,
 ): Promise<Reply> {
   const opened: OpenedFile[] = [];
   try {
-    for (const id of ids) opened.push(await openFile(register, workspaceId, id));
+    for (const id of ids) opened.push(await openFile(register, workspaceId, id, range));
   } catch (error) {
     for (const { stream } of opened) stream.cancel();
     throw error;
   }
-  const bytes = opened.reduce((sum, { file }) => sum + Number(file.bytes), 0);
+  const all = opened.reduce((sum, { file }) => sum + Number(file.bytes), 0);
+  const { offset, length } = range ?? { offset: 0, length: all };
   const name = (filename ?? opened[0]?.file.filename ?? 'file').replaceAll(/[^\w.-]/g, '_');
   return {
     kind: 'stream',
-    status: 200,
+    status: range === undefined ? 200 : 206,
     headers: {
       'content-type': 'application/octet-stream',
-      'content-length': String(bytes),
+      'content-length': String(length),
+      'accept-ranges': 'bytes',
+      ...(range && { 'content-range': `bytes ${offset}-${offset + length - 1}/${all}` }),
       'content-disposition': `attachment; filename="${name}"`,
       'cache-control': 'private, no-store',
     },
@@ -184,8 +254,14 @@ interface OpenedFile {
 }
 
 /** Found before the answer begins: after that it could only be cut off. */
-function openFile(register: StoredRegister, workspaceId: string, id: string): Promise<OpenedFile> {
-  const stream = register.read(workspaceId, id);
+function openFile(
+  register: StoredRegister,
+  workspaceId: string,
+  id: string,
+  range: ByteRange | undefined,
+): Promise<OpenedFile> {
+  const part = range && { offset: BigInt(range.offset), length: BigInt(range.length) };
+  const stream = register.read(workspaceId, id, '', part);
   let failure: GatewayError | undefined;
   let listener = (_error: GatewayError) => {};
   return new Promise((resolve, reject) => {

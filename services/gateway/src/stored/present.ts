@@ -18,6 +18,21 @@ export function presentFile(file: jobs.File) {
   };
 }
 
+/** An upload in parts, as OpenAI's clients know it. */
+export function presentUpload(upload: jobs.Parted, status: string, file?: jobs.File) {
+  return {
+    id: storedId('upload', upload.id),
+    object: 'upload',
+    bytes: Number(upload.bytes),
+    created_at: seconds(upload.createdAtMs),
+    expires_at: seconds(upload.expiresAtMs),
+    filename: upload.filename,
+    purpose: upload.purpose,
+    status,
+    file: file === undefined ? null : presentFile(file),
+  };
+}
+
 const fileId = (id: string) => (id === '' ? null : storedId('file', id));
 
 /** A batch as OpenAI's clients know it. Its JSON was written by our own services. */

@@ -12,6 +12,12 @@ type Unary<I extends DescMessage, O extends DescMessage> = DescMethod & {
   output: O;
 };
 
+/** Of a content, in bytes. */
+export interface ContentPart {
+  readonly offset: bigint;
+  readonly length: bigint;
+}
+
 /** What is kept for callers: known at the control plane, its contents at the data service. */
 export class StoredRegister {
   readonly #controlPlane: RpcClient;
@@ -23,6 +29,8 @@ export class StoredRegister {
   }
 
   readonly files = jobs.FileService.method;
+  readonly uploads = jobs.UploadService.method;
+  readonly contents = jobs.ContentService.method;
   readonly batches = jobs.BatchService.method;
 
   /** @throws GatewayError as the control plane says it; `file.unavailable` when it is not there */
@@ -37,6 +45,19 @@ export class StoredRegister {
     }
   }
 
+  /** Of the data service. @throws GatewayError as it says it */
+  async askContents<I extends DescMessage, O extends DescMessage>(
+    method: Unary<I, O>,
+    request: MessageInitShape<I>,
+    timeoutMs = callMs,
+  ): Promise<MessageShape<O>> {
+    try {
+      return await this.#dataService.unary(method, request, { timeoutMs, failFast: true });
+    } catch (error) {
+      throw faultOf(error);
+    }
+  }
+
   upload(options?: {
     failFast: boolean;
   }): DuplexStream<MessageInitShape<typeof jobs.UploadRequestSchema>, jobs.UploadResponse> {
@@ -44,8 +65,8 @@ export class StoredRegister {
   }
 
   /** @param kind  empty = a file */
-  read(workspaceId: string, id: string, kind: '' | KeptKind = '') {
-    const asked = { workspaceId, id, kind };
+  read(workspaceId: string, id: string, kind: '' | KeptKind = '', part?: ContentPart) {
+    const asked = { workspaceId, id, kind, ...part };
     const options = { failFast: kind !== '' };
     return this.#dataService.serverStream(jobs.ContentService.method.readFile, asked, options);
   }

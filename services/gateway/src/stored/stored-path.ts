@@ -20,6 +20,10 @@ const paths = [
   ['GET', /^\/v1\/files\/([^/]+)$/, 'get-file'],
   ['DELETE', /^\/v1\/files\/([^/]+)$/, 'delete-file'],
   ['GET', /^\/v1\/files\/([^/]+)\/content$/, 'read-file'],
+  ['POST', /^\/v1\/uploads\/?$/, 'create-upload'],
+  ['POST', /^\/v1\/uploads\/([^/]+)\/parts$/, 'add-part'],
+  ['POST', /^\/v1\/uploads\/([^/]+)\/complete$/, 'complete-upload'],
+  ['POST', /^\/v1\/uploads\/([^/]+)\/cancel$/, 'cancel-upload'],
   ['POST', /^\/v1\/batches\/?$/, 'create-batch'],
   ['GET', /^\/v1\/batches\/?$/, 'list-batches'],
   ['GET', /^\/v1\/batches\/([^/]+)$/, 'get-batch'],
@@ -39,7 +43,7 @@ const paths = [
   ['DELETE', /^\/v1\/conversations\/([^/]+)\/items\/([^/]+)$/, 'delete-item', 'conversation'],
 ] as const satisfies readonly (readonly [string, RegExp, string, StoredKind?])[];
 
-const roots = /^\/v1\/(?:files|batches|responses|conversations)(?:\/|$)/;
+const roots = /^\/v1\/(?:files|uploads|batches|responses|conversations)(?:\/|$)/;
 
 /** Undefined = nothing of the kind. */
 export function storedAsk(method: string, pathname: string): StoredAsk | undefined {

@@ -1,6 +1,8 @@
+import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
 import type { ProviderEntry } from '../../contract.ts';
 import { cohereEmbeddings } from '../../dialects/embeddings/index.ts';
 import { cohereRerank } from '../../dialects/rerank/index.ts';
+import { cohereFiles } from '../../files/dataset-files.ts';
 import { models } from './models.ts';
 
 /** Cohere's chat is a format of its own, which `codecs/cohere-chat` knows; paths bring their version. */
@@ -20,6 +22,8 @@ export const cohere: ProviderEntry = {
       dialect: models,
     },
   },
-  keeps: { batches: {} },
+  keeps: keepsFilesAndBatches,
+  files: cohereFiles,
+  settings: ['provider-file-name', 'provider-model', 'file-purpose'],
   source: 'https://docs.cohere.com/reference/chat, November 2026',
 };

@@ -1,4 +1,6 @@
+import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
 import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
+import { gcsFiles } from '../../files/gcs-files.ts';
 import { baseUrlOfRegion, publisherPath, vertexModel } from './address.ts';
 import { claudeMessages } from './claude.ts';
 import { messagesCountTokens } from './count-tokens.ts';
@@ -52,7 +54,6 @@ export const vertexAi: ProviderEntry = {
     rerank,
     listModels,
   },
-  keeps: { batches: {} },
   knownPaths: [
     { pattern: /\/models\/[^/]+:(?:streamG|g)enerateContent$/, format: 'gemini' },
     {
@@ -61,6 +62,8 @@ export const vertexAi: ProviderEntry = {
     },
     { pattern: /\/endpoints\/[^/]+\/chat\/completions$/, format: 'openai-chat' },
   ],
+  keeps: keepsFilesAndBatches,
+  files: gcsFiles,
   callerHeaders: ['anthropic-beta'],
   // Names the project whose quota and bill a call is for.
   accountHeaders: ['x-goog-user-project'],
@@ -69,6 +72,11 @@ export const vertexAi: ProviderEntry = {
     'vertex-region',
     'vertex-auth-type',
     'vertex-service-account-json',
+    'vertex-storage-bucket-name',
+    'provider-file-name',
+    'provider-model',
+    'provider-batch-endpoint',
+    'file-purpose',
   ],
   source: 'https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest, November 2026',
 };

@@ -166,6 +166,13 @@ export declare type BeginFileRequest = Message<"sluice.jobs.v1.BeginFileRequest"
    * @generated from field: int32 version = 6;
    */
   version: number;
+
+  /**
+   * The upload that it is a part of; empty = it is none.
+   *
+   * @generated from field: string upload_id = 7;
+   */
+  uploadId: string;
 };
 
 /**
@@ -251,6 +258,13 @@ export declare type FinishFileRequest = Message<"sluice.jobs.v1.FinishFileReques
    * @generated from field: string content = 8;
    */
   content: string;
+
+  /**
+   * It goes with its upload.
+   *
+   * @generated from field: bool is_part = 9;
+   */
+  isPart: boolean;
 };
 
 /**
@@ -1372,6 +1386,13 @@ export declare type UploadHead = Message<"sluice.jobs.v1.UploadHead"> & {
    * @generated from field: int32 version = 5;
    */
   version: number;
+
+  /**
+   * The upload that it is a part of; empty = it is a file.
+   *
+   * @generated from field: string upload_id = 6;
+   */
+  uploadId: string;
 };
 
 /**
@@ -1420,6 +1441,406 @@ export declare type UploadResponse = Message<"sluice.jobs.v1.UploadResponse"> & 
 export declare const UploadResponseSchema: GenMessage<UploadResponse>;
 
 /**
+ * An upload in parts.
+ *
+ * @generated from message sluice.jobs.v1.Parted
+ */
+export declare type Parted = Message<"sluice.jobs.v1.Parted"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string organisation_id = 2;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: string workspace_id = 3;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: string filename = 4;
+   */
+  filename: string;
+
+  /**
+   * @generated from field: string purpose = 5;
+   */
+  purpose: string;
+
+  /**
+   * Of the whole file.
+   *
+   * @generated from field: int64 bytes = 6;
+   */
+  bytes: bigint;
+
+  /**
+   * pending, completing, completed or cancelled.
+   *
+   * @generated from field: string status = 7;
+   */
+  status: string;
+
+  /**
+   * @generated from field: int64 created_at_ms = 8;
+   */
+  createdAtMs: bigint;
+
+  /**
+   * @generated from field: int64 expires_at_ms = 9;
+   */
+  expiresAtMs: bigint;
+
+  /**
+   * Seconds after which the file goes; 0 = as the installation has it.
+   *
+   * @generated from field: int64 kept_s = 10;
+   */
+  keptS: bigint;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.Parted.
+ * Use `create(PartedSchema)` to create a new message.
+ */
+export declare const PartedSchema: GenMessage<Parted>;
+
+/**
+ * @generated from message sluice.jobs.v1.BeginUploadRequest
+ */
+export declare type BeginUploadRequest = Message<"sluice.jobs.v1.BeginUploadRequest"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Owner owner = 1;
+   */
+  owner?: Owner | undefined;
+
+  /**
+   * @generated from field: string filename = 2;
+   */
+  filename: string;
+
+  /**
+   * @generated from field: string purpose = 3;
+   */
+  purpose: string;
+
+  /**
+   * @generated from field: int64 bytes = 4;
+   */
+  bytes: bigint;
+
+  /**
+   * @generated from field: int64 kept_s = 5;
+   */
+  keptS: bigint;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.BeginUploadRequest.
+ * Use `create(BeginUploadRequestSchema)` to create a new message.
+ */
+export declare const BeginUploadRequestSchema: GenMessage<BeginUploadRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.BeginUploadResponse
+ */
+export declare type BeginUploadResponse = Message<"sluice.jobs.v1.BeginUploadResponse"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Parted upload = 1;
+   */
+  upload?: Parted | undefined;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.BeginUploadResponse.
+ * Use `create(BeginUploadResponseSchema)` to create a new message.
+ */
+export declare const BeginUploadResponseSchema: GenMessage<BeginUploadResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.ClaimUploadRequest
+ */
+export declare type ClaimUploadRequest = Message<"sluice.jobs.v1.ClaimUploadRequest"> & {
+  /**
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * @generated from field: repeated string part_ids = 3;
+   */
+  partIds: string[];
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ClaimUploadRequest.
+ * Use `create(ClaimUploadRequestSchema)` to create a new message.
+ */
+export declare const ClaimUploadRequestSchema: GenMessage<ClaimUploadRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.ClaimUploadResponse
+ */
+export declare type ClaimUploadResponse = Message<"sluice.jobs.v1.ClaimUploadResponse"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Parted upload = 1;
+   */
+  upload?: Parted | undefined;
+
+  /**
+   * As they were named.
+   *
+   * @generated from field: repeated sluice.jobs.v1.OpenedPart parts = 2;
+   */
+  parts: OpenedPart[];
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ClaimUploadResponse.
+ * Use `create(ClaimUploadResponseSchema)` to create a new message.
+ */
+export declare const ClaimUploadResponseSchema: GenMessage<ClaimUploadResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.OpenedPart
+ */
+export declare type OpenedPart = Message<"sluice.jobs.v1.OpenedPart"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: bytes data_key = 2;
+   */
+  dataKey: Uint8Array;
+
+  /**
+   * @generated from field: int32 segments = 3;
+   */
+  segments: number;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.OpenedPart.
+ * Use `create(OpenedPartSchema)` to create a new message.
+ */
+export declare const OpenedPartSchema: GenMessage<OpenedPart>;
+
+/**
+ * @generated from message sluice.jobs.v1.EndUploadRequest
+ */
+export declare type EndUploadRequest = Message<"sluice.jobs.v1.EndUploadRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string file_id = 2;
+   */
+  fileId: string;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.EndUploadRequest.
+ * Use `create(EndUploadRequestSchema)` to create a new message.
+ */
+export declare const EndUploadRequestSchema: GenMessage<EndUploadRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.EndUploadResponse
+ */
+export declare type EndUploadResponse = Message<"sluice.jobs.v1.EndUploadResponse"> & {
+};
+
+/**
+ * Describes the message sluice.jobs.v1.EndUploadResponse.
+ * Use `create(EndUploadResponseSchema)` to create a new message.
+ */
+export declare const EndUploadResponseSchema: GenMessage<EndUploadResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.ReleaseUploadRequest
+ */
+export declare type ReleaseUploadRequest = Message<"sluice.jobs.v1.ReleaseUploadRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ReleaseUploadRequest.
+ * Use `create(ReleaseUploadRequestSchema)` to create a new message.
+ */
+export declare const ReleaseUploadRequestSchema: GenMessage<ReleaseUploadRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.ReleaseUploadResponse
+ */
+export declare type ReleaseUploadResponse = Message<"sluice.jobs.v1.ReleaseUploadResponse"> & {
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ReleaseUploadResponse.
+ * Use `create(ReleaseUploadResponseSchema)` to create a new message.
+ */
+export declare const ReleaseUploadResponseSchema: GenMessage<ReleaseUploadResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.CancelUploadRequest
+ */
+export declare type CancelUploadRequest = Message<"sluice.jobs.v1.CancelUploadRequest"> & {
+  /**
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.CancelUploadRequest.
+ * Use `create(CancelUploadRequestSchema)` to create a new message.
+ */
+export declare const CancelUploadRequestSchema: GenMessage<CancelUploadRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.CancelUploadResponse
+ */
+export declare type CancelUploadResponse = Message<"sluice.jobs.v1.CancelUploadResponse"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Parted upload = 1;
+   */
+  upload?: Parted | undefined;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.CancelUploadResponse.
+ * Use `create(CancelUploadResponseSchema)` to create a new message.
+ */
+export declare const CancelUploadResponseSchema: GenMessage<CancelUploadResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.CreateUploadRequest
+ */
+export declare type CreateUploadRequest = Message<"sluice.jobs.v1.CreateUploadRequest"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Owner owner = 1;
+   */
+  owner?: Owner | undefined;
+
+  /**
+   * @generated from field: string filename = 2;
+   */
+  filename: string;
+
+  /**
+   * @generated from field: string purpose = 3;
+   */
+  purpose: string;
+
+  /**
+   * @generated from field: int64 bytes = 4;
+   */
+  bytes: bigint;
+
+  /**
+   * @generated from field: int64 kept_s = 5;
+   */
+  keptS: bigint;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.CreateUploadRequest.
+ * Use `create(CreateUploadRequestSchema)` to create a new message.
+ */
+export declare const CreateUploadRequestSchema: GenMessage<CreateUploadRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.CreateUploadResponse
+ */
+export declare type CreateUploadResponse = Message<"sluice.jobs.v1.CreateUploadResponse"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Parted upload = 1;
+   */
+  upload?: Parted | undefined;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.CreateUploadResponse.
+ * Use `create(CreateUploadResponseSchema)` to create a new message.
+ */
+export declare const CreateUploadResponseSchema: GenMessage<CreateUploadResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.CompleteUploadRequest
+ */
+export declare type CompleteUploadRequest = Message<"sluice.jobs.v1.CompleteUploadRequest"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Owner owner = 1;
+   */
+  owner?: Owner | undefined;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * @generated from field: repeated string part_ids = 3;
+   */
+  partIds: string[];
+
+  /**
+   * Of the whole file, in hexadecimal; empty = nobody says.
+   *
+   * @generated from field: string md5 = 4;
+   */
+  md5: string;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.CompleteUploadRequest.
+ * Use `create(CompleteUploadRequestSchema)` to create a new message.
+ */
+export declare const CompleteUploadRequestSchema: GenMessage<CompleteUploadRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.CompleteUploadResponse
+ */
+export declare type CompleteUploadResponse = Message<"sluice.jobs.v1.CompleteUploadResponse"> & {
+  /**
+   * @generated from field: sluice.jobs.v1.Parted upload = 1;
+   */
+  upload?: Parted | undefined;
+
+  /**
+   * @generated from field: sluice.jobs.v1.File file = 2;
+   */
+  file?: File | undefined;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.CompleteUploadResponse.
+ * Use `create(CompleteUploadResponseSchema)` to create a new message.
+ */
+export declare const CompleteUploadResponseSchema: GenMessage<CompleteUploadResponse>;
+
+/**
  * @generated from message sluice.jobs.v1.ReadFileRequest
  */
 export declare type ReadFileRequest = Message<"sluice.jobs.v1.ReadFileRequest"> & {
@@ -1439,6 +1860,20 @@ export declare type ReadFileRequest = Message<"sluice.jobs.v1.ReadFileRequest"> 
    * @generated from field: string kind = 3;
    */
   kind: string;
+
+  /**
+   * Bytes before the first that is wanted.
+   *
+   * @generated from field: int64 offset = 4;
+   */
+  offset: bigint;
+
+  /**
+   * How many are; 0 = all that follow.
+   *
+   * @generated from field: int64 length = 5;
+   */
+  length: bigint;
 };
 
 /**
@@ -1835,6 +2270,61 @@ export declare const FileService: GenService<{
 }>;
 
 /**
+ * At the control plane: files that come in parts, each a file of its own until
+ * they are put together.
+ *
+ * @generated from service sluice.jobs.v1.UploadService
+ */
+export declare const UploadService: GenService<{
+  /**
+   * @generated from rpc sluice.jobs.v1.UploadService.BeginUpload
+   */
+  beginUpload: {
+    methodKind: "unary";
+    input: typeof BeginUploadRequestSchema;
+    output: typeof BeginUploadResponseSchema;
+  },
+  /**
+   * Takes it for whoever puts its parts together: nobody else does so meanwhile.
+   *
+   * @generated from rpc sluice.jobs.v1.UploadService.ClaimUpload
+   */
+  claimUpload: {
+    methodKind: "unary";
+    input: typeof ClaimUploadRequestSchema;
+    output: typeof ClaimUploadResponseSchema;
+  },
+  /**
+   * The file is there; its parts are nobody's any more.
+   *
+   * @generated from rpc sluice.jobs.v1.UploadService.EndUpload
+   */
+  endUpload: {
+    methodKind: "unary";
+    input: typeof EndUploadRequestSchema;
+    output: typeof EndUploadResponseSchema;
+  },
+  /**
+   * It did not come about, and may be tried again.
+   *
+   * @generated from rpc sluice.jobs.v1.UploadService.ReleaseUpload
+   */
+  releaseUpload: {
+    methodKind: "unary";
+    input: typeof ReleaseUploadRequestSchema;
+    output: typeof ReleaseUploadResponseSchema;
+  },
+  /**
+   * @generated from rpc sluice.jobs.v1.UploadService.CancelUpload
+   */
+  cancelUpload: {
+    methodKind: "unary";
+    input: typeof CancelUploadRequestSchema;
+    output: typeof CancelUploadResponseSchema;
+  },
+}>;
+
+/**
  * At the control plane, asked by gateways.
  *
  * @generated from service sluice.jobs.v1.BatchService
@@ -2010,6 +2500,24 @@ export declare const ContentService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof UploadRequestSchema;
     output: typeof UploadResponseSchema;
+  },
+  /**
+   * @generated from rpc sluice.jobs.v1.ContentService.CreateUpload
+   */
+  createUpload: {
+    methodKind: "unary";
+    input: typeof CreateUploadRequestSchema;
+    output: typeof CreateUploadResponseSchema;
+  },
+  /**
+   * Puts the parts together, in the order in which they are named.
+   *
+   * @generated from rpc sluice.jobs.v1.ContentService.CompleteUpload
+   */
+  completeUpload: {
+    methodKind: "unary";
+    input: typeof CompleteUploadRequestSchema;
+    output: typeof CompleteUploadResponseSchema;
   },
   /**
    * First the file, then its content in pieces.
