@@ -5,6 +5,7 @@ export { createHttpServer } from './http-server.ts';
 export { forwardLog } from './log-forward.ts';
 export type { Gauge, Part, Ports } from './part.ts';
 export { createPartnerWatch } from './partner-watch.ts';
+export { notePassingBytes } from './passing-bytes.ts';
 export { createRpcMetrics } from './rpc-metrics.ts';
 export { rpcPart, served } from './rpc-part.ts';
 export {

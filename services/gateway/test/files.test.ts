@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import Anthropic, { toFile as toAnthropicFile } from '@anthropic-ai/sdk';
 import {
   json,
@@ -16,13 +17,23 @@ import { anthropicVendor, cohereVendor, fireworksVendor, partsOf } from './vendo
 
 /** Files at providers, each in its own words, behind OpenAI's client. */
 
+/** `FILES_MB=500` gives gateway and data service processes of their own, and looks at what they hold. */
+const measuredMb = Number(process.env.FILES_MB ?? 0);
+
 let s: Scenario;
 let s3: TestS3;
 let gcs: TestGcs;
 
 beforeAll(async () => {
   [s, s3, gcs] = await Promise.all([
-    startScenario({ logStore: true, lazyLedger: true }),
+    startScenario({
+      logStore: true,
+      lazyLedger: true,
+      ...(measuredMb > 0 && {
+        processes: true,
+        environment: { 'data-service': { FILE_BYTES_MAX: String(1024 * 1024 * 1024) } },
+      }),
+    }),
     startS3(),
     startGcs(),
   ]);
@@ -622,3 +633,78 @@ describe('uploads in parts of the service’s own', () => {
     await expect(create(1.5)).rejects.toMatchObject({ param: 'body.bytes' });
   });
 });
+
+describe('a large file', () => {
+  it('flows through, up and down, and is held by nobody', { timeout: 600_000 }, async () => {
+    const size = (measuredMb || 9) * 1024 * 1024;
+    const key = s.stack.credentials.workspace_key;
+    const url = `${s.stack.gatewayUrls[0]}/v1/files`;
+    const targets = {
+      own: {} as Record<string, string>,
+      bedrock: { 'x-service-config': JSON.stringify(bedrock()) },
+    };
+    for (const [name, headers] of Object.entries(targets)) {
+      // The first of a kind loads what it takes.
+      await sendLarge(url, { 'x-service-api-key': key, ...headers }, 6 * 1024 * 1024);
+      const before = residentMb();
+      const peak = { ...before };
+      const timer = setInterval(() => {
+        for (const [service, mb] of Object.entries(residentMb()))
+          peak[service] = Math.max(peak[service] ?? 0, mb);
+      }, 50);
+      const sum = await sendLarge(url, { 'x-service-api-key': key, ...headers }, size);
+      clearInterval(timer);
+      expect(sum).toBe(size);
+      for (const service of Object.keys(before)) {
+        const more = (peak[service] ?? 0) - (before[service] ?? 0);
+        process.stdout.write(`${name}: ${service} ${Math.round(more)} MB more
+`);
+        expect(more, service).toBeLessThan(50);
+      }
+    }
+  });
+});
+
+/** Sends so many bytes as a file, and reads them back: how many came. */
+async function sendLarge(url: string, headers: Record<string, string>, size: number) {
+  const boundary = 'a-boundary';
+  const piece = Buffer.alloc(64 * 1024, 'some bytes ');
+  async function* form() {
+    yield Buffer.from(
+      `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="large"\r\n\r\n`,
+    );
+    for (let sent = 0; sent < size; sent += piece.length)
+      yield piece.subarray(0, Math.min(piece.length, size - sent));
+    yield Buffer.from(`\r\n--${boundary}--\r\n`);
+  }
+  const made = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: ReadableStream.from(form()),
+    duplex: 'half',
+  } as RequestInit);
+  const { id } = (await made.json()) as { id: string };
+  const content = await fetch(`${url}/${encodeURIComponent(id)}/content`, { headers });
+  let bytes = 0;
+  for await (const chunk of content.body ?? []) bytes += chunk.length;
+  await fetch(`${url}/${encodeURIComponent(id)}`, { method: 'DELETE', headers });
+  return bytes;
+}
+
+/** Of the processes that this one has started. */
+function residentMb(): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(s.stack.dataDir)) continue;
+      const service = /services\/(gateway|data-service)\//.exec(
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
+      )?.[1];
+      const kb = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
+      if (service !== undefined) found[service] = Number(kb) / 1024;
+    } catch {
+      // It ended meanwhile.
+    }
+  return measuredMb === 0 ? {} : found;
+}

@@ -61,7 +61,8 @@ export class ContentWriter {
   readonly #store: ObjectStore;
   readonly #id: string;
   readonly #dataKey: Buffer;
-  #pieces: Buffer[] = [];
+  /** Room for a segment, which the next one takes over. */
+  #room = Buffer.alloc(0);
   #held = 0;
   #written = 0;
   bytes = 0;
@@ -78,11 +79,11 @@ export class ContentWriter {
     while (rest.length > 0) {
       // A full segment may be the last one: that is known when more comes.
       if (this.#held === segmentBytes) await this.#put(false);
-      const taken = rest.subarray(0, segmentBytes - this.#held);
-      this.#pieces.push(taken);
-      this.#held += taken.length;
-      this.bytes += taken.length;
-      rest = rest.subarray(taken.length);
+      this.#makeRoom(Math.min(this.#held + rest.length, segmentBytes));
+      const taken = rest.copy(this.#room, this.#held);
+      this.#held += taken;
+      this.bytes += taken;
+      rest = rest.subarray(taken);
     }
   }
 
@@ -92,10 +93,20 @@ export class ContentWriter {
     return this.#written;
   }
 
+  /** Small files are many, and take little. */
+  #makeRoom(bytes: number): void {
+    if (bytes <= this.#room.length) return;
+    const room = Buffer.allocUnsafeSlow(
+      Math.min(Math.max(bytes, 2 * this.#room.length), segmentBytes),
+    );
+    this.#room.copy(room, 0, 0, this.#held);
+    this.#room = room;
+  }
+
   async #put(isLast: boolean): Promise<void> {
     const index = this.#written;
-    const sealed = sealSegment(this.#dataKey, { of: this.#id, index, isLast }, this.#pieces);
-    this.#pieces = [];
+    const content = this.#room.subarray(0, this.#held);
+    const sealed = sealSegment(this.#dataKey, { of: this.#id, index, isLast }, [content]);
     this.#held = 0;
     await away(this.#store.put(keyOf(this.#id, index), sealed, contentType));
     this.#written += 1;

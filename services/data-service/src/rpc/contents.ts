@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { GatewayError } from '@sluice/errors';
 import type { jobs } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
+import { notePassingBytes } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import type { Register } from '../control-plane/register.ts';
 import type { Contents } from '../files/contents.ts';
@@ -115,6 +116,7 @@ export function contentHandlers({
           const part = next.done === true ? undefined : next.value.part;
           if (part?.case === 'piece') {
             if (writer.bytes + part.value.length > bytesMax) throw tooLarge(kind, bytesMax);
+            notePassingBytes(part.value.length);
             await writer.write(
               Buffer.from(part.value.buffer, part.value.byteOffset, part.value.length),
             );
@@ -182,8 +184,10 @@ export function contentHandlers({
       const sealed = { id: contentId(id, content), dataKey: Buffer.from(dataKey), segments };
       const wanted = length === 0n ? undefined : Number(length);
       for await (const piece of store.read(sealed, Number(offset), wanted))
-        for (let at = 0; at < piece.length; at += pieceBytes)
+        for (let at = 0; at < piece.length; at += pieceBytes) {
+          notePassingBytes(pieceBytes);
           yield { part: { case: 'piece', value: piece.subarray(at, at + pieceBytes) } };
+        }
     },
   };
 }

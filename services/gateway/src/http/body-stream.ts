@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '@sluice/errors';
-import { notePassingBytes } from './passing-bytes.ts';
+import { notePassingBytes } from '@sluice/service';
 
 /**
  * The unread body of a request as a stream of its own. An HTTP client destroys

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { type HeaderPrefixes, type HeaderSpelling, spelledHeaders } from '@sluice/contracts';
+import { notePassingBytes } from '@sluice/service';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import { ChunkedBody } from '../http/chunked-body.ts';
 import { endWith } from '../http/end-with.ts';
-import { notePassingBytes } from '../http/passing-bytes.ts';
 
 /** A comment: it keeps the connection open on its way through proxies, and means nothing. */
 const comment = Buffer.from(': \n\n');

@@ -8,6 +8,7 @@ import {
   spellingOf,
 } from '@sluice/contracts';
 import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
+import { notePassingBytes } from '@sluice/service';
 import type { Logger, RequestLog } from '@sluice/telemetry';
 import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
@@ -17,7 +18,6 @@ import { expectRest } from '../http/discard-rest.ts';
 import { endWith } from '../http/end-with.ts';
 import type { HeldBytes } from '../http/held-bytes.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
-import { notePassingBytes } from '../http/passing-bytes.ts';
 import type { RequestsUnderWay } from '../http/requests-under-way.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';

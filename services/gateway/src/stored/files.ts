@@ -311,7 +311,9 @@ function flowOf(
     }
     const { stream } = next;
     stream.on('data', ({ part }: jobs.ReadFileResponse) => {
-      if (part.case === 'piece' && !sink.write(Buffer.from(part.value))) stream.pause();
+      if (part.case !== 'piece') return;
+      const { buffer, byteOffset, length } = part.value;
+      if (!sink.write(Buffer.from(buffer, byteOffset, length))) stream.pause();
     });
     sink.onDrain(() => stream.resume());
     stream.on('end', () => pipeFrom(at + 1, sink));

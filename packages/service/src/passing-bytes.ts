@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 /**
  * Bodies that flow through leave their buffers behind, outside V8's heap, and
  * V8 lets 64 MB of them pile up before it collects by itself. A small
- * collection now and then, a millisecond each, keeps a gateway that passes
+ * collection now and then, a millisecond each, keeps a service that passes
  * gigabytes as small as it was.
  */
 const collectAfterBytes = 16 * 1024 * 1024;
