@@ -12,6 +12,7 @@ import {
   skipSpace,
 } from '@sluice/json';
 import { McpFault, rpcCodes } from '../fault.ts';
+import { KnownNames } from './known-names.ts';
 import { subjectFields } from './protocol.ts';
 
 /** JSON-RPC's ids. Integers beyond 2^53 are refused: two of them can be one to a reader. */
@@ -176,8 +177,8 @@ function readAsking(
 }
 
 /** Names that policy or the mapping of ids looks at. */
-const envelopeNames = knownNames(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
-const paramNames = knownNames([
+const envelopeNames = new KnownNames(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+const paramNames = new KnownNames([
   'name',
   'uri',
   'taskId',
@@ -207,11 +208,13 @@ function envelopePlaces(bytes: Buffer, { topLevelNames }: JsonScan): EnvelopePla
   const places: EnvelopePlaces = { id: undefined, params: undefined, result: undefined };
   const seen: string[] = [];
   for (let at = 0; at < topLevelNames.length; at += 2) {
+    const start = topLevelNames[at] as number;
     const end = topLevelNames[at + 1] as number;
-    const key = nameAt(bytes, topLevelNames[at] as number, end);
+    const plain = plainEnvelopeName(bytes, start + 1, end - 1);
+    const key = plain ?? keyOf(bytes, start, end);
     // Envelopes have four names; one of thousands is looked up.
     const isDoubled = at < 2 * fewNames ? seen.includes(key) : false;
-    checkName(key, envelopeNames, isDoubled, '');
+    if (isDoubled || plain === undefined) checkName(key, envelopeNames, isDoubled, '');
     seen.push(key);
     if (key === 'id' || key === 'params' || key === 'result')
       places[key] = skipSpace(bytes, skipSpace(bytes, end) + 1);
@@ -228,11 +231,15 @@ function envelopePlaces(bytes: Buffer, { topLevelNames }: JsonScan): EnvelopePla
 
 const fewNames = 16;
 
-/** Nearly all names are written as they are. */
-function nameAt(bytes: Buffer, start: number, end: number): string {
-  const plain = bytes.toString('latin1', start + 1, end - 1);
-  if (envelopeNames.get(foldedName(plain)) === plain) return plain;
-  return keyOf(bytes, start, end);
+/** A name of the envelope that is written as it is, as nearly all are, found without making a text of it. */
+function plainEnvelopeName(bytes: Buffer, start: number, end: number): string | undefined {
+  for (const name of envelopeNames.all) {
+    if (name.length !== end - start) continue;
+    let at = 0;
+    while (at < name.length && bytes[start + at] === name.charCodeAt(at)) at++;
+    if (at === name.length) return name;
+  }
+  return undefined;
 }
 
 function checkParams(bytes: Buffer, paramsStart: number, params: JsonObject): void {
@@ -253,40 +260,14 @@ function checkDoubled(bytes: Buffer, start: number, at: string): void {
   }
 }
 
-function checkName(
-  key: string,
-  known: ReadonlyMap<string, string>,
-  isDoubled: boolean,
-  at: string,
-): void {
+function checkName(key: string, known: KnownNames, isDoubled: boolean, at: string): void {
   if (isDoubled) throw ambiguous(`${at}${key.slice(0, 64)} stands there twice.`);
   if (key.length > longestKnown) return;
-  const name = known.get(foldedName(key));
-  if (name !== undefined && name !== key)
-    throw ambiguous(`${at}${key} must be spelled ${at}${name}.`);
-}
-
-function knownNames(names: readonly string[]): ReadonlyMap<string, string> {
-  return new Map(names.map((name) => [folded(name), name]));
+  const name = known.takenFor(key);
+  if (name !== '') throw ambiguous(`${at}${key} must be spelled ${at}${name}.`);
 }
 
 const longestKnown = 24;
-/** Messages have the same few names. */
-const foldedNames = new Map<string, string>();
-const foldedNamesMax = 500;
-
-function foldedName(name: string): string {
-  const known = foldedNames.get(name);
-  if (known !== undefined) return known;
-  const text = folded(name);
-  if (foldedNames.size < foldedNamesMax) foldedNames.set(name, text);
-  return text;
-}
-
-/** As readers that match names in any case do it: the long s and the Kelvin sign too. */
-function folded(text: string): string {
-  return text.toLowerCase().toUpperCase();
-}
 
 function subjectOf(method: string, params: JsonObject | undefined): string | undefined {
   if (params === undefined) return undefined;

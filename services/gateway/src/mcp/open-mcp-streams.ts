@@ -1,3 +1,4 @@
+import { Chain, type Linked } from '../chain/chain.ts';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
@@ -20,11 +21,12 @@ export interface Listener {
   goodbye(): Buffer | undefined;
 }
 
-interface OpenStream {
+interface OpenStream extends Linked<OpenStream> {
   readonly call: McpCall;
   readonly listener: Listener | undefined;
   state: string;
   quietMs: number;
+  isOpen: boolean;
 }
 
 export interface OpenMcpStreamsOptions {
@@ -39,7 +41,7 @@ export interface OpenMcpStreamsOptions {
  */
 export class OpenMcpStreams {
   readonly #options: OpenMcpStreamsOptions;
-  readonly #streams = new Set<OpenStream>();
+  readonly #streams = new Chain<OpenStream>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: OpenMcpStreamsOptions) {
@@ -72,13 +74,26 @@ export class OpenMcpStreams {
   /** @returns what is called once, when it has ended however it did */
   open(call: McpCall, listener: Listener | undefined): () => void {
     const state = stateOf(listener, call.bundle, call.server);
-    const stream = { call, listener, state, quietMs: 0 };
+    const stream: OpenStream = {
+      call,
+      listener,
+      state,
+      quietMs: 0,
+      isOpen: true,
+      older: undefined,
+      newer: undefined,
+    };
     this.#streams.add(stream);
-    return () => this.#streams.delete(stream);
+    return () => {
+      stream.isOpen = false;
+      this.#streams.delete(stream);
+    };
   }
 
   #look(): void {
-    for (const stream of this.#streams) {
+    // The end of one may end others.
+    for (const stream of [...this.#streams]) {
+      if (!stream.isOpen) continue;
       stream.quietMs += lookMs;
       if (stream.listener !== undefined) this.#lookAt(stream, stream.listener);
       if (stream.quietMs < keepAliveMs) continue;
