@@ -130,24 +130,23 @@ export function addGauges(
 class Family<S> {
   readonly #bounds: SeriesBounds;
   readonly #make: (labels: Labels) => S;
+  readonly #labels: readonly (readonly [name: string, values: LabelValues])[];
   readonly #series = new Map<string, S>();
   #rest: S | undefined;
 
   constructor(bounds: SeriesBounds, make: (labels: Labels) => S) {
     this.#bounds = bounds;
+    this.#labels = Object.entries(bounds.labels);
     this.#make = make;
   }
 
   child(labels: Labels): S {
-    const known: Record<string, string> = {};
     let key = '';
-    for (const [name, values] of Object.entries(this.#bounds.labels)) {
-      const value = labels[name] ?? otherLabel;
-      known[name] = values.has(value) ? value : otherLabel;
-      key += `${known[name]}\n`;
-    }
+    for (const [name, values] of this.#labels) key += `${labelText(labels[name], values)}\n`;
     let found = this.#series.get(key);
     if (found !== undefined) return found;
+    const known: Record<string, string> = {};
+    for (const [name, values] of this.#labels) known[name] = labelText(labels[name], values);
     if (this.#series.size >= this.#bounds.seriesMax) {
       this.#rest ??= this.#make(
         Object.fromEntries(Object.keys(this.#bounds.labels).map((name) => [name, otherLabel])),
@@ -163,6 +162,11 @@ class Family<S> {
     const told = [...this.#series.values()];
     return this.#rest === undefined ? told : [...told, this.#rest];
   }
+}
+
+/** A value as it is told: one that nobody expects shares a series with all such. */
+function labelText(value: string | undefined, values: LabelValues): string {
+  return value !== undefined && values.has(value) ? value : otherLabel;
 }
 
 class CounterSeries implements CounterChild {
