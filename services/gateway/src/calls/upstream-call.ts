@@ -67,6 +67,7 @@ export class UpstreamCall {
   #headKnown = false;
   /** Headers, and for an event stream its first bytes: the answer has begun. */
   #hasBegun = false;
+  #watchesSilence = false;
   /** We asked the upstream to wait: its silence is ours. */
   #paused = false;
   /** Left of this turn; endless where bytes pass unread. */
@@ -132,6 +133,7 @@ export class UpstreamCall {
   /** Hands over what has arrived and what will. */
   consume(consumer: ReplyConsumer): void {
     this.#consumer = consumer;
+    if (this.#hasBegun) this.#watchSilence();
     let wantsMore = true;
     for (const chunk of this.#held.takePieces()) wantsMore = consumer.data(chunk);
     if (this.#failure !== undefined) consumer.fail(this.#failure);
@@ -339,6 +341,13 @@ export class UpstreamCall {
   /** From here on only silence within the answer counts. */
   #begin(): void {
     this.#hasBegun = true;
+    if (this.#consumer !== undefined) this.#watchSilence();
+  }
+
+  /** Once somebody takes the answer: one that came whole with its head, as most do, needs no timer of its own. */
+  #watchSilence(): void {
+    if (this.#watchesSilence || this.#isOver) return;
+    this.#watchesSilence = true;
     clearTimeout(this.#timer);
     this.#startTimer(this.#options.idleTimeoutMs);
   }
