@@ -54,6 +54,7 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
               lineBytesMax: env.BATCH_LINE_BYTES_MAX,
               atOnce: env.BATCH_LINES_AT_ONCE,
               retriesMax: env.BATCH_LINE_RETRIES,
+              managedIntervalMs: env.BATCH_STATUS_CHECK_INTERVAL,
               pace: {
                 linesPerInterval: env.BATCH_BUCKET_LINES,
                 intervalMs: env.BATCH_BUCKET_INTERVAL,

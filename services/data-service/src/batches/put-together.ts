@@ -35,15 +35,17 @@ export async function putTogether(
   return { outputFileId: await output.end(), errorFileId: await errors.end() };
 }
 
+type FileParts = Pick<PutTogetherParts, 'register' | 'contents' | 'owner' | 'batchId'>;
+
 /** A file that is begun with its first line. */
-class LateFile {
-  readonly #parts: PutTogetherParts;
+export class LateFile {
+  readonly #parts: FileParts;
   readonly #kind: 'output' | 'error';
   #begun: { id: string; writer: ContentWriter } | undefined;
   #lines: string[] = [];
   #length = 0;
 
-  constructor(parts: PutTogetherParts, kind: 'output' | 'error') {
+  constructor(parts: FileParts, kind: 'output' | 'error') {
     this.#parts = parts;
     this.#kind = kind;
   }

@@ -10,9 +10,10 @@ import { checkLines } from './check-lines.ts';
 import { linesOf } from './lines.ts';
 import { Pace, type PaceRules } from './pace.ts';
 import type { PartAddress, PartStore } from './part-store.ts';
-import { putTogether } from './put-together.ts';
+import { LateFile, putTogether } from './put-together.ts';
 import { type LineFault, readLine } from './read-line.ts';
 import { type RunEnd, runLines } from './run-lines.ts';
+import { type ManagedPlan, ManagedRun, type ManagedState } from './run-managed.ts';
 
 export interface BatchRules {
   readonly linesMax: number;
@@ -20,6 +21,8 @@ export interface BatchRules {
   readonly atOnce: number;
   readonly retriesMax: number;
   readonly pace: PaceRules;
+  /** ms between two looks at a batch that a provider runs. */
+  readonly managedIntervalMs: number;
 }
 
 export interface BatchParts {
@@ -60,6 +63,8 @@ export async function runBatch(
   return new BatchRun(claim, parts, life).run();
 }
 
+/** Beside the headers of lines: that a provider runs them, and how it is asked. No header has such a name. */
+const managedName = ':managed';
 const expiredFault = {
   code: 'batch_expired',
   message: 'The batch expired before the line was run.',
@@ -92,8 +97,12 @@ class BatchRun {
       total = checked;
     }
     await this.#readParts();
-    if (status === 'cancelling' || this.#life.cancelled.aborted)
+    // A provider that runs it hears of it.
+    if (this.#managed() !== undefined && status === 'cancelling') this.#life.cancel();
+    else if (status === 'cancelling' || this.#life.cancelled.aborted)
       return this.#end('cancelled', total);
+    const managed = this.#managed();
+    if (managed !== undefined) return this.#runManaged(managed, total);
     const end = await this.#runLines(total);
     if (this.#life.lost.aborted) return 'left';
     if (this.#life.cancelled.aborted) return this.#end('cancelled', total);
@@ -196,6 +205,96 @@ class BatchRun {
         signals: { cut, leave: AbortSignal.any([life.leave, life.cancelled]) },
       },
     );
+  }
+
+  /** Undefined = gateways run its lines. */
+  #managed(): ManagedPlan | undefined {
+    const { [managedName]: plan } = JSON.parse(this.#claim.headersJson) as Record<string, string>;
+    return plan === undefined ? undefined : (JSON.parse(plan) as ManagedPlan);
+  }
+
+  /** By its provider: what it came to so far stands where answers of lines stand. */
+  async #runManaged(plan: ManagedPlan, total: number): Promise<BatchEnd> {
+    const { register, contents, store, caller, rules } = this.#parts;
+    const { id, endpoint, inputFileId, completionWindow, expiresAtMs } = this.#batch;
+    const { organisationId, workspaceId } = this.#batch;
+    const life = this.#life;
+    let state: ManagedState = {};
+    for (const address of this.#addresses)
+      for (const { text } of await store.get(address, this.#dataKey))
+        state = { ...state, ...(JSON.parse(text) as ManagedState) };
+    let number = 0;
+    const note = async (now: ManagedState, counts = { completed: 0n, failed: 0n }) => {
+      const address = { batchId: id, run: this.#claim.run, number: number++ };
+      await store.put(address, this.#dataKey, [{ isError: false, text: JSON.stringify(now) }]);
+      const lines = new Uint8Array();
+      const { isHeld, status } = await register.ask(register.jobs.notePart, {
+        id,
+        run: address.run,
+        number: address.number,
+        lines,
+        ...counts,
+      });
+      if (!isHeld) life.lose();
+      if (status === 'cancelling') life.cancel();
+    };
+    const { [managedName]: _plan, ...headers } = JSON.parse(this.#claim.headersJson) as Record<
+      string,
+      string
+    >;
+    const managed = new ManagedRun({
+      batchId: id,
+      inputFileId,
+      endpoint,
+      window: completionWindow,
+      plan,
+      headers,
+      state,
+      token: life.token,
+      pool: caller.pool,
+      timeoutMs: caller.timeoutMs,
+      intervalMs: rules.managedIntervalMs,
+      endsAtMs: Number(expiresAtMs),
+      lineBytesMax: rules.lineBytesMax,
+      input: () => this.#input(),
+      note,
+      signals: {
+        cut: AbortSignal.any([life.lost, life.cut]),
+        leave: life.leave,
+        cancelled: life.cancelled,
+      },
+    });
+    const end = await managed.run();
+    if (end === 'left' || life.lost.aborted) return 'left';
+    const parts = { register, contents, owner: { organisationId, workspaceId }, batchId: id };
+    const output = new LateFile(parts, 'output');
+    const errors = new LateFile(parts, 'error');
+    const counts = { completed: 0n, failed: 0n };
+    if (end.message === undefined || end.status !== 'failed')
+      for await (const line of managed.output()) {
+        const { response } = JSON.parse(line) as { response?: { status_code?: number } | null };
+        const isAnswer = (response?.status_code ?? 500) < 300;
+        if (isAnswer) counts.completed += 1n;
+        else counts.failed += 1n;
+        await (isAnswer ? output : errors).write(line);
+      }
+    if (!managed.isCounted) await note({ isCounted: true }, counts);
+    await register.ask(register.jobs.noteFinalizing, { id, run: this.#claim.run });
+    const fault = { code: 'provider_failed', message: end.message ?? '', param: null, line: null };
+    const ended = await register.ask(register.jobs.endBatch, {
+      id,
+      run: this.#claim.run,
+      status: end.status,
+      outputFileId: await output.end(),
+      errorFileId: await errors.end(),
+      errorsJson: JSON.stringify(end.message === undefined ? [] : [fault]),
+      notRun: BigInt(
+        end.status === 'expired'
+          ? Math.max(0, total - Number(counts.completed + counts.failed))
+          : 0,
+      ),
+    });
+    return ended.isHeld ? end.status : 'left';
   }
 
   /** Puts together what there is, and says that it is over. */

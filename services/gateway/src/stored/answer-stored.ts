@@ -107,7 +107,7 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
     case 'cancel-upload':
       return cancelUpload(ask.id, owner, register);
     case 'create-batch':
-      return createBatch(arrival, owner, register, prefixes);
+      return createBatch(exchange, owner, register, prefixes);
     case 'list-batches':
       return listBatches(arrival, owner, register);
     case 'get-batch':

@@ -8,10 +8,12 @@ import {
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject, JsonValue } from '@sluice/providers';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import { fileUuid, readFiles, type StoredOwner } from './files.ts';
+import { withPlan } from './managed-plan.ts';
 import { readMetadata } from './metadata.ts';
 import { presentBatch, presentPage } from './present.ts';
 import type { StoredRegister } from './register.ts';
@@ -50,11 +52,12 @@ const windowHoursMax = 7 * 24;
 const immediateMs = 24 * hourMs;
 
 export async function createBatch(
-  arrival: ArrivedRequest,
+  exchange: Exchange,
   owner: StoredOwner,
   register: StoredRegister,
   prefixes: HeaderPrefixes,
 ): Promise<Reply> {
+  const { arrival } = exchange;
   const body = parseJsonBody(await arrival.readBody());
   const { input_file_id: file, endpoint, completion_window: window, metadata } = body;
   if (typeof file !== 'string') throw invalid('input_file_id', 'must be the id of a file');
@@ -62,7 +65,7 @@ export async function createBatch(
     throw invalid('endpoint', `must be one of ${batchEndpoints.join(', ')}`);
   const windowMs = windowOf(window);
   if (owner.apiKeyId === '') throw new GatewayError('batch.needs_key');
-  const headers = headersOfLines(arrival, body, prefixes);
+  const headers = withPlan(exchange, headersOfLines(arrival, body, prefixes), body);
   const { batch } = await register.ask(register.batches.createBatch, {
     owner,
     inputFileId: fileUuid(file, 'body.input_file_id'),

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import {
+  type BatchLine,
   type BatchStatement,
   batchLineHeader,
+  canonicalPrefix,
   isJobToken,
   type JobTokenSeal,
   type LookStatement,
@@ -10,6 +12,7 @@ import {
 } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { uuidText } from '@sluice/usage';
+import type { ArrivedRequest } from '../../exchange/arrived-request.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import { readCallerHeaders } from '../../http/caller-headers.ts';
 import type { WayIn } from './authenticate.ts';
@@ -58,7 +61,8 @@ export function createEnterJob(
       const { arrival } = exchange;
       const { [batchLineHeader]: sent, ...headers } = arrival.headers;
       const line = readBatchLine(sent);
-      if (line?.batchId !== batchId || arrival.pathname !== endpoint || arrival.method !== 'POST')
+      const isLine = arrival.pathname === endpoint && arrival.method === 'POST';
+      if (line?.batchId !== batchId || !(isLine || isManaging(arrival, line)))
         throw new GatewayError('auth.job_token', {
           message: 'The token of a batch opens the endpoint of that batch, and nothing else.',
         });
@@ -82,6 +86,17 @@ export function createEnterJob(
     }
   };
   return { isMeant: isJobToken, enter };
+}
+
+/** What a batch takes that its provider runs, at the provider that its line names. */
+function isManaging(
+  { method, pathname, search }: Pick<ArrivedRequest, 'method' | 'pathname' | 'search'>,
+  { headers }: BatchLine,
+): boolean {
+  if (search !== '' || headers[`${canonicalPrefix}provider`]?.startsWith('@') !== true)
+    return false;
+  if (method === 'POST') return /^\/v1\/(?:files|batches|batches\/[^/]+\/cancel)$/.test(pathname);
+  return method === 'GET' && /^\/v1\/batches\/[^/]+(?:\/output)?$/.test(pathname);
 }
 
 const keyGone = 'The key that began this work is gone.';

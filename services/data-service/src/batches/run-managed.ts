@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { batchLineHeader, storedId, writeBatchLine } from '@sluice/contracts';
+import type { Dispatcher } from 'undici';
+import { pause } from '../pause.ts';
+import { askedHeader, awayCodes, bytesOf, errorIn, jsonIn } from '../through-gateway/answers.ts';
+import { linesOf } from './lines.ts';
+
+/** What a provider is to run, as the gateway noted it when the batch was made. */
+export interface ManagedPlan {
+  /** Its batches are made of lines, with no file of its own. */
+  readonly takesLines: boolean;
+  /** It is asked in OpenAI's words, which know nothing of models and options of a batch. */
+  readonly isOpenAi: boolean;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** How far it has come, noted as it goes on. */
+export interface ManagedState {
+  readonly file?: string;
+  readonly batch?: string;
+  readonly isCounted?: boolean;
+}
+
+export interface ManagedRunParts {
+  readonly batchId: string;
+  readonly inputFileId: string;
+  readonly endpoint: string;
+  readonly window: string;
+  readonly plan: ManagedPlan;
+  /** Of its requests. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly state: ManagedState;
+  readonly token: () => string;
+  readonly pool: Dispatcher;
+  readonly timeoutMs: number;
+  readonly intervalMs: number;
+  readonly endsAtMs: number;
+  readonly lineBytesMax: number;
+  readonly input: () => Promise<AsyncGenerator<Buffer, void>>;
+  readonly note: (state: ManagedState) => Promise<void>;
+  readonly signals: {
+    readonly cut: AbortSignal;
+    readonly leave: AbortSignal;
+    readonly cancelled: AbortSignal;
+  };
+}
+
+/** What a provider made of it: how it ended there; or why it never began. */
+export type ManagedEnd =
+  | { readonly status: 'completed' | 'failed' | 'expired' | 'cancelled'; readonly message?: string }
+  | 'left';
+
+/** The provider's refusal, or the gateway's: nothing is gained by asking again. */
+class Refused extends Error {}
+
+const answerBytesMax = 8 * 1024 * 1024;
+const ends = new Set(['completed', 'failed', 'expired', 'cancelled']);
+
+/** A batch that a provider runs for the service: its file goes up, the batch is made, and looked at until it has ended. */
+export class ManagedRun {
+  readonly #parts: ManagedRunParts;
+  #state: ManagedState;
+
+  constructor(parts: ManagedRunParts) {
+    this.#parts = parts;
+    this.#state = parts.state;
+  }
+
+  get isCounted(): boolean {
+    return this.#state.isCounted === true;
+  }
+
+  /** @throws when a gateway, or the provider, is away */
+  async run(): Promise<ManagedEnd> {
+    const { signals } = this.#parts;
+    try {
+      if (this.#state.batch === undefined) {
+        if (signals.cancelled.aborted) return { status: 'cancelled' };
+        await this.#make();
+      }
+      return await this.#follow();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return { status: 'failed', message: error.message };
+    }
+  }
+
+  async #make(): Promise<void> {
+    const { plan, endpoint, window, inputFileId } = this.#parts;
+    const model = await this.#modelOfFirst();
+    if (!plan.takesLines && this.#state.file === undefined)
+      await this.#note({ file: idIn(await this.#upload(model)) });
+    const body = {
+      input_file_id: plan.takesLines ? storedId('file', inputFileId) : this.#state.file,
+      endpoint,
+      completion_window: window,
+      ...(plan.isOpenAi ? {} : { model, provider_options: plan.options }),
+    };
+    const made = await this.#ask(
+      'POST',
+      '/v1/batches',
+      'application/json',
+      Buffer.from(JSON.stringify(body)),
+    );
+    await this.#note({ batch: idIn(made) });
+  }
+
+  async #note(state: ManagedState): Promise<void> {
+    this.#state = { ...this.#state, ...state };
+    await this.#parts.note(this.#state);
+  }
+
+  /** Jobs of many vendors have one model. */
+  async #modelOfFirst(): Promise<string> {
+    const { input, lineBytesMax } = this.#parts;
+    for await (const { bytes } of linesOf(await input(), lineBytesMax)) {
+      const line = bytes && (jsonIn(bytes) as { body?: { model?: unknown } } | undefined);
+      return typeof line?.body?.model === 'string' ? line.body.model : '';
+    }
+    return '';
+  }
+
+  async #upload(model: string): Promise<unknown> {
+    const boundary = `sluice-${randomUUID()}`;
+    const { input, batchId } = this.#parts;
+    const content = await input();
+    async function* form() {
+      yield Buffer.from(
+        `--${boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${batchId}.jsonl"\r\nContent-Type: application/jsonl\r\n\r\n`,
+      );
+      yield* content;
+      yield Buffer.from(`\r\n--${boundary}--\r\n`);
+    }
+    const type = `multipart/form-data; boundary=${boundary}`;
+    const extra = { 'x-service-provider-model': model, 'x-service-file-purpose': 'batch' };
+    return this.#ask(
+      'POST',
+      '/v1/files',
+      type,
+      Readable.from(form(), { objectMode: false }),
+      extra,
+    );
+  }
+
+  /** Until it has ended there, or this process does. */
+  async #follow(): Promise<ManagedEnd> {
+    const { signals, intervalMs, endsAtMs } = this.#parts;
+    const { leave, cut, cancelled } = signals;
+    const path = `/v1/batches/${encodeURIComponent(this.#state.batch ?? '')}`;
+    let isStopping = false;
+    for (;;) {
+      if (leave.aborted || cut.aborted) return 'left';
+      const isLate = Date.now() > endsAtMs;
+      if ((cancelled.aborted || isLate) && !isStopping) {
+        isStopping = true;
+        await this.#ask('POST', `${path}/cancel`, 'application/json', Buffer.from('{}'));
+      }
+      const { status, errors } = (await this.#ask('GET', path)) as Batch;
+      if (status !== undefined && ends.has(status)) {
+        const [first] = errors?.data ?? [];
+        const end = status === 'cancelled' && isLate && !cancelled.aborted ? 'expired' : status;
+        return {
+          status: end as 'completed',
+          ...(typeof first?.message === 'string' ? { message: first.message } : {}),
+        };
+      }
+      await pause(intervalMs, AbortSignal.any([leave, cut, ...(isStopping ? [] : [cancelled])]));
+    }
+  }
+
+  /** Every line of what it came to, as the gateway tells them. */
+  async *output(): AsyncGenerator<string, void> {
+    const path = `/v1/batches/${encodeURIComponent(this.#state.batch ?? '')}/output`;
+    const reply = await this.#send('GET', path, undefined, undefined, {});
+    if (reply.statusCode !== 200) {
+      const bytes = await bytesOf(reply.body as never, answerBytesMax);
+      throw new Error(
+        `the output: status ${reply.statusCode} ${errorIn(bytes && jsonIn(bytes)).message}`,
+      );
+    }
+    const body = reply.body as AsyncIterable<Buffer>;
+    for await (const { bytes } of linesOf(generated(body), answerBytesMax * 2))
+      if (bytes !== undefined && bytes.length > 0) yield bytes.toString('utf8');
+  }
+
+  async counted(): Promise<void> {
+    await this.#note({ isCounted: true });
+  }
+
+  /** @throws Refused, or an Error where it may be asked again */
+  async #ask(
+    method: 'GET' | 'POST',
+    path: string,
+    type?: string,
+    body?: Buffer | Readable,
+    extra: Record<string, string> = {},
+  ): Promise<unknown> {
+    const reply = await this.#send(method, path, type, body, extra);
+    const bytes = await bytesOf(reply.body as never, answerBytesMax);
+    const document = bytes && jsonIn(bytes);
+    const { statusCode: status } = reply;
+    if (status < 300) return document;
+    const { code, message } = errorIn(document);
+    const isAway = reply.headers[askedHeader] === undefined && awayCodes.has(code);
+    const said = `${method} ${path.split('/').slice(0, 3).join('/')}: ${status} ${message}`;
+    if (isAway || status >= 500 || status === 429 || status === 408 || status === 412)
+      throw new Error(said);
+    throw new Refused(said);
+  }
+
+  #send(
+    method: 'GET' | 'POST',
+    path: string,
+    type: string | undefined,
+    body: Buffer | Readable | undefined,
+    extra: Record<string, string>,
+  ) {
+    const { batchId, headers, token, pool, timeoutMs, signals } = this.#parts;
+    const customId = `${method} ${path.split('/')[2] ?? ''}`;
+    return pool.request({
+      method,
+      path,
+      headers: {
+        authorization: `Bearer ${token()}`,
+        [batchLineHeader]: writeBatchLine({ batchId, customId, headers: { ...headers, ...extra } }),
+        ...(type === undefined ? {} : { 'content-type': type }),
+      },
+      body: body ?? null,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      signal: signals.cut,
+    });
+  }
+}
+
+interface Batch {
+  readonly status?: string;
+  readonly errors?: { readonly data?: readonly { readonly message?: unknown }[] } | null;
+}
+
+async function* generated(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield* content;
+}
+
+function idIn(document: unknown): string {
+  const { id } = (document ?? {}) as { id?: unknown };
+  if (typeof id !== 'string' || id === '')
+    throw new Refused('The provider gave no id of what it made.');
+  return id;
+}
