@@ -11,6 +11,7 @@ interface RunBatch {
   readonly endpoint: string;
   looks: number;
   status: string;
+  readonly madeAt: number;
 }
 
 /** Over and done at the second look. */
@@ -40,7 +41,7 @@ export function openAiVendor(apiKey: string) {
     status: batch.status,
     output_file_id: batch.status === 'completed' ? outputOf(id, batch, false) : null,
     error_file_id: batch.status === 'completed' ? outputOf(id, batch, true) : null,
-    created_at: madeAt(),
+    created_at: batch.madeAt,
     request_counts: { total: batch.lines.length, completed: 0, failed: 0 },
     metadata: null,
   });
@@ -107,7 +108,13 @@ export function openAiVendor(apiKey: string) {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line) as Line);
-      const batch = { lines, endpoint: endpoint ?? '', looks: 0, status: 'validating' };
+      const batch = {
+        lines,
+        endpoint: endpoint ?? '',
+        looks: 0,
+        status: 'validating',
+        madeAt: madeAt(),
+      };
       const batchId = `batch_of_${++made}`;
       batches.set(batchId, batch);
       return json(200, told(batchId, batch));
@@ -125,13 +132,13 @@ export function openAiVendor(apiKey: string) {
 export function anthropicBatchVendor(apiKey: string) {
   const batches = new Map<
     string,
-    { rows: Record<string, unknown>[]; looks: number; ended: string | null }
+    { rows: Record<string, unknown>[]; looks: number; ended: string | null; made: string }
   >();
   let made = 0;
   const refuse = (status: number, type: string, message: string) =>
     json(status, { type: 'error', error: { type, message } });
   const told = (id: string) => {
-    const { rows, ended } = batches.get(id) ?? { rows: [], ended: null };
+    const { rows, ended, made: madeOn } = batches.get(id) ?? { rows: [], ended: null, made: '' };
     return {
       id,
       type: 'message_batch',
@@ -143,7 +150,7 @@ export function anthropicBatchVendor(apiKey: string) {
         canceled: 0,
         expired: 0,
       },
-      created_at: new Date().toISOString(),
+      created_at: madeOn,
       expires_at: new Date(Date.now() + 86_400_000).toISOString(),
       ended_at: ended,
       archived_at: null,
@@ -184,7 +191,7 @@ export function anthropicBatchVendor(apiKey: string) {
           },
         },
       }));
-      batches.set(batchId, { rows, looks: 0, ended: null });
+      batches.set(batchId, { rows, looks: 0, ended: null, made: new Date().toISOString() });
       return json(200, told(batchId));
     }
     if (id === undefined)

@@ -46,7 +46,9 @@ export class BatchBills {
     const place = this.#placeOf(visit);
     if (await this.#claims.isTaken(place.organisationId, place.origin, batch.id)) return undefined;
     const used = { tokens: 0, costNanoUsd: 0 };
-    const at = plausible(batch.createdAtMs, visit.exchange.arrival.startedAtMs);
+    // What does not say when it was made is one bill a day: the time is a part of the records' ids.
+    const { startedAtMs } = visit.exchange.arrival;
+    const at = plausible(batch.createdAtMs, startedAtMs - (startedAtMs % dayMs));
     return {
       hear: (row) => this.#record(visit, batch, row, at, used),
       end: async () => {
@@ -129,6 +131,7 @@ export interface BatchBill {
 }
 
 const batchTier = 'batch';
+const dayMs = 24 * 60 * 60_000;
 
 /** The call that reads the rows names no model. */
 function withModel(target: Target, model: string): Target {
