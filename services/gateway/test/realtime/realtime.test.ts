@@ -15,6 +15,7 @@ import { openRaw } from '../raw-http.ts';
 import type { Records } from '../records.ts';
 import { errorOf, type Scenario } from '../scenario.ts';
 import { callCases } from './call-cases.ts';
+import { clientCases } from './client-cases.ts';
 import { type FakeVendor, responseUsage, startFakeVendor, vendorKey } from './fake-vendor.ts';
 
 /** Of one key: more than any test has open. */
@@ -784,6 +785,7 @@ describe('openai 7.57, over TLS', () => {
 });
 
 callCases(() => ({ lab, vendor, newKey, recordsOf, session }));
+clientCases(() => ({ lab, vendor, recordsOf }));
 
 it('a key that was shown to nobody it belongs to is in no log', async () => {
   const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
