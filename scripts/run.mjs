@@ -98,6 +98,7 @@ const commands = {
   images: ['scripts/images.ts'],
   chart: ['scripts/chart.ts'],
   'docs:browser': ['scripts/docs-browser.ts'],
+  'realtime:browser': ['scripts/realtime-browser.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
   'cache:measure': ['scripts/cache-measure.ts'],

@@ -11,6 +11,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Lab } from '../lab.ts';
 import { sdpAnswer, sdpOffer } from './fake-calls.ts';
 import { type FakeVendor, responseUsage, vendorKey } from './fake-vendor.ts';
+import { inChromium } from './in-chromium.ts';
 
 export interface ClientBench {
   readonly lab: Lab;
@@ -114,6 +115,25 @@ export function clientCases(bench: () => ClientBench): void {
       session.close();
       await bench().recordsOf('clients', 'response.done', 1);
     });
+
+    const chromium = process.env.SLUICE_CHROMIUM ?? '';
+    // Its command is `npm run realtime:browser`: not every machine has a browser.
+    it.runIf(chromium !== '')(
+      'a page in Chromium talks and calls with a secret alone',
+      async () => {
+        const { usage, call } = await inChromium(chromium, await secret(), origin);
+        expect(usage).toEqual(responseUsage);
+        const placed = bench().vendor.calls.last;
+        expect(call).toMatchObject({
+          status: 201,
+          location: `/v1/realtime/calls/${placed.id}`,
+          sdp: sdpAnswer,
+        });
+        expect(placed.sdp).toBe(call.offer);
+        placed.end();
+      },
+      60_000,
+    );
 
     it('@openai/agents-realtime signals over WebRTC', async () => {
       vi.stubGlobal('RTCPeerConnection', SilentPeer);

@@ -1,8 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type AddressInfo, connect } from 'node:net';
-import { pipeline } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createServer as createTlsServer } from 'node:tls';
 import { usage } from '@sluice/proto-stubs';
 import { eventually, freePort, testCertificate } from '@sluice/testkit';
 import OpenAI from 'openai';
@@ -17,6 +14,7 @@ import { errorOf, type Scenario } from '../scenario.ts';
 import { callCases } from './call-cases.ts';
 import { clientCases } from './client-cases.ts';
 import { type FakeVendor, responseUsage, startFakeVendor, vendorKey } from './fake-vendor.ts';
+import { tlsInFront } from './in-chromium.ts';
 
 /** Of one key: more than any test has open. */
 const sessionsMax = 60;
@@ -736,15 +734,7 @@ describe('no way round', () => {
 
 describe('openai 7.57, over TLS', () => {
   it('holds a session, and responses over WebSocket', async () => {
-    const { hostname, port } = new URL(origin);
-    const proxy = createTlsServer(
-      { key: testCertificate('server-key'), cert: testCertificate('server') },
-      (socket) => {
-        const behind = connect(Number(port), hostname);
-        pipeline(socket, behind, socket, () => {});
-      },
-    );
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const tls = await tlsInFront(origin);
     const saved = await lab.saveProvider({
       aiProviderId: 'openai',
       key: vendorKey,
@@ -752,7 +742,7 @@ describe('openai 7.57, over TLS', () => {
     });
     const client = new OpenAI({
       apiKey: scenario.stack.credentials.workspace_key,
-      baseURL: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}/v1`,
+      baseURL: `${tls.origin}/v1`,
     });
     const options = {
       ca: testCertificate('authority'),
@@ -780,7 +770,7 @@ describe('openai 7.57, over TLS', () => {
     expect(await completed).toBe('completed');
     responses.close();
     await recordsOf('client', 'response.completed', 1);
-    proxy.close();
+    tls.close();
   });
 });
 
