@@ -24,7 +24,7 @@ beforeAll(async () => {
       nats: true,
       lazyLedger: true,
       environment: {
-        gateway: { SKIP_DATAPLANE_CONFIG_CHECK: 'true' },
+        gateway: { SKIP_DATAPLANE_CONFIG_CHECK: 'true', REALTIME_VENDOR_SECRETS: 'true' },
         'gateway-2': { SKIP_DATAPLANE_CONFIG_CHECK: 'true' },
         'data-service': { FOLLOW_LOOK_INTERVAL: '100' },
       },
@@ -268,6 +268,41 @@ describe('what stays at a provider', () => {
 });
 
 describe('an operation on what stays at a provider', () => {
+  it('may be a client secret of the provider: flagged as not counted, and for nobody with limits', async () => {
+    const upstream = await startUpstream();
+    upstream.handle(() => json(200, { value: 'ek_of_vendor' }));
+    const config = { ...target(0), custom_host: `${upstream.url}/v1` };
+    const body = {
+      expires_after: { anchor: 'created_at', seconds: 60 },
+      session: { type: 'realtime', model: '@x/y', voice: 'marin' },
+    };
+    const given = await ask('/v1/realtime/client_secrets', config, { body });
+    expect(await given.json()).toEqual({ value: 'ek_of_vendor' });
+    const sent = JSON.parse(String(upstream.requests.at(-1)?.body));
+    expect(sent).toEqual({ ...body, session: { ...body.session, model: 'y' } });
+    const flat = { model: 'gpt-realtime', voice: 'marin' };
+    expect((await ask('/v1/realtime/sessions', config, { body: flat })).status).toBe(200);
+    expect(JSON.parse(String(upstream.requests.at(-1)?.body))).toEqual(flat);
+    await eventually(() =>
+      expect(records.all()).toContainEqual(
+        expect.objectContaining({
+          endpoint: 'createRealtimeSecret',
+          metadata: expect.objectContaining({ _category: 'realtime', _unmetered: 'true' }),
+        }),
+      ),
+    );
+    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'Limited',
+      workspace_id: scenario.stack.credentials.workspace_id,
+      scopes: ['completions.write'],
+      usage_limits: { type: 'cost', credit_limit: 100 },
+    });
+    const refused = await ask('/v1/realtime/client_secrets', config, { key, body });
+    expect(await errorOf(refused)).toMatchObject({ status: 403, code: 'limit.unmetered' });
+    expect(upstream.requests).toHaveLength(2);
+    await upstream.close();
+  });
+
   it('uses no limit where it only looks: a key with 3 a minute polls on', async () => {
     const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
       name: 'Slow',
