@@ -65,6 +65,8 @@ const notAddresses = new Set([
 
 /** Settings of providers that lead nowhere: who is asking, for what, and in which form. */
 const settingsWithoutAddress = new Set([
+  'amz_server_side_encryption',
+  'amz_server_side_encryption_aws_kms_key_id',
   'amzn_sagemaker_custom_attributes',
   'amzn_sagemaker_enable_explanations',
   'amzn_sagemaker_inference_component',
@@ -73,6 +75,13 @@ const settingsWithoutAddress = new Set([
   'amzn_sagemaker_session_id',
   'amzn_sagemaker_target_model',
   'amzn_sagemaker_target_variant',
+  'aws_bedrock_model',
+  'aws_s3_object_key',
+  'file_purpose',
+  'file_upload_size',
+  'provider_batch_endpoint',
+  'provider_file_name',
+  'provider_model',
   'anthropic_aws_workspace_id',
   'anthropic_beta',
   'anthropic_version',
