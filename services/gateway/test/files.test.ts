@@ -647,6 +647,7 @@ describe('a large file', () => {
       // The first of a kind loads what it takes.
       await sendLarge(url, { 'x-service-api-key': key, ...headers }, 6 * 1024 * 1024);
       const before = residentMb();
+      expect(Object.keys(before).sort()).toEqual(measuredMb > 0 ? ['data-service', 'gateway'] : []);
       const peak = { ...before };
       const timer = setInterval(() => {
         for (const [service, mb] of Object.entries(residentMb()))
@@ -697,8 +698,9 @@ function residentMb(): Record<string, number> {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
     try {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-      if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(s.stack.dataDir)) continue;
-      const service = /services\/(gateway|data-service)\//.exec(
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
+      if (!environment.includes(s.stack.dataDir)) continue;
+      const service = /(?:services|built-[\w-]+)\/(gateway|data-service)\//.exec(
         readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
       )?.[1];
       const kb = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
