@@ -19,7 +19,6 @@ const vendors: Readonly<Record<string, VendorBatches>> = {
   cohere: cohereBatches,
   'mistral-ai': mistralBatches,
   groq: openAiBatches,
-  demo: openAiBatches,
 };
 
 /** Undefined = the provider has none that are known. */
