@@ -20,6 +20,14 @@ export interface ReplyUnits {
   /** As the provider names them; which price an image has depends on both. */
   imageQuality?: string;
   imageSize?: string;
+  /** Of video that was made; which price a second has depends on its size. */
+  videoSeconds?: number;
+  /** `1280x720`. */
+  videoSize?: string;
+  /** What a model was trained on: billed tokens, over all epochs. */
+  trainedTokens?: number;
+  /** For how long, where training is charged by time. */
+  trainingSeconds?: number;
   /** How much of the web was read for the reply, where the fee for a request depends on it. */
   searchContext?: string;
 }

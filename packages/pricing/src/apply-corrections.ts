@@ -1,5 +1,11 @@
 import { type Correction, corrections } from './corrections.ts';
-import type { ImagePrices, ListedModel, ListedPrices, ListedRegion } from './listed-model.ts';
+import type {
+  ImagePrices,
+  ListedModel,
+  ListedPrices,
+  ListedRegion,
+  VideoPrices,
+} from './listed-model.ts';
 import { clean, multiplied, noPrices } from './listed-model.ts';
 import type { TokenPrices } from './token-prices.ts';
 import type { UnitRates } from './unit-counts.ts';
@@ -64,10 +70,16 @@ function withMissing(listed: ListedPrices | undefined, row: Correction): ListedP
     units.characters = clean(row.perMillionCharacters * 1e3);
   const tokens = tokensOf(row.perMillionTokens ?? {});
   const images = row.perImage === undefined ? undefined : imagesOf(row.perImage);
+  if (row.perMillionTrained !== undefined) units.trainedTokens = clean(row.perMillionTrained * 1e3);
+  if (row.perTrainingHour !== undefined)
+    units.trainingSeconds = clean((row.perTrainingHour * 1e9) / 3600);
   const isPriced =
     row.perMillionTokens !== undefined ||
     row.perMillionCharacters !== undefined ||
     images !== undefined ||
+    row.perVideoSecond !== undefined ||
+    row.perMillionTrained !== undefined ||
+    row.perTrainingHour !== undefined ||
     row.perThousand?.searchUnits !== undefined;
   // Searches are no model: what is known only by them has no known price.
   if (listed === undefined && !isPriced) return undefined;
@@ -77,6 +89,7 @@ function withMissing(listed: ListedPrices | undefined, row: Correction): ListedP
     tokens: { ...tokens, ...base.tokens },
     units: { ...(units as UnitRates), ...base.units },
     images: base.images ?? images,
+    videos: base.videos ?? videosOf(row.perVideoSecond),
     searchContexts: base.searchContexts ?? requestsOf(row.perThousandRequests),
   };
 }
@@ -93,6 +106,13 @@ function imagesOf(dollars: ImagePrices): ImagePrices {
       quality,
       Object.fromEntries(Object.entries(sizes).map(([size, price]) => [size, clean(price * 1e9)])),
     ]),
+  );
+}
+
+function videosOf(dollars: VideoPrices | undefined): VideoPrices | undefined {
+  if (dollars === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(dollars).map(([size, price]) => [size, clean(price * 1e9)]),
   );
 }
 

@@ -1,8 +1,8 @@
-import type { ImagePrices } from './listed-model.ts';
+import type { ImagePrices, VideoPrices } from './listed-model.ts';
 import type { TokenPrices } from './token-prices.ts';
 
 /** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
-export const correctionsVersion = '2026-11-22.3';
+export const correctionsVersion = '2026-11-23.1';
 
 /**
  * What public price lists say and the catalogue leaves out, by hand. No row is from memory
@@ -38,6 +38,11 @@ export interface Correction {
   /** For the request, by how much of the web is read. */
   readonly perThousandRequests?: Readonly<Record<string, number>>;
   readonly perImage?: ImagePrices;
+  /** For a second, by size. */
+  readonly perVideoSecond?: VideoPrices;
+  /** What training costs: a million tokens, or an hour. */
+  readonly perMillionTrained?: number;
+  readonly perTrainingHour?: number;
 }
 
 const openAiPriority = 'https://openai.com/api-priority-processing/';
@@ -174,6 +179,52 @@ const openAi: readonly Correction[] = [
       high: { '1024x1024': 0.167, '1024x1536': 0.25, '1536x1024': 0.25, default: 0.167 },
     },
   },
+];
+
+/** Of Sora, and of models that OpenAI and Azure train by one list. */
+const ofJobs = (models: RegExp, row: Partial<Correction>): Correction => ({
+  providers: ['openai', 'azure-openai'],
+  models,
+  source: openPriceLists,
+  readOn: '2026-11-23',
+  ...row,
+});
+
+const portrait = (price: number) => ({ '720x1280': price, '1280x720': price });
+const jobs: readonly Correction[] = [
+  ofJobs(/^sora-2(?!-pro)/, { perVideoSecond: portrait(0.1) }),
+  ofJobs(/^sora-2-pro/, {
+    perVideoSecond: { ...portrait(0.3), '1024x1792': 0.5, '1792x1024': 0.5 },
+  }),
+  ofJobs(/^gpt-4o-2024-08-06$/, { perMillionTrained: 25 }),
+  ofJobs(/^gpt-4o-mini-2024-07-18$/, { perMillionTrained: 3 }),
+  ofJobs(/^gpt-4\.1-2025-04-14$/, { perMillionTrained: 25 }),
+  ofJobs(/^gpt-4\.1-mini-2025-04-14$/, { perMillionTrained: 5 }),
+  ofJobs(/^gpt-4\.1-nano-2025-04-14$/, { perMillionTrained: 1.5 }),
+  ofJobs(/^o4-mini-2025-04-16$/, { perTrainingHour: 100 }),
+  ...(
+    [
+      [/^gemini-2\.5-flash$/, 5],
+      [/^gemini-2\.5-flash-lite$/, 1.5],
+      [/^gemini-2\.5-pro$/, 25],
+    ] as const
+  ).map(([models, perMillionTrained]) =>
+    ofJobs(models, { providers: ['vertex-ai'], perMillionTrained }),
+  ),
+  ...(
+    [
+      [/^veo-3\.1-generate-preview$/, { '1280x720': 0.4, '1920x1080': 0.4, '3840x2160': 0.6 }],
+      [/^veo-3\.1-fast-generate-preview$/, { '1280x720': 0.1, '1920x1080': 0.12, '3840x2160': 0.3 }],
+      [/^veo-3\.1-lite-generate-preview$/, { '1280x720': 0.05, '1920x1080': 0.08 }],
+      [/^veo-3\.1-fast-generate-001$/, { default: 0.15 }],
+      [/^veo-3\.1-generate-001$/, { default: 0.2 }],
+      [/^veo-3\.0-fast-generate-001$/, { default: 0.1 }],
+      [/^veo-3\.0-generate-001$/, { default: 0.2 }],
+      [/^veo-2\.0-generate-001$/, { default: 0.5 }],
+    ] as const
+  ).map(([models, perVideoSecond]) =>
+    ofJobs(models, { providers: ['vertex-ai'], perVideoSecond }),
+  ),
 ];
 
 const claude: readonly Correction[] = [
@@ -346,4 +397,4 @@ const others: readonly Correction[] = [
   },
 ];
 
-export const corrections: readonly Correction[] = [...openAi, ...claude, ...gemini, ...others];
+export const corrections: readonly Correction[] = [...openAi, ...jobs, ...claude, ...gemini, ...others];

@@ -44,6 +44,49 @@ describe('costOfReply', () => {
     );
   });
 
+  it.each([
+    ['openai', 'sora-2-pro', { videoSeconds: 12, videoSize: '1792x1024' }, 6_000_000_000],
+    ['openai', 'sora-2', { videoSeconds: 8, videoSize: '720x1280' }, 800_000_000],
+    ['openai', 'sora-2', { videoSeconds: 8, videoSize: '9x9' }, undefined],
+    ['vertex-ai', 'veo-3.0-generate-001', { videoSeconds: 8, videoSize: '1920x1080' }, 1_600_000_000],
+    ['openai', 'gpt-4o-mini-2024-07-18', { trainedTokens: 5768 }, 17_304_000],
+    ['openai', 'o4-mini-2025-04-16', { trainingSeconds: 5400 }, 150_000_000_000],
+    ['openai', 'gpt-4o', { trainedTokens: 5768 }, undefined],
+  ])('charges jobs of %s by %s: %j', (provider, model, units, nano) => {
+    const rates = new PriceBook().lookUp({ provider, model, atMs }) as Rates;
+    expect(costOfReply(rates, undefined, units)?.totalNanoUsd).toBe(nano);
+  });
+
+  it('charges jobs by what an operator lists: seconds by size, training by the token before the hour', () => {
+    const rates = (finetune: object) =>
+      new PriceBook().lookUp({
+        provider: 'openai',
+        model: 'own',
+        atMs,
+        custom: readCustomPrices(
+          {
+            pay_as_you_go: {
+              additional_units: {
+                video_seconds: { price: 1 },
+                video_duration_seconds_1280_720: { price: 2 },
+              },
+            },
+            finetune_config: finetune,
+          },
+          'v',
+        ),
+      }) as Rates;
+    const hour = { pay_per_hour: { price: 3600 } };
+    const cost = (finetune: object, units: object) =>
+      costOfReply(rates(finetune), undefined, units)?.totalNanoUsd;
+    expect(cost(hour, { videoSeconds: 4, videoSize: '1280x720' })).toBe(80_000_000);
+    expect(cost(hour, { videoSeconds: 4, videoSize: '1x1' })).toBe(40_000_000);
+    expect(cost(hour, { trainedTokens: 10, trainingSeconds: 5 })).toBe(50_000_000);
+    const both = { ...hour, pay_per_token: { price: 0.5 } };
+    expect(cost(both, { trainedTokens: 10, trainingSeconds: 5 })).toBe(50_000_000);
+    expect(cost({ ...hour, pay_per_token: { price: 0 } }, { trainingSeconds: 5 })).toBe(50_000_000);
+  });
+
   it('does not know the cost of what was not counted', () => {
     const whisper = ratesOf('openai', 'whisper-1');
     expect(costOfReply(whisper, undefined, undefined)).toBeUndefined();

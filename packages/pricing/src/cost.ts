@@ -29,12 +29,14 @@ export function costOfReply(
   const ofUnits = units === undefined ? undefined : unitsNanoUsd(rates.units, units);
   // Images that are told as tokens are paid for by them.
   const ofImages = hasTokens || units === undefined ? undefined : imagesNanoUsd(rates, units);
-  if (!hasTokens && ofUnits === undefined && ofImages === undefined) return undefined;
+  const ofVideos = units === undefined ? undefined : videosNanoUsd(rates, units);
+  if (!hasTokens && ofUnits === undefined && ofImages === undefined && ofVideos === undefined)
+    return undefined;
   const request = requestNanoUsd(rates, units);
-  if (!hasTokens) return costFrom((ofUnits ?? 0) + (ofImages ?? 0), 0, request);
+  if (!hasTokens) return costFrom((ofUnits ?? 0) + (ofImages ?? 0) + (ofVideos ?? 0), 0, request);
   const tier = tierFor(rates.tiers, tokens.inputTokens);
   return costFrom(
-    inputTokensNanoUsd(tier, tokens) + (ofUnits ?? 0),
+    inputTokensNanoUsd(tier, tokens) + (ofUnits ?? 0) + (ofVideos ?? 0),
     outputTokensNanoUsd(tier, tokens),
     request,
   );
@@ -130,6 +132,13 @@ function imagesNanoUsd({ images }: Rates, counts: ReplyUnits): number | undefine
   const sizes = ownOf(images, counts.imageQuality) ?? images.default;
   const price = sizes === undefined ? undefined : (ownOf(sizes, counts.imageSize) ?? sizes.default);
   return price === undefined ? undefined : positive(counts.images) * price;
+}
+
+/** By size, with its `default`. Undefined when there is no video, or no price for it. */
+function videosNanoUsd({ videos }: Rates, counts: ReplyUnits): number | undefined {
+  if (videos === undefined || counts.videoSeconds === undefined) return undefined;
+  const price = ownOf(videos, counts.videoSize) ?? videos.default;
+  return price === undefined ? undefined : positive(counts.videoSeconds) * price;
 }
 
 function requestNanoUsd(rates: Rates, counts: ReplyUnits | undefined): number {

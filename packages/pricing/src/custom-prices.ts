@@ -35,6 +35,7 @@ export function overlaid(custom: ListedPrices, listed: ListedPrices): ListedPric
     tokens: overlaidTokens(custom.tokens, listed.tokens),
     units: { ...listed.units, ...custom.units },
     images: custom.images ?? listed.images,
+    videos: custom.videos ?? listed.videos,
     // A fee that a list has belongs to its prices.
     requestNanoUsd: custom.requestNanoUsd ?? (setsInput ? 0 : listed.requestNanoUsd),
     searchContexts: custom.searchContexts ?? (setsInput ? undefined : listed.searchContexts),

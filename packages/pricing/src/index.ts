@@ -12,7 +12,7 @@ export { tiersOf } from './listed-model.ts';
 export { Multipliers } from './multipliers.ts';
 export { PriceFault, readPriceFile } from './open-format.ts';
 export { PriceBook, type PriceQuery } from './price-book.ts';
-export { unitKeys } from './price-keys.ts';
+export { unitKeys, videoUnitOf } from './price-keys.ts';
 export type { ListLayer, Rates, TokenRates } from './rates.ts';
 export { type RecordedUse, tokensOf, unitsOf } from './recorded-use.ts';
 export { type CountedUnit, countedUnits, type UnitRates } from './unit-counts.ts';

@@ -4,11 +4,15 @@ import type { UnitRates } from './unit-counts.ts';
 /** Quality, then size, to nano-dollars an image; `default` stands for what is not listed. */
 export type ImagePrices = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
+/** By size, `1280x720`, nano-dollars a second; `default` stands for what is not listed. */
+export type VideoPrices = Readonly<Record<string, number>>;
+
 /** What a list says of a model in one place and at one speed. */
 export interface PriceSet {
   readonly tokens: TokenPrices;
   readonly units: UnitRates;
   readonly images?: ImagePrices | undefined;
+  readonly videos?: VideoPrices | undefined;
   /** For the request as such. */
   readonly requestNanoUsd?: number | undefined;
   /** For the request as such, by how much of the web is read for it. */
@@ -90,6 +94,7 @@ function withRest(prices: ListedPrices, standard: ListedPrices): ListedPrices {
     ...prices,
     units: { ...standard.units, ...prices.units },
     images: prices.images ?? standard.images,
+    videos: prices.videos ?? standard.videos,
     requestNanoUsd: prices.requestNanoUsd ?? standard.requestNanoUsd,
     searchContexts: prices.searchContexts ?? standard.searchContexts,
   };

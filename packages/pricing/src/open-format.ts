@@ -6,8 +6,17 @@ import {
   type ListedPrices,
   type ListedRegion,
   noPrices,
+  type VideoPrices,
 } from './listed-model.ts';
-import { requestUnit, searchContextUnit, tokenKeys, tokenUnits, unitKeys } from './price-keys.ts';
+import {
+  requestUnit,
+  searchContextUnit,
+  sizedVideoUnit,
+  tokenKeys,
+  tokenUnits,
+  unitKeys,
+  videoUnit,
+} from './price-keys.ts';
 import { type TokenKind, type TokenPrices, tokenKinds } from './token-prices.ts';
 import { type CountedUnit, countedUnits } from './unit-counts.ts';
 
@@ -133,8 +142,12 @@ function readPrices(config: Readonly<Record<string, unknown>>, path: string): Li
   const fee = unitPrice(units, [requestUnit], at) ?? fixedCost(config.fixed_cost, path);
   return {
     tokens: { ...readTokens(listed, at), ...readTokenUnits(units, listed, at) },
-    units: readUnits(units, at),
+    units: {
+      ...readUnits(units, at),
+      ...readTraining(config.finetune_config, `${path}.finetune_config`),
+    },
     images: readImages(listed.image, `${at}.image`),
+    videos: readVideos(units, at),
     ...(fee === undefined ? {} : { requestNanoUsd: fee }),
     searchContexts: readSearchContexts(units, at),
     contextTiers: [],
@@ -179,6 +192,29 @@ function readUnits(
     if (price !== undefined) known[unit] = price;
   }
   return known;
+}
+
+/** Training is charged by the token where that has a price, else by the time it takes. */
+function readTraining(value: unknown, path: string): Partial<Record<CountedUnit, number>> {
+  const config = optionalObject(value, path) ?? {};
+  const token = priceAt(config.pay_per_token, `${path}.pay_per_token`);
+  const hour = priceAt(config.pay_per_hour, `${path}.pay_per_hour`);
+  if (token !== undefined && (token > 0 || hour === undefined)) return { trainedTokens: token };
+  return hour === undefined ? {} : { trainingSeconds: clean(hour / 3600) };
+}
+
+function readVideos(
+  units: Readonly<Record<string, unknown>>,
+  path: string,
+): VideoPrices | undefined {
+  const videos: Record<string, number> = {};
+  for (const name of Object.keys(units)) {
+    const [, width, height] = sizedVideoUnit.exec(name) ?? [];
+    const size = name === videoUnit ? 'default' : `${width}x${height}`;
+    if (name === videoUnit || width !== undefined)
+      videos[size] = unitPrice(units, [name], path) ?? 0;
+  }
+  return Object.keys(videos).length === 0 ? undefined : videos;
 }
 
 function readSearchContexts(

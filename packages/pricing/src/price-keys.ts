@@ -41,7 +41,19 @@ export const unitKeys: Readonly<Record<CountedUnit, readonly string[]>> = {
   xSearches: ['x_search'],
   mapSearches: ['maps'],
   codeExecutions: ['code_execution'],
+  trainedTokens: ['training_token'],
+  trainingSeconds: ['training_second'],
 };
+
+/** Seconds of video: of whatever size, and of one. */
+export const videoUnit = 'video_seconds';
+export const sizedVideoUnit = /^video_duration_seconds_(\d{1,5})_(\d{1,5})$/;
+
+/** The name of a second of video of a size, `1280x720`, or of whatever size. */
+export function videoUnitOf(size: string | undefined): string {
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size ?? '') ?? [];
+  return width === undefined ? videoUnit : `video_duration_seconds_${width}_${height}`;
+}
 
 /** For the request as such. */
 export const requestUnit = 'request';

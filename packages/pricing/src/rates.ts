@@ -1,5 +1,6 @@
-import { clean, type ImagePrices, type ListedPrices } from './listed-model.ts';
+import { clean, type ImagePrices, type ListedPrices, type VideoPrices } from './listed-model.ts';
 import type { Multipliers } from './multipliers.ts';
+import { videoUnit, videoUnitOf } from './price-keys.ts';
 import type { TokenKind, TokenPrices } from './token-prices.ts';
 import type { CountedUnit, UnitRates } from './unit-counts.ts';
 
@@ -48,6 +49,7 @@ export interface Rates {
   /** Undefined when nothing has a price by its number. */
   readonly units: UnitRates | undefined;
   readonly images: ImagePrices | undefined;
+  readonly videos: VideoPrices | undefined;
 }
 
 /** Of a list to rates: every kind of token gets a price, its own or that of the whole it is part of. */
@@ -70,6 +72,7 @@ export function ratesOf(prices: ListedPrices, options: RatesOptions): Rates | un
     !hasTokens &&
     units === undefined &&
     images === undefined &&
+    prices.videos === undefined &&
     prices.requestNanoUsd === undefined
   )
     return undefined;
@@ -100,6 +103,14 @@ export function ratesOf(prices: ListedPrices, options: RatesOptions): Rates | un
       : [],
     units,
     images,
+    videos:
+      prices.videos === undefined || multipliers === undefined
+        ? prices.videos
+        : mapped(
+            prices.videos,
+            (price, size) =>
+              price * multipliers.unit(size === 'default' ? videoUnit : videoUnitOf(size)),
+          ),
   };
 }
 

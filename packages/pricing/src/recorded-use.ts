@@ -1,5 +1,5 @@
 import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
-import { unitKeys } from './price-keys.ts';
+import { sizedVideoUnit, unitKeys, videoUnit } from './price-keys.ts';
 import { type CountedUnit, countedUnits } from './unit-counts.ts';
 
 type Count = bigint | number;
@@ -78,7 +78,10 @@ export function unitsOf(record: RecordedUse): ReplyUnits | undefined {
     if (quality !== 'default') units.imageQuality = quality;
     if (size !== 'default') units.imageSize = size;
   }
-  for (const name of Object.keys(record.units)) {
+  for (const [name, count] of Object.entries(record.units)) {
+    const [, width, height] = sizedVideoUnit.exec(name) ?? [];
+    if (name === videoUnit || width !== undefined) units.videoSeconds = Number(count);
+    if (width !== undefined) units.videoSize = `${width}x${height}`;
     const [, size] = /^web_search_(\w+)_context$/.exec(name) ?? [];
     if (size !== undefined) units.searchContext = size;
   }

@@ -10,6 +10,8 @@ export const countedUnits = [
   'xSearches',
   'mapSearches',
   'codeExecutions',
+  'trainedTokens',
+  'trainingSeconds',
 ] as const;
 
 export type CountedUnit = (typeof countedUnits)[number];

@@ -13,6 +13,9 @@ const most = {
   mapSearches: 1000,
   codeExecutions: 1000,
   images: 200,
+  videoSeconds: 36_000,
+  trainedTokens: 1e13,
+  trainingSeconds: 90 * 86_400,
 } as const satisfies Partial<Record<keyof ReplyUnits, number>>;
 
 /** Whether a provider may have counted so. */

@@ -1,5 +1,5 @@
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
-import { type CountedUnit, unitKeys } from '@sluice/pricing';
+import { type CountedUnit, unitKeys, videoUnitOf } from '@sluice/pricing';
 import type { BegunRecord, Counts } from '@sluice/usage';
 import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
@@ -72,6 +72,9 @@ function addUnits(record: BegunRecord, units: ReplyUnits): void {
     const count = wholeCount(units[unit]);
     if (count > 0) record.units = added(record.units, name, count);
   }
+  const seconds = wholeCount(units.videoSeconds);
+  if (seconds > 0)
+    record.units = added(record.units, clipped(videoUnitOf(units.videoSize)), seconds);
   if (units.searchContext !== undefined)
     record.units = added(record.units, clipped(`web_search_${units.searchContext}_context`), 1);
 }
@@ -87,6 +90,8 @@ const namedUnits: readonly (readonly [NamedUnit, string])[] = (
     'xSearches',
     'mapSearches',
     'codeExecutions',
+    'trainedTokens',
+    'trainingSeconds',
   ] as const
 ).map((unit) => [unit, unitKeys[unit][0] ?? unit]);
 

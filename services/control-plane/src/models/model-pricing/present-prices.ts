@@ -5,6 +5,7 @@ import {
   type TokenRates,
   type UnitRates,
   unitKeys,
+  videoUnitOf,
 } from '@sluice/pricing';
 import type { PricedModel } from './price-model.ts';
 
@@ -21,6 +22,7 @@ export function presentPrices({ rates, layer, tiers, regions }: PricedModel): Pr
     ...(rates.requestNanoUsd === 0 ? {} : { request: price(rates.requestNanoUsd) }),
     ...searchContexts(rates),
     ...unitPrices(rates.units ?? {}),
+    ...videoPrices(rates),
   };
   const batch = tiers.get('batch')?.tiers[0];
   return {
@@ -115,6 +117,12 @@ function unitPrices(rates: UnitRates): Record<string, { price: number }> {
 function searchContexts({ searchContexts: fees = {} }: Rates): Record<string, { price: number }> {
   return Object.fromEntries(
     Object.entries(fees).map(([size, nanoUsd]) => [`web_search_${size}_context`, price(nanoUsd)]),
+  );
+}
+
+function videoPrices({ videos = {} }: Rates): Record<string, { price: number }> {
+  return Object.fromEntries(
+    Object.entries(videos).map(([size, nanoUsd]) => [videoUnitOf(size), price(nanoUsd)]),
   );
 }
 
