@@ -109,6 +109,7 @@ export {
 export { endOf, followedWork, lookPathOf } from './operations/followed-work.ts';
 export { type MatchedObject, matchObject, objectsAt } from './operations/match-object.ts';
 export type {
+  BilledKind,
   BodyKind,
   ErrorShape,
   FollowedWork,

@@ -214,7 +214,10 @@ const jobs: readonly Correction[] = [
   ...(
     [
       [/^veo-3\.1-generate-preview$/, { '1280x720': 0.4, '1920x1080': 0.4, '3840x2160': 0.6 }],
-      [/^veo-3\.1-fast-generate-preview$/, { '1280x720': 0.1, '1920x1080': 0.12, '3840x2160': 0.3 }],
+      [
+        /^veo-3\.1-fast-generate-preview$/,
+        { '1280x720': 0.1, '1920x1080': 0.12, '3840x2160': 0.3 },
+      ],
       [/^veo-3\.1-lite-generate-preview$/, { '1280x720': 0.05, '1920x1080': 0.08 }],
       [/^veo-3\.1-fast-generate-001$/, { default: 0.15 }],
       [/^veo-3\.1-generate-001$/, { default: 0.2 }],
@@ -222,9 +225,7 @@ const jobs: readonly Correction[] = [
       [/^veo-3\.0-generate-001$/, { default: 0.2 }],
       [/^veo-2\.0-generate-001$/, { default: 0.5 }],
     ] as const
-  ).map(([models, perVideoSecond]) =>
-    ofJobs(models, { providers: ['vertex-ai'], perVideoSecond }),
-  ),
+  ).map(([models, perVideoSecond]) => ofJobs(models, { providers: ['vertex-ai'], perVideoSecond })),
 ];
 
 const claude: readonly Correction[] = [
@@ -397,4 +398,10 @@ const others: readonly Correction[] = [
   },
 ];
 
-export const corrections: readonly Correction[] = [...openAi, ...jobs, ...claude, ...gemini, ...others];
+export const corrections: readonly Correction[] = [
+  ...openAi,
+  ...jobs,
+  ...claude,
+  ...gemini,
+  ...others,
+];

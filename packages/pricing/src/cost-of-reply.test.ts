@@ -48,7 +48,12 @@ describe('costOfReply', () => {
     ['openai', 'sora-2-pro', { videoSeconds: 12, videoSize: '1792x1024' }, 6_000_000_000],
     ['openai', 'sora-2', { videoSeconds: 8, videoSize: '720x1280' }, 800_000_000],
     ['openai', 'sora-2', { videoSeconds: 8, videoSize: '9x9' }, undefined],
-    ['vertex-ai', 'veo-3.0-generate-001', { videoSeconds: 8, videoSize: '1920x1080' }, 1_600_000_000],
+    [
+      'vertex-ai',
+      'veo-3.0-generate-001',
+      { videoSeconds: 8, videoSize: '1920x1080' },
+      1_600_000_000,
+    ],
     ['openai', 'gpt-4o-mini-2024-07-18', { trainedTokens: 5768 }, 17_304_000],
     ['openai', 'o4-mini-2025-04-16', { trainingSeconds: 5400 }, 150_000_000_000],
     ['openai', 'gpt-4o', { trainedTokens: 5768 }, undefined],

@@ -49,7 +49,7 @@ export interface Rates {
   /** Undefined when nothing has a price by its number. */
   readonly units: UnitRates | undefined;
   readonly images: ImagePrices | undefined;
-  readonly videos: VideoPrices | undefined;
+  readonly videos?: VideoPrices | undefined;
 }
 
 /** Of a list to rates: every kind of token gets a price, its own or that of the whole it is part of. */

@@ -45,7 +45,7 @@ const rules: readonly Rule[] = [
   // OpenAI and all that follow it; Anthropic; Cohere; Mistral; Ollama.
   rule(
     'body',
-    '/(?:chat/completions|completions|fim/completions|embeddings|responses(?:/input_tokens|/compact)?|moderations|chat/moderations|classifications|rerank|ocr|messages|messages/count_tokens|chat|embed|generate|tokenize|images/(?:generations|edits|variations)|audio/(?:speech|transcriptions|translations)|videos|video/generations|fine_tuning/jobs|assistants|threads/runs|threads/[^/]+/runs|embedding/text)',
+    '/(?:chat/completions|completions|fim/completions|embeddings|responses(?:/input_tokens|/compact)?|moderations|chat/moderations|classifications|rerank|ocr|messages|messages/count_tokens|chat|embed|generate|tokenize|images/(?:generations|edits|variations)|audio/(?:speech|transcriptions|translations)|videos(?:/edits|/extensions|/(?!characters/)[^/]+/remix)?|video/generations|fine_tuning/jobs|assistants|threads/runs|threads/[^/]+/runs|embedding/text)',
     ['model'],
   ),
   rule(
@@ -119,7 +119,7 @@ const rules: readonly Rule[] = [
   rule('files', '/(?:files|uploads)(?:/.*)?'),
   rule(
     'nobody',
-    '/(?:vector_stores|containers|conversations)(?:/.*)?|/threads(?:/[^/]+(?:/messages(?:/[^/]+)?|/runs/[^/]+(?:/submit_tool_outputs|/cancel)?)?)?|/assistants/[^/]+|(?:/messages)?/batches/[^/]+/cancel|/fine_tuning/jobs/[^/]+/(?:cancel|pause|resume)|/responses/[^/]+/cancel|/realtime/calls/[^/]+/(?:reject|refer|hangup)',
+    '/(?:vector_stores|containers|conversations)(?:/.*)?|/threads(?:/[^/]+(?:/messages(?:/[^/]+)?|/runs/[^/]+(?:/submit_tool_outputs|/cancel)?)?)?|/assistants/[^/]+|(?:/messages)?/batches/[^/]+/cancel|/fine_tuning/jobs/[^/]+/(?:cancel|pause|resume)|/responses/[^/]+/cancel|/realtime/calls/[^/]+/(?:reject|refer|hangup)|/videos/characters|/audio/(?:voices|voice_consents)(?:/[^/]+)?',
   ),
 ];
 

@@ -4,6 +4,7 @@ import { bytes, eventually, json, sse, startUpstream } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, kept, kinds, startKeeper, upstreams } from './keepers.ts';
+import { describeJobs } from './kept-jobs.ts';
 import { provesFollowing } from './proves-following.ts';
 import { type Records, readRecords } from './records.ts';
 import { type CallOptions, errorOf, type Scenario, startScenario } from './scenario.ts';
@@ -500,6 +501,8 @@ describe('work that goes on after its answer', () => {
 
 describe('work that nobody polls', () =>
   provesFollowing({ scenario: () => scenario, records: () => records, saved, target }));
+
+describeJobs(() => ({ scenario, records }));
 
 it('each published operation is answered as docs/operations.md says', async () => {
   const asked = [

@@ -29,6 +29,14 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
   };
   const used = { input_tokens: 1200, output_tokens: 300, total_tokens: 1500 };
   const asRun = { prompt_tokens: 1200, completion_tokens: 300, total_tokens: 1500 };
+  const jobs = {
+    videos: { object: 'video', model: 'sora-2', seconds: '8', size: '720x1280' },
+    fine_tuning: {
+      object: 'fine_tuning.job',
+      model: 'gpt-4o-mini-2024-07-18',
+      trained_tokens: 5768,
+    },
+  };
   const states = new Map<string, { status: string; usage: object | null }>();
   let provider: string;
   let upstream: Upstream;
@@ -41,13 +49,16 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
       if (root === 'models')
         return json(200, { object: 'list', data: [{ id: 'own-1', created: 7 }] });
       const isRun = root === 'threads';
+      const job = jobs[root as keyof typeof jobs];
       if (method === 'POST') made += 1;
-      const id = method === 'POST' ? `${isRun ? 'run' : 'resp'}_followed_${made}` : rest.at(-1);
+      const kind = job?.object ?? (isRun ? 'run' : 'resp');
+      const id = method === 'POST' ? `${kind}_followed_${made}` : rest.at(-1);
       if (method === 'POST') states.set(id ?? '', { status: 'queued', usage: null });
       else looks.push(path);
       const state = states.get(id ?? '');
       if (state === undefined) return json(404, { error: { message: 'no such thing' } });
       const base = { id, model: 'gpt-4o-mini', created_at: Math.floor(Date.now() / 1000) - 5 };
+      if (job !== undefined) return json(200, { ...base, ...job, ...state });
       return json(
         200,
         isRun
@@ -69,7 +80,13 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
       scopes: ['completions.write'],
     });
   const begin = async (key?: string, path = '/v1/responses') => {
-    const body = { model: 'gpt-4o-mini', input: 'Hi', background: true, assistant_id: 'asst_x' };
+    const body = {
+      model: 'gpt-4o-mini',
+      input: 'Hi',
+      background: true,
+      assistant_id: 'asst_x',
+      prompt: 'A cat',
+    };
     return idOf(await ask(path, { provider }, { body, ...(key === undefined ? {} : { key }) }));
   };
   interface Row {
@@ -101,23 +118,31 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
     return row;
   };
   const end = (id: string) =>
-    states.set(id, { status: 'completed', usage: id.startsWith('run') ? asRun : used });
+    states.set(id, {
+      status: id.startsWith('fine') ? 'succeeded' : 'completed',
+      usage: id.startsWith('run') ? asRun : used,
+    });
   const hasEnded = ({ state }: Row) => state !== 'open';
 
   it.each([
-    ['response', '/v1/responses', 'createModelResponse', 'resp'],
-    ['run', '/v1/threads/thread_7/runs', 'createRun', 'run'],
+    ['response', '/v1/responses', 'createModelResponse'],
+    ['run', '/v1/threads/thread_7/runs', 'createRun'],
+    ['video', '/v1/videos', 'createVideo'],
+    ['fine-tuning job', '/v1/fine_tuning/jobs', 'createFinetune'],
   ])('is billed once when it ends, and by no poll after that: a %s', async (_, path, endpoint) => {
     const id = await begin(undefined, path);
     const billed = () =>
       records()
         .all()
-        .filter((each) => each.endpoint === endpoint && each.inputTokens > 0n).length;
+        .filter((each) => each.endpoint === endpoint && each.costNanoUsd > 0n).length;
     const before = billed();
     const row = await look(id, ({ run, in_ms }) => run === 1 && in_ms < 30_000);
     expect([row?.state, (row?.in_ms ?? 0) > 5_000, billed()]).toEqual(['open', true, before]);
     end(id);
-    expect(await look(id, hasEnded)).toMatchObject({ state: 'ended', reason: 'completed' });
+    expect(await look(id, hasEnded)).toMatchObject({
+      state: 'ended',
+      reason: states.get(id)?.status,
+    });
     expect(looks).toEqual([`${path}/${id}`, `${path}/${id}`]);
     await eventually(() => billed() === before + 1);
     const polls = Array.from({ length: 10 }, (_each, at) =>

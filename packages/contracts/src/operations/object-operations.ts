@@ -1,55 +1,17 @@
-import type {
-  FollowedWork,
-  MadeObject,
-  NamedObject,
-  ObjectFacts,
-  ObjectOperation,
-} from './operation.ts';
-
-/** What passes through by a row of its own: nothing of it is set, translated or kept. */
-export const passed = {
-  about: 'object',
-  body: 'raw',
-  takes: 'nothing',
-  format: 'raw',
-  reply: 'any',
-  errors: 'openai',
-  scopes: ['completions.write'],
-  spends: 'nothing',
-  repeat: 'safe',
-  hooks: { input: 'type', output: 'none' },
-  cache: 'none',
-  names: { model: 'address' },
-  uses: 'nothing',
-  objects: {},
-} as const satisfies Omit<ObjectOperation, 'at'>;
-
-/** Looks and lists. */
-const look = passed;
-
-/** Deletes, and cancels: twice leaves what once leaves. */
-const remove = { ...passed, repeat: 'idempotent' } as const;
-
-/** Makes, changes or adds: work of its own each time. */
-const write = {
-  ...passed,
-  takes: 'json',
-  spends: 'request',
-  repeat: 'fresh',
-} as const;
-
-/** The same, with texts that a model will read: checks judge them, and change nothing. */
-const say = { ...write, hooks: { input: 'guardrails', output: 'none' } } as const;
-
-const made = (kind: MadeObject['kind'], object: string, id = 'id'): MadeObject => ({
-  kind,
-  id,
-  object,
-});
-const named = (kind: NamedObject['kind'], ...at: NamedObject['at'][]): readonly NamedObject[] =>
-  at.map((place) => ({ kind, at: place }));
-
-const goingOn = (object: MadeObject, follow: FollowedWork): MadeObject => ({ ...object, follow });
+import { mediaRows } from './media-rows.ts';
+import {
+  file,
+  goingOn,
+  look,
+  made,
+  named,
+  naming,
+  passed,
+  remove,
+  say,
+  write,
+} from './object-row.ts';
+import type { ObjectFacts, ObjectOperation } from './operation.ts';
 
 /** A response in the background; any other has ended with its answer. */
 const response = goingOn(made('response', 'response'), {
@@ -59,7 +21,6 @@ const response = goingOn(made('response', 'response'), {
   only: 'background',
 });
 
-const file = (...at: NamedObject['at'][]) => named('file', ...at);
 const filesOfTools = [
   ...file('body.tool_resources.code_interpreter.file_ids.*'),
   ...named('vector store', 'body.tool_resources.file_search.vector_store_ids.*'),
@@ -138,22 +99,21 @@ const ofMessageBatch = {
   errors: 'anthropic',
   objects: { names: named('batch', 'path.batch_id') },
 } as const;
-const ofJob = { objects: { names: named('fine-tuning job', 'path.fine_tuning_job_id') } } as const;
-
-/** With further names beside those of the path. */
-function naming<Of extends { objects: { names: readonly NamedObject[] } }>(
-  of: Of,
-  further: readonly NamedObject[],
-  makes: readonly MadeObject[] = [],
-): Of {
-  return { ...of, objects: { ...of.objects, names: [...of.objects.names, ...further], makes } };
-}
+const ofJob = {
+  of: 'fine-tuning jobs',
+  objects: { names: named('fine-tuning job', 'path.fine_tuning_job_id') },
+} as const;
 
 const assistant = made('assistant', 'assistant');
 const run = goingOn(made('run', 'thread.run'), {
   every: 'RESPONSE_STATUS_CHECK_INTERVAL',
   look: 'GET /v1/threads/:thread_id/runs/:run_id',
   ended: ['completed', 'failed', 'incomplete', 'cancelled', 'expired'],
+});
+const tuningJob = goingOn(made('fine-tuning job', 'fine_tuning.job'), {
+  every: 'FINETUNE_STATUS_CHECK_INTERVAL',
+  look: 'GET /v1/fine_tuning/jobs/:fine_tuning_job_id',
+  ended: ['succeeded', 'failed', 'cancelled'],
 });
 const assistantOfRun = named('assistant', 'body.assistant_id');
 
@@ -472,16 +432,22 @@ export const objectRows = {
     ...ofMessageBatch,
     at: 'GET /v1/messages/batches/:batch_id/results',
   },
-  listFinetunes: { ...look, at: 'GET /v1/fine_tuning/jobs' },
+  listFinetunes: { ...look, of: 'fine-tuning jobs', at: 'GET /v1/fine_tuning/jobs' },
   createFinetune: {
     ...write,
+    of: 'fine-tuning jobs',
     objects: {
-      makes: [made('fine-tuning job', 'fine_tuning.job')],
+      makes: [tuningJob],
       names: file('body.training_file', 'body.validation_file'),
     },
     at: 'POST /v1/fine_tuning/jobs',
   },
-  retrieveFinetune: { ...look, ...ofJob, at: 'GET /v1/fine_tuning/jobs/:fine_tuning_job_id' },
+  retrieveFinetune: {
+    ...look,
+    ...ofJob,
+    at: 'GET /v1/fine_tuning/jobs/:fine_tuning_job_id',
+    bills: 'fine-tuning job',
+  },
   listFinetuneEvents: {
     ...look,
     ...ofJob,
@@ -497,7 +463,20 @@ export const objectRows = {
     ...ofJob,
     at: 'POST /v1/fine_tuning/jobs/:fine_tuning_job_id/cancel',
     takes: 'json',
+    bills: 'fine-tuning job',
   },
+  pauseFinetune: {
+    ...remove,
+    ...ofJob,
+    at: 'POST /v1/fine_tuning/jobs/:fine_tuning_job_id/pause',
+    takes: 'json',
+  },
+  resumeFinetune: {
+    ...write,
+    ...ofJob,
+    at: 'POST /v1/fine_tuning/jobs/:fine_tuning_job_id/resume',
+  },
+  ...mediaRows,
   retrieveModel: {
     ...look,
     // As the list of models.

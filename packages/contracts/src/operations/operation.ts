@@ -61,14 +61,17 @@ export interface ObjectOperation
   readonly reply: 'any';
   readonly cache: 'none';
   readonly names: { readonly model: 'address' };
-  /** What it is sent: JSON, which is read before it is passed on; anything, unread; nothing. */
-  readonly takes: 'json' | 'anything' | 'nothing';
+  /** What it is sent: JSON, or a form or the same as JSON, which are read before they are passed on; anything, unread; nothing. */
+  readonly takes: 'json' | 'form' | 'anything' | 'nothing';
   /** Which of a provider's keepings it belongs to; undefined = nobody says who has it. */
   readonly of?: ObjectFamily;
   readonly objects: ObjectFacts;
   /** Work that goes on after its answer and is billed when it is seen to have ended: the object's kind. */
-  readonly bills?: 'response' | 'run';
+  readonly bills?: BilledKind;
 }
+
+/** Work that goes on after its answer, and is billed when it is seen to have ended. */
+export type BilledKind = 'response' | 'run' | 'video' | 'fine-tuning job';
 
 /** What providers keep, each with or without the others. */
 export type ObjectFamily =
@@ -81,13 +84,19 @@ export type ObjectFamily =
   | 'realtime calls'
   | 'files'
   | 'message batches'
-  | 'uploads';
+  | 'uploads'
+  | 'fine-tuning jobs'
+  | 'videos'
+  | 'containers'
+  | 'voices';
 
 export type ObjectKind =
   | 'assistant'
   | 'batch'
   | 'call'
+  | 'character'
   | 'completion'
+  | 'container'
   | 'conversation'
   | 'file'
   | 'fine-tuning job'
@@ -95,7 +104,10 @@ export type ObjectKind =
   | 'run'
   | 'thread'
   | 'upload'
-  | 'vector store';
+  | 'vector store'
+  | 'video'
+  | 'voice'
+  | 'voice consent';
 
 export interface ObjectFacts {
   /** Where the body's `store` says whether anything is kept; absent = it is. */
@@ -110,8 +122,8 @@ export interface MadeObject {
   readonly kind: ObjectKind;
   /** Where its id stands in the reply, and in the document that an event of a stream tells; members by dots. */
   readonly id: string;
-  /** The `object` of that document, or Anthropic's `type`, so that an id of something else is not taken for it. */
-  readonly object: string;
+  /** The `object` of that document, or Anthropic's `type`, so that an id of something else is not taken for it; undefined = it has none. */
+  readonly object: string | undefined;
   /** Work that goes on at the provider: how it is looked at until it has ended, whoever else looks. */
   readonly follow?: FollowedWork;
 }

@@ -1,3 +1,4 @@
+import { speechObjects } from './media-rows.ts';
 import { completionObjects, objectRows, responseObjects } from './object-operations.ts';
 import type { ModelOperation, ObjectOperation, Operation, ToolOperation } from './operation.ts';
 import { realtimeCallOperations, realtimeOperations } from './realtime-operations.ts';
@@ -118,6 +119,7 @@ const rows = {
     at: 'POST /v1/audio/speech',
     format: 'openai-speech',
     reply: 'sound',
+    objects: speechObjects,
   },
   createTranscription: {
     ...question,

@@ -1,4 +1,4 @@
-import { passed } from './object-operations.ts';
+import { passed } from './object-row.ts';
 import type { ModelOperation, ObjectOperation } from './operation.ts';
 
 /** A connection of WebSocket frames, opened by a GET: what is asked and answered passes within it. */

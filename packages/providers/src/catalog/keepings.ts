@@ -13,6 +13,10 @@ export const openAiKeeps: Keepings = {
   batches: {},
   files: {},
   uploads: {},
+  'fine-tuning jobs': {},
+  videos: {},
+  containers: {},
+  voices: {},
 };
 
 /** The same where no header is asked for. */
@@ -26,6 +30,9 @@ export const openAiKeepsPlainly: Keepings = {
   batches: {},
   files: {},
   uploads: {},
+  'fine-tuning jobs': {},
+  videos: {},
+  containers: {},
 };
 
 /** Files at OpenAI's paths, and nothing else of its. */

@@ -45,7 +45,8 @@ export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[]
     collect(subject.json, members, kind, at, ids);
     isInBody ||= ids.length > before;
   }
-  if (isInBody) refuseRepeated(subject.body);
+  // Of a form's fields that are there twice, both are seen.
+  if (isInBody && subject.form === undefined) refuseRepeated(subject.body);
   return ids;
 }
 
@@ -58,7 +59,8 @@ function collect(
 ): void {
   const [first, ...rest] = members;
   if (first === undefined) {
-    add(ids, kind, value, field);
+    // A form has a list where it has a field twice.
+    for (const id of Array.isArray(value) ? value : [value]) add(ids, kind, id, field);
     return;
   }
   if (typeof value !== 'object' || value === null) return;

@@ -76,7 +76,7 @@ function readOwners(
   return { ids, own, othersAt };
 }
 
-const modelled: ReadonlySet<string> = new Set(['assistant', 'response', 'completion']);
+const modelled: ReadonlySet<string> = new Set(['assistant', 'response', 'completion', 'video']);
 
 function planOf(
   exchange: ModelExchange,

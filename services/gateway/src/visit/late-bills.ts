@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ObjectOperationId } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import { passThroughTranslation, type ReplyFacts } from '@sluice/providers';
 import type { PricedReply } from '../exchange/attempt.ts';
@@ -7,6 +8,7 @@ import type { Reservation } from '../exchange/reservation.ts';
 import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { type LimitWatchers, RequestLimits } from '../limits/request-limits.ts';
+import { arePossible } from '../money/bounded-units.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
 import { type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
 import { addCounts } from '../usage/add-counts.ts';
@@ -27,8 +29,8 @@ export interface LateBillParts {
 }
 
 /**
- * Bills work that went on after its answer – responses in the background, runs –
- * when a provider first says that it has ended, whoever asked: one record,
+ * Bills work that went on after its answer – responses in the background, runs,
+ * videos, fine-tunes – when a provider first says that it has ended, whoever asked: one record,
  * whose id is made of the object's, and counted where its caller is limited.
  */
 export class LateBills {
@@ -54,7 +56,9 @@ export class LateBills {
     const organisationId = exchange.key?.source.organisationId ?? '';
     if (!(await claims.take(organisationId, origin, work.id))) return;
     const facts = factsOf(work, context);
-    if (facts?.usage === undefined) return;
+    if (facts?.usage === undefined && facts?.units === undefined) return;
+    const isEstimated = 'units' in work.used && work.used.isEstimated;
+    const isImplausible = 'units' in work.used && !arePossible(work.used.units);
     const served = withModel(targetOf(visit), facts);
     const priced = price(facts, served, exchange.arrival.startedAtMs);
     const record = recorder.blankFor(exchange, visit, served);
@@ -63,15 +67,16 @@ export class LateBills {
     // A further record of the request that found it ended.
     record.attempt = exchange.progress.attempts + 1;
     if (visit.entry !== undefined) record.entryId = visit.entry.id;
-    record.endpoint = work.kind === 'run' ? 'createRun' : 'createModelResponse';
+    record.endpoint = endpoints[work.kind];
     record.outcome = Outcome.SUCCESS;
     record.statusCode = 200;
     record.finishReason = clipped(work.status);
     record.responseModel = clipped(facts.model ?? '');
     record.latencyMs = Math.max(0, work.completedAtMs - work.createdAtMs);
     record.logFormat = '';
-    addReply(record, { facts, isEstimated: false, isImplausible: false }, priced);
-    const tokens = facts.usage.inputTokens + facts.usage.outputTokens;
+    addReply(record, { facts, isEstimated, isImplausible }, priced);
+    const { inputTokens = 0, outputTokens = 0 } = facts.usage ?? {};
+    const tokens = inputTokens + outputTokens;
     const used = { tokens, costNanoUsd: priced?.cost.totalNanoUsd ?? 0 };
     await this.count(visit, served, used, (held) => addCounts(record, held));
     await recorder.store(record);
@@ -108,15 +113,28 @@ export class LateBills {
   }
 }
 
+/** By which the work is begun. */
+const endpoints: Readonly<Record<EndedWork['kind'], ObjectOperationId | 'createModelResponse'>> = {
+  response: 'createModelResponse',
+  run: 'createRun',
+  video: 'createVideo',
+  'fine-tuning job': 'createFinetune',
+};
+
 const unwatched: LimitWatchers['metrics'] = { refused() {}, wouldRefuse() {}, overflowed() {} };
 
 function factsOf(
-  { document, format }: EndedWork,
+  { used }: EndedWork,
   context: Parameters<ReturnType<typeof passThroughTranslation>['decode']>[1],
 ): ReplyFacts | undefined {
+  if ('units' in used) {
+    // What cannot be true is no ground for a price.
+    const units = arePossible(used.units) ? used.units : {};
+    return { units, ...(used.model === '' ? {} : { model: used.model }) };
+  }
   try {
-    const bytes = Buffer.from(JSON.stringify(document));
-    return translations[format].decode(bytes, context, { status: 200, headers: {} }).facts;
+    const bytes = Buffer.from(JSON.stringify(used.document));
+    return translations[used.format].decode(bytes, context, { status: 200, headers: {} }).facts;
   } catch {
     // Not the format after all: nothing is told.
     return undefined;

@@ -15,9 +15,11 @@ import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
+import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
+import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment } from '../http/request-target.ts';
 import { type BatchParts, prepareBatches, vendorBatchesFor } from './prepare-batches.ts';
 import { prepareFiles, vendorFilesOf } from './prepare-files.ts';
@@ -75,9 +77,7 @@ export function prepareProxy(
   if (bodyless) body = null;
   else if (changed !== undefined) body = changed;
   else if (exchange.subject.body !== undefined)
-    body = target.rewritesModel
-      ? replaceTopLevelString(exchange.subject.body, 'model', target.model)
-      : exchange.subject.body;
+    body = passedBody(exchange.subject, target, headers);
   else if (carriesBody(exchange.arrival.headers)) {
     body = exchange.arrival.bodyStream();
     // A declared length is kept, so that the upstream sees the request as it was sent.
@@ -102,6 +102,20 @@ export function prepareProxy(
     droppedParams: [],
     hidesUsage: false,
   };
+}
+
+/** The bytes as they came, save the name of a model that the config chose. */
+function passedBody(
+  { body, form }: ModelCall,
+  target: Target,
+  headers: Record<string, string | string[]>,
+): Buffer | null {
+  if (body === undefined) return null;
+  if (!target.rewritesModel) return body;
+  if (form === undefined) return replaceTopLevelString(body, 'model', target.model);
+  const written = writeForm(form, { ...formFields(form), model: target.model });
+  headers['content-type'] = written.contentType;
+  return written.data;
 }
 
 /** What reads the usage of an operation's reply. */

@@ -29,12 +29,20 @@ function ownerOf({ bundle }: Exchange): string {
   return bundle?.source.workspaceId ?? '';
 }
 
+function isForm({ headers }: Exchange['arrival']): boolean {
+  return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
+}
+
 /** A multipart body, whose text fields stand for the JSON; without one, JSON is taken as well. */
 const readFormRequest: Stage = async (exchange, next) => {
   expectModelCall(exchange);
-  const type = exchange.arrival.headers['content-type'];
-  if (type === undefined || !/^multipart\/form-data\b/i.test(type))
-    return readJsonRequest(exchange, next);
+  if (!isForm(exchange.arrival)) return readJsonRequest(exchange, next);
+  await readForm(exchange);
+  return next();
+};
+
+async function readForm(exchange: ModelExchange): Promise<void> {
+  const type = exchange.arrival.headers['content-type'] ?? '';
   checkEncoding(exchange);
   const startedAt = performance.now();
   const body = await exchange.arrival.readBody('form');
@@ -42,15 +50,15 @@ const readFormRequest: Stage = async (exchange, next) => {
   exchange.subject.form = await inTurn(ownerOf(exchange), body.length, () => parseForm(body, type));
   noteRequest(exchange, formFields(exchange.subject.form));
   exchange.progress.readingMs = performance.now() - startedAt;
-  return next();
-};
+}
 
 /** The body of a unified endpoint, whichever it takes. */
 export const readRequest: Stage = (exchange, next) =>
   takesForm(exchange) ? readFormRequest(exchange, next) : readJsonRequest(exchange, next);
 
 function takesForm({ subject }: Exchange): boolean {
-  return subject.operation.body === 'form';
+  const { operation } = subject;
+  return operation.about === 'object' ? operation.takes === 'form' : operation.body === 'form';
 }
 
 /** Keeps the body as JSON, and what others want to know of it without looking. */
@@ -112,8 +120,9 @@ const inspectBytesMax = 4 * 1024 * 1024;
 export const readProxyRequest: Stage = async (exchange, next) => {
   expectModelCall(exchange);
   const { operation } = exchange.subject;
-  if (operation.about === 'object' && operation.takes === 'json') {
-    await readPassedJson(exchange);
+  if (operation.about === 'object' && (operation.takes === 'json' || operation.takes === 'form')) {
+    if (operation.takes === 'form' && isForm(exchange.arrival)) await readForm(exchange);
+    else await readPassedJson(exchange);
     return next();
   }
   const naming = objectsAt(exchange.arrival.method, exchange.subject.pathname).facts?.names;

@@ -1,0 +1,66 @@
+import type { FollowedWork, MadeObject, NamedObject, ObjectOperation } from './operation.ts';
+
+/** What passes through by a row of its own: nothing of it is set, translated or kept. */
+export const passed = {
+  about: 'object',
+  body: 'raw',
+  takes: 'nothing',
+  format: 'raw',
+  reply: 'any',
+  errors: 'openai',
+  scopes: ['completions.write'],
+  spends: 'nothing',
+  repeat: 'safe',
+  hooks: { input: 'type', output: 'none' },
+  cache: 'none',
+  names: { model: 'address' },
+  uses: 'nothing',
+  objects: {},
+} as const satisfies Omit<ObjectOperation, 'at'>;
+
+/** Looks and lists. */
+export const look = passed;
+
+/** Deletes, and cancels: twice leaves what once leaves. */
+export const remove = { ...passed, repeat: 'idempotent' } as const;
+
+/** Makes, changes or adds: work of its own each time. */
+export const write = {
+  ...passed,
+  takes: 'json',
+  spends: 'request',
+  repeat: 'fresh',
+} as const;
+
+/** The same, with texts that a model will read: checks judge them, and change nothing. */
+export const say = { ...write, hooks: { input: 'guardrails', output: 'none' } } as const;
+
+export const made = (
+  kind: MadeObject['kind'],
+  object: string | undefined,
+  id = 'id',
+): MadeObject => ({
+  kind,
+  id,
+  object,
+});
+export const named = (
+  kind: NamedObject['kind'],
+  ...at: NamedObject['at'][]
+): readonly NamedObject[] => at.map((place) => ({ kind, at: place }));
+
+/** Work that goes on at the provider, and is followed until it has ended. */
+export const goingOn = (object: MadeObject, follow: FollowedWork): MadeObject => ({
+  ...object,
+  follow,
+});
+
+export const file = (...at: NamedObject['at'][]) => named('file', ...at);
+/** With further names beside those of the path. */
+export function naming<Of extends { objects: { names: readonly NamedObject[] } }>(
+  of: Of,
+  further: readonly NamedObject[],
+  makes: readonly MadeObject[] = [],
+): Of {
+  return { ...of, objects: { ...of.objects, names: [...of.objects.names, ...further], makes } };
+}
