@@ -85,7 +85,6 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
       input: 'Hi',
       background: true,
       assistant_id: 'asst_x',
-      prompt: 'A cat',
     };
     return idOf(await ask(path, { provider }, { body, ...(key === undefined ? {} : { key }) }));
   };
