@@ -2,6 +2,7 @@ import type { ReplyFacts } from '@sluice/providers';
 import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
+import { arePossible } from '../money/bounded-units.ts';
 import { priceReply } from '../money/price-attempt.ts';
 import type { PriceList } from '../money/price-list.ts';
 import { BillClaims } from '../owners/bill-claims.ts';
@@ -27,6 +28,7 @@ export function ownersPart({ owners, shared, prices, workNotes, ...parts }: Owne
   const billing = {
     ...parts,
     claims: new BillClaims(shared),
+    arePossible,
     price: (facts: ReplyFacts, target: Target, atMs: number) =>
       priceReply(facts, target, prices, atMs),
   };

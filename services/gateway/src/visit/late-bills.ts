@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ObjectOperationId } from '@sluice/contracts';
+import type { ObjectOperationId, ReplyUnits } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import { passThroughTranslation, type ReplyFacts } from '@sluice/providers';
 import type { PricedReply } from '../exchange/attempt.ts';
@@ -8,7 +8,6 @@ import type { Reservation } from '../exchange/reservation.ts';
 import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { type LimitWatchers, RequestLimits } from '../limits/request-limits.ts';
-import { arePossible } from '../money/bounded-units.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
 import { type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
 import { addCounts } from '../usage/add-counts.ts';
@@ -24,6 +23,8 @@ export interface LateBillParts {
   limits: LimitStore;
   watch: LimitWatchers;
   claims: BillClaims;
+  /** Whether a provider may have counted so. */
+  arePossible: (units: ReplyUnits) => boolean;
   /** What a reply with such facts costs; undefined = no price is known. */
   price: (facts: ReplyFacts, target: Target, atMs: number) => PricedReply | undefined;
 }
@@ -55,10 +56,10 @@ export class LateBills {
     const { origin, context } = callOf(visit);
     const organisationId = exchange.key?.source.organisationId ?? '';
     if (!(await claims.take(organisationId, origin, work.id))) return;
-    const facts = factsOf(work, context);
+    const facts = factsOf(work, context, this.#parts.arePossible);
     if (facts?.usage === undefined && facts?.units === undefined) return;
     const isEstimated = 'units' in work.used && work.used.isEstimated;
-    const isImplausible = 'units' in work.used && !arePossible(work.used.units);
+    const isImplausible = facts.units !== undefined && Object.keys(facts.units).length === 0;
     const served = withModel(targetOf(visit), facts);
     const priced = price(facts, served, exchange.arrival.startedAtMs);
     const record = recorder.blankFor(exchange, visit, served);
@@ -126,6 +127,7 @@ const unwatched: LimitWatchers['metrics'] = { refused() {}, wouldRefuse() {}, ov
 function factsOf(
   { used }: EndedWork,
   context: Parameters<ReturnType<typeof passThroughTranslation>['decode']>[1],
+  arePossible: LateBillParts['arePossible'],
 ): ReplyFacts | undefined {
   if ('units' in used) {
     // What cannot be true is no ground for a price.
