@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { agentPath, createAgentServer } from './agent/agent-server.ts';
 import { anthropicVendor, countTokens, createMessage } from './anthropic-messages.ts';
 import { formAsJson } from './form-body.ts';
+import { createDemoJobs, type DemoJobs } from './jobs/demo-jobs.ts';
 import { createMcpServer, mcpPath } from './mcp/mcp-server.ts';
 import { createSpeech, createTranscript } from './openai-audio.ts';
 import { createChatCompletion } from './openai-chat.ts';
@@ -53,6 +54,7 @@ export async function startDemoUpstream(options: {
   const mcp = createMcpServer();
   const agent = createAgentServer();
   const realtime = createDemoRealtime();
+  const jobs = createDemoJobs();
   const server = createServer((request, response) => {
     const path = pathOf(request);
     if (path === mcpPath) {
@@ -68,7 +70,7 @@ export async function startDemoUpstream(options: {
     }
     const answering = path.startsWith('/v1/realtime/')
       ? answerCall(request, response)
-      : respond(request, response);
+      : respond(request, response, jobs);
     answering.catch((error: unknown) => {
       const vendor = vendorOf(request.url ?? '');
       const fault =
@@ -79,7 +81,7 @@ export async function startDemoUpstream(options: {
   });
   async function answerCall(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(await realtime.answer(request, response, () => readText(request))))
-      await respond(request, response);
+      await respond(request, response, jobs);
   }
   server.on('upgrade', realtime.upgrade);
   // Gateways keep connections open; ours must not close them while a request is on its way.
@@ -107,8 +109,25 @@ export async function startDemoUpstream(options: {
   };
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  jobs: DemoJobs,
+): Promise<void> {
   const path = pathOf(request);
+  const job = await jobs.answer(request.method ?? 'GET', path, () => readText(request));
+  if (job !== undefined) {
+    if (!request.readableEnded) request.resume();
+    if (job.kind === 'json') sendJson(response, 200, job.body);
+    else {
+      response.writeHead(200, {
+        'content-type': 'video/mp4',
+        'content-length': job.bytes.length,
+      });
+      response.end(job.bytes);
+    }
+    return;
+  }
   const endpoint = endpoints[path];
   if (endpoint === undefined || request.method !== 'POST') {
     request.resume();

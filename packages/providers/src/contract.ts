@@ -16,6 +16,7 @@ import type {
   ReplyBill,
 } from '@sluice/contracts';
 import type { VendorFiles } from './files/vendor-files.ts';
+import type { JobFamily, VendorJobs } from './jobs/vendor-jobs.ts';
 import type { ModelOverrides } from './models/model-overrides.ts';
 import type { SettingName } from './setting-kinds.ts';
 import type { WordRule } from './translation/fitting-words.ts';
@@ -273,6 +274,8 @@ export interface ProviderEntry {
   keeps?: Keepings;
   /** Its files, where they are not asked for as OpenAI's are. */
   files?: VendorFiles;
+  /** The same of its fine-tunes and videos. */
+  jobs?: Partial<Readonly<Record<JobFamily, VendorJobs>>>;
   /** Where the facts come from: a URL or document, and a date. */
   source: string;
   /** What users should know, in a sentence: retired, moved, not verified … */

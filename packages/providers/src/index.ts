@@ -84,6 +84,15 @@ export {
 export { finalFaultOf } from './final-faults.ts';
 export { type CutEvent, cutEvent, EventCutter } from './framing/cut-events.ts';
 export { fieldsOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';
+export {
+  type JobAnswer,
+  type JobCall,
+  type JobUse,
+  type JobWork,
+  readDocument,
+  type VendorJobs,
+  vendorJobsAt,
+} from './jobs/vendor-jobs.ts';
 export { arrayOf, objectOf, stringOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
 export { factsOfModel, modelFamilies } from './models/facts-of-model.ts';

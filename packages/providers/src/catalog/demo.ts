@@ -27,7 +27,7 @@ export const demo: ProviderEntry = {
     rerank: { format: 'common/rerank', path: '/rerank', dialect: commonRerank },
     messages: { format: 'anthropic-messages', path: '/messages' },
   },
-  keeps: keepsFilesAndBatches,
+  keeps: { ...keepsFilesAndBatches, 'fine-tuning jobs': {}, videos: {} },
   headers: anthropic.headers ?? {},
   callerHeaders: anthropic.callerHeaders ?? [],
   source: 'packages/demo-upstream',

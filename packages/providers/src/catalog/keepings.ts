@@ -1,6 +1,7 @@
 import type { ObjectFamily } from '@sluice/contracts';
 import type { Keepings, ProviderEntry } from '../contract.ts';
 import type { FilesOperation } from '../files/vendor-files.ts';
+import { vendorJobsAt } from '../jobs/vendor-jobs.ts';
 
 /** What OpenAI keeps; assistants, threads and vector stores are asked for by a beta's header. */
 export const openAiKeeps: Keepings = {
@@ -41,7 +42,11 @@ export const keepsFiles: Keepings = { files: {} };
 /** The same, and batches over them. */
 export const keepsFilesAndBatches: Keepings = { files: {}, batches: {} };
 
-type Keeper = Pick<ProviderEntry, 'id' | 'keeps' | 'files'>;
+/** Fine-tunes, and videos, in words of the vendor's own. */
+export const keepsTuning: Keepings = { 'fine-tuning jobs': {} };
+export const keepsVideos: Keepings = { videos: {} };
+
+type Keeper = Pick<ProviderEntry, 'id' | 'keeps' | 'files' | 'jobs'>;
 
 /** The ids of those that keep something of the family, and do this with it, in the catalogue's order. */
 export function keepersOf(
@@ -58,10 +63,12 @@ export function keepersOf(
 
 /** Whether a provider that keeps the family has the operation: not all that have files can list them. */
 export function hasOperation(
-  { files }: Pick<Keeper, 'files'>,
+  { files, jobs }: Pick<Keeper, 'files' | 'jobs'>,
   family: ObjectFamily,
   operation: string,
 ): boolean {
+  const own = vendorJobsAt({ jobs }, family);
+  if (own !== undefined) return own.restPasses === true || Object.hasOwn(own.operations, operation);
   if (family !== 'files' || files === undefined || files.restPasses === true) return true;
   const name = filesOperations[operation];
   return name === undefined || files[name] !== undefined;

@@ -19,6 +19,8 @@ import {
   stabilityModels,
 } from '../dialects/models/index.ts';
 import { jinaRerank, pineconeRerank, voyageRerank } from '../dialects/rerank/index.ts';
+import { falVideos } from '../jobs/fal-videos.ts';
+import { keepsVideos } from './keepings.ts';
 
 /** Those who do one thing other than conversations: embed, rerank, draw, speak, listen. */
 export const specialists: readonly ProviderEntry[] = [
@@ -55,9 +57,11 @@ export const specialists: readonly ProviderEntry[] = [
       chatComplete: { format: 'openai-chat', path: '/chat/completions' },
       imageGenerate: falImages,
     },
+    keeps: keepsVideos,
+    jobs: { videos: falVideos },
     quirks: { developerAsSystem: true },
     source: 'https://docs.fal.ai/model-apis/model-endpoints, November 2026',
-    note: 'Chat goes through its router; long jobs on its queue host are not offered.',
+    note: 'Chat goes through its router; of the jobs on its queue host, videos are offered.',
   },
   {
     id: 'jina',

@@ -8,7 +8,9 @@ import {
 import { bareModels } from '../dialects/models/index.ts';
 import { fireworksFiles } from '../files/dataset-files.ts';
 import { togetherFiles } from '../files/form-files.ts';
-import { keepsFiles } from './keepings.ts';
+import { fireworksTuning } from '../jobs/fireworks-tuning.ts';
+import { togetherVideos } from '../jobs/together-videos.ts';
+import { keepsFiles, keepsTuning, keepsVideos } from './keepings.ts';
 import { compatible, offering, rerank } from './openai-endpoints.ts';
 
 /** OpenAI's formats in conversations, and words of their own for images or lists. */
@@ -32,8 +34,9 @@ export const providersWithDialects: readonly ProviderEntry[] = [
             : 'https://api.fireworks.ai/inference/v1',
       },
     },
-    keeps: keepsFiles,
+    keeps: { ...keepsFiles, ...keepsTuning },
     files: fireworksFiles,
+    jobs: { 'fine-tuning jobs': fireworksTuning },
     settings: ['fireworks-account-id', 'file-upload-size', 'file-purpose'],
     quirks: { ...compatible.quirks, takesTopK: true, thinkingBack: { field: 'reasoning_content' } },
     source:
@@ -91,8 +94,9 @@ export const providersWithDialects: readonly ProviderEntry[] = [
       },
       rerank,
     },
-    keeps: keepsFiles,
+    keeps: { ...keepsFiles, ...keepsVideos },
     files: togetherFiles,
+    jobs: { videos: togetherVideos },
     quirks: { ...compatible.quirks, takesTopK: true, thinkingBack: { field: 'reasoning_content' } },
     source: 'https://www.developersdigest.tech/reference/api-compatibility/together, November 2026',
     note: 'The vendor now writes the same address as https://api.together.ai/v1.',

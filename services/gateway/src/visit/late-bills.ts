@@ -44,7 +44,7 @@ export class LateBills {
   /** Hears a document that a reply told. Undefined = there is nothing to bill. Never rejects. */
   hear(visit: TargetVisit, document: Record<string, unknown>): Promise<void> | undefined {
     const work = endedWorkIn(document);
-    if (work === undefined) return undefined;
+    if (work === undefined || isForeign(visit)) return undefined;
     return this.#bill(visit, work).catch(() => {
       // The disk refuses: what cannot be recorded is not counted either.
     });
@@ -112,6 +112,12 @@ export class LateBills {
       }
     }
   }
+}
+
+/** An id in a vendor's own words may say how long a video is: who made it up would say what he pays. */
+function isForeign(visit: TargetVisit): boolean {
+  const { named } = visit.exchange.subject;
+  return callOf(visit).work !== undefined && named !== undefined && named.own === undefined;
 }
 
 /** By which the work is begun. */

@@ -219,9 +219,9 @@ function rowsOf(
 }
 
 /** Its bytes as they come; a part of them where a part is asked for. */
-async function contentOf(
+export async function contentOf(
   request: FileRequest,
-  asking: Asking,
+  asking: VendorPlace & { readonly exchange: ModelExchange },
   askVendor: AskVendor,
   signal: AbortSignal,
 ): Promise<BodyReply | PassingReply> {

@@ -7,6 +7,7 @@ import {
   pathOf,
   providersKeeping,
   type Translation,
+  vendorJobsAt,
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { addressAuthor } from '../calls/prepare/address-author.ts';
@@ -23,6 +24,7 @@ import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment } from '../http/request-target.ts';
 import { type BatchParts, prepareBatches, vendorBatchesFor } from './prepare-batches.ts';
 import { prepareFiles, vendorFilesOf } from './prepare-files.ts';
+import { prepareJobs, vendorJobsOf } from './prepare-jobs.ts';
 import { proxyEntry } from './proxy-entry.ts';
 import { proxyHeaders } from './proxy-headers.ts';
 import { proxyPathOf } from './target/served-model.ts';
@@ -47,6 +49,8 @@ export function prepareProxy(
   const files =
     operation.about === 'object' ? vendorFilesOf(operation, exchange, target) : undefined;
   if (files !== undefined) return prepareFiles(files, exchange, target, rules);
+  const jobs = operation.about === 'object' ? vendorJobsOf(operation, exchange, target) : undefined;
+  if (jobs !== undefined) return prepareJobs(jobs, exchange, target, rules);
   if (operation.about === 'object' && visit !== undefined) {
     const batches = vendorBatchesFor(operation, visit, target);
     if (batches !== undefined) return prepareBatches(batches, visit, target, rules);
@@ -140,7 +144,8 @@ function keepingOf(
   const keeping = entry.keeps?.[of];
   const isForced = /^\/v1\/proxy(?:\/|$)/.test(exchange.subject.pathname);
   const hasIt = keeping !== undefined && hasOperation(entry, of, id);
-  const isAnybody = customHost !== undefined && entry.files === undefined;
+  const hasOwnWords = entry.files !== undefined || vendorJobsAt(entry, of) !== undefined;
+  const isAnybody = customHost !== undefined && !hasOwnWords;
   if (hasIt || isAnybody || isForced) return keeping;
   throw new GatewayError('provider.endpoint_unsupported', {
     message: `The provider ${entry.id} does not offer ${id}: it keeps no ${of}, or not so. These do: ${providersKeeping(of, id).join(', ')}.`,

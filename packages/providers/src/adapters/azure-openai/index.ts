@@ -11,6 +11,8 @@ import type {
   JsonObject,
   ProviderEntry,
 } from '../../contract.ts';
+import { hyperparametersOf } from '../../jobs/tuning.ts';
+import { objectOf } from '../../json/json-access.ts';
 import { openAiCallIds } from '../../translation/call-id-rules.ts';
 import { azureAuthSettings, deploymentOf, unversioned } from './settings.ts';
 
@@ -60,6 +62,21 @@ export const azureOpenAi: ProviderEntry = {
     proxy: { format: 'raw', path: (facts) => versioned(facts.proxyPath ?? '', facts) },
   },
   keeps: openAiKeepsPlainly,
+  jobs: {
+    'fine-tuning jobs': {
+      restPasses: true,
+      operations: {
+        // Hyperparameters stand beside the method, of which there is one.
+        async createFinetune({ body }, { facts, ask }) {
+          const { method, provider_options: options, ...rest } = body;
+          const hyperparameters = hyperparametersOf(body);
+          const json = { ...rest, ...objectOf(options), hyperparameters };
+          const path = versioned('/fine_tuning/jobs', facts);
+          return { document: await ask({ method: 'POST', path, json }) };
+        },
+      },
+    },
+  },
   knownPaths: openAiPathsAnywhere,
   callerHeaders: ['openai-beta'],
   settings: [

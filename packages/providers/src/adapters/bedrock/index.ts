@@ -4,7 +4,7 @@
  * by its name (`codecs/bedrock-converse/models.ts`), or by the operator's file;
  * nothing is asked of AWS to find out. Signing is the gateway's work.
  */
-import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
+import { keepsFilesAndBatches, keepsTuning } from '../../catalog/keepings.ts';
 import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
 import { modelBehind } from '../../codecs/bedrock-converse/models.ts';
 import type {
@@ -16,6 +16,7 @@ import type {
   WireFormat,
 } from '../../contract.ts';
 import { s3Files } from '../../files/s3-files.ts';
+import { bedrockTuning } from '../../jobs/bedrock-tuning.ts';
 import type { SettingName } from '../../setting-kinds.ts';
 import { awsSettings, invoke, modelOperation, regionalHost } from './address.ts';
 import { claudeMessages } from './claude.ts';
@@ -120,7 +121,8 @@ export const bedrock: ProviderEntry = {
     rerank,
     listModels,
   },
-  keeps: keepsFilesAndBatches,
+  keeps: { ...keepsFilesAndBatches, ...keepsTuning },
+  jobs: { 'fine-tuning jobs': bedrockTuning },
   files: s3Files,
   settings: [...awsSettings, ...fileSettings, 'anthropic-beta'],
   bareSettings: ['anthropic-beta'],

@@ -1,7 +1,8 @@
-import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
+import { keepsFilesAndBatches, keepsTuning } from '../../catalog/keepings.ts';
 import { ocr, offering, openAiFields } from '../../catalog/openai-endpoints.ts';
 import type { JsonValue, ProviderEntry } from '../../contract.ts';
 import { mistralFiles } from '../../files/form-files.ts';
+import { mistralTuning } from '../../jobs/mistral-tuning.ts';
 import { mistralCallIds } from '../../translation/call-id-rules.ts';
 
 /** https://docs.mistral.ai/capabilities/reasoning: thoughts are chunks of the content, in requests as in replies. */
@@ -26,7 +27,8 @@ export const mistralAi: ProviderEntry = {
     },
     ocr,
   },
-  keeps: keepsFilesAndBatches,
+  keeps: { ...keepsFilesAndBatches, ...keepsTuning },
+  jobs: { 'fine-tuning jobs': mistralTuning },
   files: mistralFiles,
   settings: ['mistral-fim-completion', 'provider-model', 'file-purpose'],
   quirks: {

@@ -1,6 +1,8 @@
-import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
+import { keepsFilesAndBatches, keepsTuning, keepsVideos } from '../../catalog/keepings.ts';
 import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { gcsFiles } from '../../files/gcs-files.ts';
+import { vertexTuning } from '../../jobs/vertex-tuning.ts';
+import { vertexVideos } from '../../jobs/vertex-videos.ts';
 import { baseUrlOfRegion, publisherPath, vertexModel } from './address.ts';
 import { claudeMessages } from './claude.ts';
 import { messagesCountTokens } from './count-tokens.ts';
@@ -62,7 +64,8 @@ export const vertexAi: ProviderEntry = {
     },
     { pattern: /\/endpoints\/[^/]+\/chat\/completions$/, format: 'openai-chat' },
   ],
-  keeps: keepsFilesAndBatches,
+  keeps: { ...keepsFilesAndBatches, ...keepsTuning, ...keepsVideos },
+  jobs: { 'fine-tuning jobs': vertexTuning, videos: vertexVideos },
   files: gcsFiles,
   callerHeaders: ['anthropic-beta'],
   // Names the project whose quota and bill a call is for.

@@ -1,0 +1,57 @@
+/** Videos of Together, much as OpenAI's, at the second version of its API. https://docs.together.ai/reference/create-videos, November 2026 */
+import type { JsonObject } from '../contract.ts';
+import { objectOf, stringOf } from '../json/json-access.ts';
+import { contentAt, known, one, required, secondsOf, type VendorJobs } from './vendor-jobs.ts';
+import { ownParameters, referenceIn, secondsIn, sizeIn, videoDocument } from './videos.ts';
+
+export const togetherVideos: VendorJobs = {
+  base: () => 'https://api.together.xyz/v2',
+  operations: {
+    async createVideo({ body }, { facts, ask }) {
+      const seconds = secondsIn(body);
+      const image = referenceIn(body);
+      const json = known({
+        ...ownParameters(body),
+        model: facts.model,
+        prompt: required(body, 'prompt'),
+        seconds: seconds === undefined ? undefined : String(seconds),
+        ...sizeIn(body),
+        frame_images: image === undefined ? undefined : [{ input_image: image }],
+      });
+      return { document: presented(await ask({ method: 'POST', path: '/videos', json })) };
+    },
+    getVideo: async ({ id }, { ask }) => ({
+      document: presented(await ask({ method: 'GET', path: `/videos/${one(id)}` })),
+    }),
+    async getVideoContent({ id }, { ask }) {
+      const video = await ask({ method: 'GET', path: `/videos/${one(id)}` });
+      return contentAt(stringOf(objectOf(video.outputs)?.video_url));
+    },
+  },
+};
+
+const states = {
+  queued: 'queued',
+  in_progress: 'in_progress',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'failed',
+} as const;
+
+function presented(video: JsonObject): JsonObject {
+  const seconds = Number(video.seconds);
+  const failure = objectOf(video.error);
+  return videoDocument({
+    id: stringOf(video.id) ?? '',
+    model: stringOf(video.model) ?? '',
+    status: states[video.status as keyof typeof states] ?? 'queued',
+    createdAt: secondsOf(video.created_at) ?? 0,
+    completedAt: secondsOf(video.completed_at) ?? undefined,
+    seconds: seconds > 0 ? seconds : undefined,
+    size: stringOf(video.size),
+    error:
+      failure === undefined
+        ? undefined
+        : { code: stringOf(failure.code) ?? 'failed', message: stringOf(failure.message) ?? '' },
+  });
+}
