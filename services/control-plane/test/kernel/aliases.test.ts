@@ -43,7 +43,9 @@ it.each(titled(await loadContract()))(
     );
     const text = await response.text();
     expect(response.status, text).toBe(200);
-    const answer = { status: response.status, text, body: JSON.parse(text) };
+    // Of what answers lines, each has the published shape.
+    const published = endpoint.lines === true ? (text.split('\n', 1)[0] ?? '') : text;
+    const answer = { status: response.status, text, body: JSON.parse(published) };
     expect(answerFaults(one, answer as never, 'aliased')).toEqual([]);
     expect([...response.headers.keys()]).toContain(`${prefix}request-id`);
   },

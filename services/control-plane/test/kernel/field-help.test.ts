@@ -26,10 +26,11 @@ function fieldsOf(schema: unknown, at: string): Described[] {
   ];
 }
 
+/** Of the one type that it has, JSON or lines of it. */
 const contentOf = (body: unknown) =>
-  (body as { content?: { 'application/json': { schema: Json } } } | undefined)?.content?.[
-    'application/json'
-  ].schema;
+  Object.values(
+    (body as { content?: Record<string, { schema: Json }> } | undefined)?.content ?? {},
+  )[0]?.schema;
 
 /** Every published field: parameters, bodies, answers, errors. */
 function publishedFields(): Described[] {
