@@ -34,6 +34,8 @@ export interface BatchLine {
   readonly customId: string;
   /** Headers of the line, by the names that they have inside. */
   readonly headers: Readonly<Record<string, string>>;
+  /** It is no line, but a response in the background: what is asked is in what is kept of it. */
+  readonly isResponse?: boolean;
 }
 
 export function writeBatchLine(line: BatchLine): string {

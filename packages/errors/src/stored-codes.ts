@@ -31,6 +31,15 @@ export const storedCodes = {
     400,
     'Only a response that is made in the background can be cancelled or streamed again.',
   ),
+  'response.needs_key': refused(
+    400,
+    'A response in the background outlives a token: ask for it with a key of the workspace.',
+  ),
+  'response.too_many_in_background': refused(
+    400,
+    'The workspace has as many responses under way in the background as it may.',
+  ),
+  'response.not_finished': refused(409, 'The response is being made.', 'conflict_error'),
   'conversation.not_found': refused(404, 'There is no such conversation.', 'not_found_error'),
   'conversation.changed': refused(
     409,

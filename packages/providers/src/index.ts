@@ -37,7 +37,7 @@ export {
   wordsTold,
 } from './codecs/openai-realtime/texts.ts';
 export { responsesRequestOf } from './codecs/openai-responses/from-chat.ts';
-export { isItemOfOurs } from './codecs/openai-responses/response-object.ts';
+export { isItemOfOurs, responseObject } from './codecs/openai-responses/response-object.ts';
 export type {
   AuthRecipe,
   CallContext,

@@ -159,6 +159,11 @@ export const settings = defineSettings({
       0,
       3_650,
     ),
+    BACKGROUND_RESPONSES_MAX: integer(
+      'responses that a workspace may have under way in the background at once',
+      1_000,
+      0,
+    ),
     BATCHES_PER_WORKSPACE_MAX: integer(
       'batches that a workspace may have under way at once',
       100,

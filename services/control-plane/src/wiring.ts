@@ -453,6 +453,7 @@ export function wire(
             pepper: env.KEY_PEPPER,
             now,
             batchesMax: env.BATCHES_PER_WORKSPACE_MAX,
+            backgroundMax: env.BACKGROUND_RESPONSES_MAX,
           }),
         ),
         served(

@@ -35,7 +35,7 @@ beforeAll(async () => {
     filesMax: 3,
     keptMs: 0,
   });
-  batches = batchHandlers({ ...parts, pepper: randomBytes(32), batchesMax: 2 });
+  batches = batchHandlers({ ...parts, pepper: randomBytes(32), batchesMax: 2, backgroundMax: 2 });
   jobs = jobHandlers({ ...parts, tokens });
   followed = followHandlers({ ...parts, tokens, followedMax: 40 });
 });

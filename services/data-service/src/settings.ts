@@ -87,6 +87,12 @@ export const settings = defineSettings({
       1024 ** 3,
     ),
     BATCHES_AT_ONCE: integer('batches that this replica runs at once; 0 = none', 4, 0, 1_000),
+    BACKGROUND_AT_ONCE: integer(
+      'responses in the background that this replica has under way at once; 0 = none',
+      64,
+      0,
+      10_000,
+    ),
     BATCH_LOOK_INTERVAL: integer('ms between looks for batches', 1_000, 10, 60_000),
     BATCH_LEASE: integer(
       'ms without a word after which another replica goes on with a batch',

@@ -1,13 +1,20 @@
-import { json } from '@sluice/testkit';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { batchUse } from './batch-lines.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
 let s: Scenario;
 let client: OpenAI;
 
 beforeAll(async () => {
-  s = await startScenario({ logStore: true, processes: ['data-service'] });
+  s = await startScenario({
+    logStore: true,
+    processes: ['data-service'],
+    environment: { 'data-service': { BATCH_LOOK_INTERVAL: '100', BATCH_LEASE: '1500' } },
+  });
   client = clientOf();
 });
 afterAll(() => s?.stop());
@@ -281,6 +288,136 @@ describe('conversations that the service keeps', () => {
     );
     expect((await client.conversations.items.list(id)).data).toHaveLength(10);
   });
+});
+
+describe('responses in the background that the service makes', () => {
+  const ended = (id: string, by = client) =>
+    eventually(
+      async () => {
+        const now = await by.responses.retrieve(id);
+        expect(['queued', 'in_progress']).not.toContain(now.status);
+        return now;
+      },
+      { timeoutMs: 15_000, intervalMs: 50 },
+    );
+
+  it('are polled by their key without limits, and are one record of one call', async () => {
+    const { key } = await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'of three requests a minute',
+      scopes: ['completions.write'],
+      workspace_id: s.stack.credentials.workspace_id,
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 3 }],
+    });
+    const slow = clientOf(key);
+    s.upstream.handle(() => slowHeaders(200, answers('Made.')));
+    const before = s.upstream.requests.length;
+    const { id: talk } = await slow.conversations.create({
+      items: [{ role: 'user', content: 'Before.' }],
+    });
+    const queued = await slow.responses.create({
+      model,
+      input: 'Make.',
+      background: true,
+      conversation: talk,
+      metadata: { a: 'b' },
+    });
+    expect(queued).toMatchObject({ status: 'queued', background: true, metadata: { a: 'b' } });
+    await expect(
+      slow.responses.create({ model, input: 'x', previous_response_id: queued.id }),
+    ).rejects.toMatchObject({ status: 409, code: 'response.not_finished' });
+    const made = await ended(queued.id, slow);
+    expect(made).toMatchObject({
+      id: queued.id,
+      status: 'completed',
+      background: true,
+      store: true,
+      output_text: 'Made.',
+      created_at: queued.created_at,
+    });
+    expect(lastAsked()).toEqual(['user: Before.', 'user: Make.']);
+    await eventually(async () =>
+      expect((await slow.conversations.items.list(talk)).data).toHaveLength(3),
+    );
+    expect(s.upstream.requests.length).toBe(before + 1);
+    for (let poll = 0; poll < 10; poll += 1) await slow.responses.retrieve(queued.id);
+    await expect(slow.responses.cancel(queued.id)).resolves.toMatchObject({ status: 'completed' });
+    await eventually(async () => expect((await batchUse(s, queued.id)).total).toBe(1), {
+      timeoutMs: 15_000,
+      intervalMs: 200,
+    });
+    // What is made is found again, and goes on.
+    s.upstream.handle(answers('On.'));
+    await slow.responses.create({ model, input: 'On', previous_response_id: queued.id });
+    expect(lastAsked()).toHaveLength(4);
+  });
+
+  it('are streamed, and streamed again from any event on', async () => {
+    const demo = clientOf(undefined, { custom_host: `${s.stack.demoUpstreamUrl}/v1` });
+    const stream = await demo.responses.create({
+      model,
+      input: 'Hello in the background',
+      background: true,
+      stream: true,
+    });
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    let id = '';
+    for await (const event of stream) {
+      events.push(event);
+      if ('response' in event) id = event.response.id;
+    }
+    expect(id).toMatch(/^resp_svc_/);
+    expect(events.at(-1)?.type).toBe('response.completed');
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at));
+    const again = await demo.responses.retrieve(id, { stream: true, starting_after: 2 });
+    const rest = [];
+    for await (const event of again) rest.push(event);
+    expect(rest).toEqual(events.slice(3));
+    const stranger = clientOf(await strangerKey());
+    await expect(stranger.responses.retrieve(id, { stream: true })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  it('are cancelled, fail with the reason, and are refused where nothing is kept', async () => {
+    s.upstream.handle(() => slowHeaders(60_000, answers('never')));
+    const { id } = await client.responses.create({ model, input: 'x', background: true });
+    expect((await client.responses.cancel(id)).status).toBe('cancelled');
+    expect((await client.responses.retrieve(id)).status).toBe('cancelled');
+    s.upstream.handle(json(400, { error: { message: 'No such thing.', code: 'nonsense' } }));
+    const failing = await client.responses.create({ model, input: 'x', background: true });
+    expect(await ended(failing.id)).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('No such thing.') },
+    });
+    await expect(
+      client.responses.create({ model, input: 'x', background: true, store: false }),
+    ).rejects.toMatchObject({ status: 400, param: 'body.store' });
+  });
+
+  it('are made although who made them was killed', async () => {
+    s.upstream.handle(() => slowHeaders(60_000, answers('never')));
+    const before = s.upstream.requests.length;
+    const { id } = await client.responses.create({ model, input: 'x', background: true });
+    await eventually(() => s.upstream.requests.length > before);
+    await s.stack.part('data-service').kill();
+    s.upstream.handle(answers('Made at last.'));
+    await s.stack.part('data-service').start();
+    expect(await ended(id)).toMatchObject({ status: 'completed', output_text: 'Made at last.' });
+  });
+});
+
+it('what is kept lies sealed', async () => {
+  const names = await readdir(join(s.stack.dataDir, 'logs', 'files'), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  const files = names.filter((each) => each.isFile());
+  expect(files.some(({ parentPath }) => parentPath.endsWith('/events'))).toBe(true);
+  for (const { parentPath, name } of files) {
+    const content = await readFile(join(parentPath, name));
+    for (const said of ['"role"', 'sequence_number', 'sk-upstream', 'forbidden'])
+      expect(content.includes(said), name).toBe(false);
+  }
 });
 
 describe('when what is kept cannot be reached', () => {

@@ -6,15 +6,22 @@ export type BatchRow = Batch;
 /** States of a batch that somebody works at, or is to. */
 export const openStates = ['validating', 'in_progress', 'finalizing', 'cancelling'];
 
+/** What is run alike: a batch, or one response in the background. */
+export type BatchKind = 'batch' | 'response';
+
 export function findBatch(
   db: Database,
-  where: { id: string; workspaceId?: string },
+  where: { id: string; workspaceId?: string; kind?: BatchKind },
 ): Promise<BatchRow | null> {
   return db.batch.findFirst({ where });
 }
 
-export function countOpenBatches(db: Database, workspaceId: string): Promise<number> {
-  return db.batch.count({ where: { workspaceId, status: { in: openStates } } });
+export function countOpenBatches(
+  db: Database,
+  workspaceId: string,
+  kind: BatchKind,
+): Promise<number> {
+  return db.batch.count({ where: { workspaceId, kind, status: { in: openStates } } });
 }
 
 export function insertBatch(
@@ -30,7 +37,7 @@ export function listBatches(
   { workspaceId, after, limit }: { workspaceId: string; after: string | undefined; limit: number },
 ): Promise<BatchRow[]> {
   return db.batch.findMany({
-    where: { workspaceId, ...(after !== undefined && { id: { lt: after } }) },
+    where: { workspaceId, kind: 'batch', ...(after !== undefined && { id: { lt: after } }) },
     orderBy: { id: 'desc' },
     take: limit + 1,
   });
@@ -39,11 +46,11 @@ export function listBatches(
 /** False = it is over, or being put together. */
 export async function markCancelling(
   db: Database,
-  { id, workspaceId }: { id: string; workspaceId: string },
+  { id, workspaceId, kind }: { id: string; workspaceId: string; kind: BatchKind },
   now: Date,
 ): Promise<boolean> {
   const { count } = await db.batch.updateMany({
-    where: { id, workspaceId, status: { in: ['validating', 'in_progress'] } },
+    where: { id, workspaceId, kind, status: { in: ['validating', 'in_progress'] } },
     data: { status: 'cancelling', cancellingAt: now },
   });
   return count === 1;
@@ -52,16 +59,20 @@ export async function markCancelling(
 const lease = (ms: number) => Prisma.sql`clock_timestamp() + ${ms} * interval '1 millisecond'`;
 
 /** Takes up a batch that nobody works at: of the workspace that has fewest under way, the first that was made. */
-export async function claimBatch(db: Database, leaseMs: number): Promise<BatchRow | undefined> {
+export async function claimBatch(
+  db: Database,
+  kind: BatchKind,
+  leaseMs: number,
+): Promise<BatchRow | undefined> {
   const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
     UPDATE batches SET run = run + 1, lease_until = ${lease(leaseMs)}
     WHERE id = (
       SELECT id FROM batches AS waiting
-      WHERE status IN ('validating', 'in_progress', 'finalizing', 'cancelling')
+      WHERE kind = ${kind} AND status IN ('validating', 'in_progress', 'finalizing', 'cancelling')
         AND (lease_until IS NULL OR lease_until < clock_timestamp())
       ORDER BY (
         SELECT count(*) FROM batches AS running
-        WHERE running.workspace_id = waiting.workspace_id AND running.lease_until >= clock_timestamp()
+        WHERE running.workspace_id = waiting.workspace_id AND running.kind = ${kind} AND running.lease_until >= clock_timestamp()
           AND running.status IN ('validating', 'in_progress', 'finalizing', 'cancelling')
       ), id
       LIMIT 1 FOR UPDATE SKIP LOCKED)
@@ -163,6 +174,8 @@ export async function endBatch(
   { status, outputFileId, errorFileId, errors, notRun }: BatchEnd,
   now: Date,
 ): Promise<boolean> {
+  const isCancelled = await wasCancelled(db, { id, run }, now);
+  if (isCancelled) return true;
   const { count } = await db.batch.updateMany({
     where: { id, run, status: { in: openStates } },
     data: {
@@ -174,6 +187,15 @@ export async function endBatch(
       leaseUntil: null,
       [`${status}At`]: now,
     },
+  });
+  return count === 1;
+}
+
+/** Whoever was told that a response is cancelled is not told later that it is not. A batch may have been finished meanwhile. */
+async function wasCancelled(db: Database, { id, run }: RunOf, now: Date): Promise<boolean> {
+  const { count } = await db.batch.updateMany({
+    where: { id, run, kind: 'response', status: 'cancelling' },
+    data: { status: 'cancelled', cancelledAt: now, leaseUntil: null },
   });
   return count === 1;
 }
@@ -210,4 +232,9 @@ export async function noteBatchesEmptied(db: Database, ids: readonly string[]): 
   await db.$executeRaw(Prisma.sql`
     DELETE FROM batches AS batch WHERE id = ANY(${list})
       AND NOT EXISTS (SELECT 1 FROM workspaces WHERE id = batch.workspace_id)`);
+}
+
+/** With the responses that they made. */
+export async function removeBackground(db: Database, ids: readonly string[]): Promise<void> {
+  await db.batch.deleteMany({ where: { id: { in: [...ids] }, kind: 'response' } });
 }

@@ -5,7 +5,7 @@ import type { RpcHandlers } from '@sluice/rpc';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { Database } from '../kernel/database/client.ts';
 import { isUuid, newId } from '../kernel/names/ids.ts';
-import { listObsoleteBatches, noteBatchesEmptied } from './batch-store.ts';
+import { listObsoleteBatches, noteBatchesEmptied, removeBackground } from './batch-store.ts';
 import {
   countFiles,
   type FileKind,
@@ -182,6 +182,7 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
     },
     async noteEmptied({ files, batches }) {
       await removeFiles(db, files.filter(isUuid));
+      await removeBackground(db, files.filter(isUuid));
       await noteBatchesEmptied(db, batches.filter(isUuid));
       return {};
     },

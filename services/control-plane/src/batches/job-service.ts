@@ -43,8 +43,9 @@ export function jobHandlers(parts: JobServiceParts): RpcHandlers<typeof jobs.Job
   });
 
   return {
-    async claimBatch({ leaseMs }) {
-      const row = await claimBatch(db, bounded(leaseMs));
+    async claimBatch({ leaseMs, kind }) {
+      const of = kind === 'response' ? kind : 'batch';
+      const row = await claimBatch(db, of, bounded(leaseMs));
       if (row === undefined) return {};
       const { id, endpoint, run, failures } = row;
       return {

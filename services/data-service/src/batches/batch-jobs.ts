@@ -1,7 +1,7 @@
 import { jobTokenLifeMs } from '@sluice/contracts';
 import type { jobs } from '@sluice/proto-stubs';
 import { pause } from '../pause.ts';
-import { type BatchEnd, type BatchParts, runBatch } from './run-batch.ts';
+import type { BatchEnd, BatchParts, RunLife } from './run-batch.ts';
 
 export interface BatchJobsOptions {
   /** Of this replica. */
@@ -10,9 +10,14 @@ export interface BatchJobsOptions {
   readonly intervalMs: number;
   /** After so long without a word from a runner another one takes its batch up. */
   readonly leaseMs: number;
+  /** What is run: batches, or responses in the background. */
+  readonly kind: '' | 'response';
 }
 
-export interface BatchJobsParts extends BatchParts {
+export interface BatchJobsParts extends Pick<BatchParts, 'register' | 'logger'> {
+  readonly run: (claim: jobs.Claim, life: RunLife) => Promise<BatchEnd>;
+  /** Once a minute, where anybody looks. */
+  readonly sweep?: () => Promise<void>;
   readonly onEnded: (end: BatchEnd) => void;
 }
 
@@ -20,7 +25,6 @@ export interface BatchJobsParts extends BatchParts {
 const failuresMax = 60;
 const pauseMsMax = 60_000;
 const sweepEveryMs = 60_000;
-const sweptAtOnce = 50;
 
 /** Runs batches, some at a time, and empties the store of what nobody needs any more. */
 export class BatchJobs {
@@ -71,16 +75,17 @@ export class BatchJobs {
 
   async #look(): Promise<void> {
     const { register } = this.#parts;
+    const { kind } = this.#options;
     const leaseMs = BigInt(this.#options.leaseMs);
     while (this.#running.size < this.#options.atOnce && !this.#leaving.signal.aborted) {
-      const { claim } = await register.ask(register.jobs.claimBatch, { leaseMs });
+      const { claim } = await register.ask(register.jobs.claimBatch, { leaseMs, kind });
       if (claim === undefined) break;
       const run = this.#work(claim).finally(() => this.#running.delete(run));
       this.#running.add(run);
     }
     if (Date.now() - this.#sweptAtMs < sweepEveryMs) return;
     this.#sweptAtMs = Date.now();
-    await this.sweep();
+    await this.#parts.sweep?.();
   }
 
   /** Never rejects. */
@@ -92,7 +97,7 @@ export class BatchJobs {
     const hold = this.#hold(claim);
     try {
       logger.info(facts, 'a batch is run');
-      const end = await runBatch(claim, this.#parts, {
+      const end = await this.#parts.run(claim, {
         ...hold.life,
         leave: this.#leaving.signal,
         cut: this.#cutting.signal,
@@ -171,17 +176,5 @@ export class BatchJobs {
     logger.warn({ ...facts, afterMs }, 'a batch goes on later');
     const release = { id, run, afterMs: BigInt(afterMs), failures: failures + 1 };
     await register.ask(register.jobs.releaseBatch, release);
-  }
-
-  /** Empties the store of what was deleted, has expired or was put together. */
-  async sweep(): Promise<void> {
-    const { register, contents, store } = this.#parts;
-    const { files, batches } = await register.ask(register.files.listObsolete, {
-      max: sweptAtOnce,
-    });
-    for (const id of files) await contents.delete(id);
-    for (const id of batches) await store.deleteAll(id);
-    if (files.length + batches.length > 0)
-      await register.ask(register.files.noteEmptied, { files, batches });
   }
 }

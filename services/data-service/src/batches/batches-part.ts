@@ -6,10 +6,14 @@ import { addCounter, type Logger, type Metrics } from '@sluice/telemetry';
 import { Pool } from 'undici';
 import { Register } from '../control-plane/register.ts';
 import { Contents } from '../files/contents.ts';
+import { EventParts } from '../files/event-parts.ts';
 import type { Env } from '../settings.ts';
 import { gatewayOrigin } from '../through-gateway/gateway-origin.ts';
 import { BatchJobs } from './batch-jobs.ts';
 import { PartStore } from './part-store.ts';
+import { type RunLife, runBatch } from './run-batch.ts';
+import { runResponse } from './run-response.ts';
+import { sweep } from './sweep.ts';
 
 const ends = ['completed', 'failed', 'expired', 'cancelled', 'left'] as const;
 
@@ -32,47 +36,67 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
   const register = new Register(client);
   const contents = store === undefined ? undefined : new Contents(store);
   const pool = new Pool(gatewayOrigin(env.GATEWAY_URL), {
-    connections: env.BATCHES_AT_ONCE * env.BATCH_LINES_AT_ONCE || 1,
+    connections: env.BATCHES_AT_ONCE * env.BATCH_LINES_AT_ONCE + env.BACKGROUND_AT_ONCE || 1,
     connect: { ...clientTls(env), timeout: 5_000 },
   });
   const counted = batchMetrics(metrics);
-  const running =
-    store === undefined || contents === undefined || env.BATCHES_AT_ONCE === 0
-      ? undefined
-      : new BatchJobs(
-          {
-            register,
-            contents,
-            store: new PartStore(store),
-            caller: {
-              pool,
-              timeoutMs: env.BATCH_LINE_TIMEOUT,
-              answerBytesMax: env.BATCH_ANSWER_BYTES_MAX,
-            },
-            rules: {
-              linesMax: env.BATCH_LINES_MAX,
-              lineBytesMax: env.BATCH_LINE_BYTES_MAX,
-              atOnce: env.BATCH_LINES_AT_ONCE,
-              retriesMax: env.BATCH_LINE_RETRIES,
-              managedIntervalMs: env.BATCH_STATUS_CHECK_INTERVAL,
-              pace: {
-                linesPerInterval: env.BATCH_BUCKET_LINES,
-                intervalMs: env.BATCH_BUCKET_INTERVAL,
-              },
-            },
-            logger,
-            ...counted,
-          },
-          {
-            atOnce: env.BATCHES_AT_ONCE,
-            intervalMs: env.BATCH_LOOK_INTERVAL,
-            leaseMs: env.BATCH_LEASE,
-          },
-        );
+  const events = store === undefined ? undefined : new EventParts(store);
+  const caller = {
+    pool,
+    timeoutMs: env.BATCH_LINE_TIMEOUT,
+    answerBytesMax: env.BATCH_ANSWER_BYTES_MAX,
+  };
+  const paces = { intervalMs: env.BATCH_LOOK_INTERVAL, leaseMs: env.BATCH_LEASE };
+  const running: BatchJobs[] = [];
+  if (store !== undefined && contents !== undefined && env.BATCHES_AT_ONCE > 0) {
+    const parts = {
+      register,
+      contents,
+      store: new PartStore(store),
+      caller,
+      rules: {
+        linesMax: env.BATCH_LINES_MAX,
+        lineBytesMax: env.BATCH_LINE_BYTES_MAX,
+        atOnce: env.BATCH_LINES_AT_ONCE,
+        retriesMax: env.BATCH_LINE_RETRIES,
+        managedIntervalMs: env.BATCH_STATUS_CHECK_INTERVAL,
+        pace: {
+          linesPerInterval: env.BATCH_BUCKET_LINES,
+          intervalMs: env.BATCH_BUCKET_INTERVAL,
+        },
+      },
+      logger,
+      onLines: counted.onLines,
+    };
+    const batches = {
+      run: (claim: jobs.Claim, life: RunLife) => runBatch(claim, parts, life),
+      sweep: () => sweep(parts),
+    };
+    running.push(
+      new BatchJobs(
+        { register, logger, onEnded: counted.onEnded, ...batches },
+        { ...paces, kind: '', atOnce: env.BATCHES_AT_ONCE },
+      ),
+    );
+  }
+  if (events !== undefined && env.BACKGROUND_AT_ONCE > 0) {
+    const parts = { register, events, caller, retriesMax: env.BATCH_LINE_RETRIES, logger };
+    const run = (claim: jobs.Claim, life: RunLife) => runResponse(claim, parts, life);
+    running.push(
+      new BatchJobs(
+        { register, logger, onEnded: () => {}, run },
+        { ...paces, kind: 'response', atOnce: env.BACKGROUND_AT_ONCE },
+      ),
+    );
+  }
   const part: Part = {
     name: 'batches',
-    start: () => running?.start(),
-    drain: (deadlineMs) => running?.drain(deadlineMs),
+    start: () => {
+      for (const jobs of running) jobs.start();
+    },
+    drain: async (deadlineMs) => {
+      await Promise.all(running.map((jobs) => jobs.drain(deadlineMs)));
+    },
     async stop() {
       await pool.destroy();
       client.close();
@@ -82,12 +106,12 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
       ...partner.gauges(),
       {
         name: 'sluice_batches_running',
-        help: 'Batches under way at this replica',
-        read: () => running?.running ?? 0,
+        help: 'Batches, and responses in the background, under way at this replica',
+        read: () => running.reduce((sum, jobs) => sum + jobs.running, 0),
       },
     ],
   };
-  return { part, register, contents };
+  return { part, register, contents, events };
 }
 
 function batchMetrics({ registry }: Metrics) {

@@ -19,6 +19,7 @@ export interface LineCall {
   readonly token: string;
   /** Headers that the batch gives its lines. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly isResponse?: boolean;
 }
 
 export type LineOutcome =
@@ -58,8 +59,10 @@ export interface LineCaller {
 /** Sends one line to a gateway, as any caller would. Never rejects. */
 export async function callLine(
   { pool, timeoutMs, answerBytesMax }: LineCaller,
-  { batchId, endpoint, customId, body, token, headers }: LineCall,
+  { batchId, endpoint, customId, body, token, headers, isResponse }: LineCall,
   signal: AbortSignal,
+  /** Hears the events of an answer that is a stream. */
+  onEvents?: (piece: Buffer) => void,
 ): Promise<LineOutcome> {
   try {
     const reply = await pool.request({
@@ -68,7 +71,12 @@ export async function callLine(
       headers: {
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',
-        [batchLineHeader]: writeBatchLine({ batchId, customId, headers }),
+        [batchLineHeader]: writeBatchLine({
+          batchId,
+          customId,
+          headers,
+          ...(isResponse === true && { isResponse }),
+        }),
       },
       body,
       headersTimeout: timeoutMs,
@@ -76,6 +84,11 @@ export async function callLine(
       signal,
     });
     const { statusCode: status } = reply;
+    const isStream = /^text\/event-stream\b/i.test(String(reply.headers['content-type']));
+    if (isStream && onEvents !== undefined) {
+      for await (const piece of reply.body as AsyncIterable<Buffer>) onEvents(piece);
+      return { kind: 'answer', status, requestId: '', body: '{}' };
+    }
     const bytes = await bytesOf(reply.body, answerBytesMax);
     if (bytes === undefined) return { kind: 'answer', ...tooLarge(answerBytesMax) };
     const requestId = String(reply.headers['x-request-id'] ?? '');

@@ -15,6 +15,7 @@ export class Register {
 
   readonly files = jobs.FileService.method;
   readonly uploads = jobs.UploadService.method;
+  readonly batches = jobs.BatchService.method;
   readonly jobs = jobs.JobService.method;
   readonly followed = jobs.FollowService.method;
 

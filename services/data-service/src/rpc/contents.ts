@@ -6,17 +6,22 @@ import { notePassingBytes } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import type { Register } from '../control-plane/register.ts';
 import type { Contents } from '../files/contents.ts';
+import type { EventParts } from '../files/event-parts.ts';
+import { pause } from '../pause.ts';
 
 export interface ContentParts {
   /** Undefined = no store is set, and there are no files. */
   readonly contents: Contents | undefined;
   readonly register: Register;
+  readonly events: EventParts | undefined;
   readonly fileBytesMax: number;
   /** Of a response, or a conversation. */
   readonly keptBytesMax: number;
   readonly logger: Logger;
 }
 
+const eventsEveryMs = 100;
+const lookEveryMs = 500;
 /** Of one message. */
 const pieceBytes = 256 * 1024;
 /** Of one part, as at OpenAI. */
@@ -34,6 +39,7 @@ export function contentHandlers({
   register,
   fileBytesMax,
   keptBytesMax,
+  events,
   logger,
 }: ContentParts): RpcHandlers<typeof jobs.ContentService> {
   /** What another content has taken the place of. What is left of it goes with the last one. */
@@ -174,6 +180,27 @@ export function contentHandlers({
         throw error;
       }
     },
+    async *readEvents({ workspaceId, id }, { signal }) {
+      if (events === undefined) throw new GatewayError('file.no_store');
+      const open = () =>
+        register.ask(register.files.openFile, { workspaceId, id, kind: 'response' });
+      const dataKey = Buffer.from((await open()).dataKey);
+      let hasEnded = false;
+      let lookAtMs = 0;
+      for (let index = 0; !signal.aborted; ) {
+        const told = await events.get(id, dataKey, index);
+        if (told !== undefined) {
+          index += 1;
+          yield { events: told };
+        } else if (hasEnded) return;
+        else if (Date.now() < lookAtMs) await pause(eventsEveryMs, signal);
+        else {
+          // What was told before it ended is there then.
+          hasEnded = await hasEndedNow(register, workspaceId, id);
+          lookAtMs = Date.now() + lookEveryMs;
+        }
+      }
+    },
     async *readFile({ workspaceId, id, kind, offset, length }) {
       const store = stored();
       const asked = { workspaceId, id, kind };
@@ -191,6 +218,14 @@ export function contentHandlers({
     },
   };
 }
+
+async function hasEndedNow(register: Register, workspaceId: string, id: string): Promise<boolean> {
+  const asked = { workspaceId, id, kind: 'response' };
+  const { batch } = await register.ask(register.batches.getBatch, asked);
+  return endStates.has(batch?.status ?? '');
+}
+
+const endStates: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 function headOf({ owner, filename, kind, id, version, uploadId }: jobs.UploadHead) {
   return { owner, filename, kind, id, version, uploadId };

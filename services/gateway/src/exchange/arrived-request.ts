@@ -14,6 +14,8 @@ export interface ArrivedRequest {
   readonly requestId: Buffer;
   readonly requestIdText: string;
   readonly traceId: string;
+  /** It makes this response in the background, of which the service has kept what is asked: a UUID. */
+  readonly keptJob?: string;
   /** `performance.now()` and Unix ms at arrival. */
   readonly startedAt: number;
   readonly startedAtMs: number;

@@ -32,7 +32,7 @@ export function storedPart(
   const kept = new KeptStore(register);
   return {
     stage: answerStored({ register, kept, prefixes, resolveConfig, logger }),
-    keeps: keepResponses({ store: kept, watch: new KeepWatch(logger) }),
+    keeps: keepResponses({ store: kept, register, watch: new KeepWatch(logger) }),
     register,
     part: { name: 'stored', stop: () => register.close() },
   };

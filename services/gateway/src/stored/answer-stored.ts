@@ -87,6 +87,7 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
   const { register, prefixes, kept } = deps;
   const { arrival } = exchange;
   const owner = ownerOf(exchange);
+  const keeping = { store: kept, register };
   switch (ask.kind) {
     case 'create-file':
       return createFile(arrival, owner, register);
@@ -117,11 +118,11 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
     case 'read-output':
       return readOutput(ask.id, owner, register, arrival.signal);
     case 'get-response':
-      return getResponse(ask.id, arrival, owner, kept);
+      return getResponse(ask.id, arrival, owner, keeping);
     case 'delete-response':
-      return deleteResponse(ask.id, owner, kept);
+      return deleteResponse(ask.id, owner, keeping);
     case 'cancel-response':
-      return cancelResponse(ask.id, owner, kept);
+      return cancelResponse(ask.id, owner, keeping);
     case 'list-input-items':
       return listInputItems(ask.id, arrival, owner, kept);
     case 'create-conversation':

@@ -1,33 +1,31 @@
-import { randomUUID } from 'node:crypto';
 import { isStoredId, storedId } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isObject } from '@sluice/mcp';
 import type { JsonObject, JsonValue } from '@sluice/providers';
+import { uuidText } from '@sluice/usage';
 import { expectModelCall, type ModelExchange } from '../exchange/exchange.ts';
 import { overloaded } from '../http/read-body.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { noteRequest } from '../pipeline/stages/read-request.ts';
+import { uuidV7 } from '../usage/uuid.ts';
+import { type BackgroundDeps, leaveToBackground, runKept } from './background.ts';
 import type { StoredOwner } from './files.ts';
-import type { KeepWatch } from './keep-watch.ts';
 import { itemsOfInput, itemsOfOutput, itemsToSend } from './kept-items.ts';
 import { keptReply } from './kept-reply.ts';
 import { type KeptStore, keptUuid } from './kept-store.ts';
 import { ownerOf } from './stored-owner.ts';
-
-export interface KeepDeps {
-  readonly store: KeptStore;
-  readonly watch: KeepWatch;
-}
 
 /**
  * Responses that the service keeps: those of a config that says so, and those that go on from one, or in a conversation, that is kept
  * here. What was said before stands before the input, and the whole is a plain request: nothing is kept at its provider, and checks,
  * lists and limits see all of it.
  */
-export function keepResponses(deps: KeepDeps): Stage {
+export function keepResponses(deps: BackgroundDeps): Stage {
   return (exchange, next) => {
     expectModelCall(exchange);
     if (exchange.subject.operation.id !== 'createModelResponse') return next();
+    const { keptJob } = exchange.arrival;
+    if (keptJob !== undefined) return runKept(exchange, keptJob, next, deps);
     const asked = readAsked(exchange);
     return asked === undefined ? next() : kept(exchange, asked, next, deps);
   };
@@ -56,7 +54,13 @@ function readAsked({ subject, config }: ModelExchange): Asked | undefined {
       message: 'A response goes on from another one or in a conversation, not both.',
     });
   const isKept = json.store !== false;
-  if (!isOurs && !(isKept && config?.compiled.keepsResponses === true)) return undefined;
+  const keeps = isOurs || config?.compiled.keepsResponses === true;
+  if (keeps && json.background === true && !isKept)
+    throw new GatewayError('request.invalid_field', {
+      field: 'body.store',
+      message: 'A response in the background is kept: body.store must not be false.',
+    });
+  if (!isOurs && !(isKept && keeps)) return undefined;
   return { json, previous, conversation, isKept };
 }
 
@@ -69,25 +73,39 @@ async function kept(
   exchange: ModelExchange,
   asked: Asked,
   next: Parameters<Stage>[1],
-  deps: KeepDeps,
+  deps: BackgroundDeps,
 ): ReturnType<Stage> {
   const owner = ownerOf(exchange);
   const { json } = asked;
   const context = await contextOf(asked, owner, deps.store);
   const input = itemsOfInput(json.input);
   const request = requestOf(json, context);
+  const id = uuidText(uuidV7(exchange.arrival.startedAtMs));
+  const told = {
+    ...(asked.isKept && { id: storedId('response', id) }),
+    store: asked.isKept,
+    background: json.background === true,
+    previous_response_id: asked.previous ?? null,
+    ...(asked.conversation !== undefined && { conversation: { id: asked.conversation } }),
+  };
+  if (json.background === true) {
+    const conversation =
+      asked.conversation === undefined ? undefined : keptUuid('conversation', asked.conversation);
+    const job = {
+      request,
+      told,
+      said: input.length,
+      ...(conversation !== undefined && { conversation }),
+    };
+    const kept = { items: [...context, ...input], job };
+    return leaveToBackground(exchange, { id, owner, kept }, deps);
+  }
   const body = Buffer.from(JSON.stringify(request));
   if (!exchange.arrival.holdBytes(body.length)) throw overloaded();
   exchange.subject.body = body;
   noteRequest(exchange, request);
-  const id = randomUUID();
   return keptReply(await next(), {
-    told: {
-      ...(asked.isKept && { id: storedId('response', id) }),
-      store: asked.isKept,
-      previous_response_id: asked.previous ?? null,
-      ...(asked.conversation !== undefined && { conversation: { id: asked.conversation } }),
-    },
+    told,
     async keep(response) {
       try {
         await keep(response, { asked, owner, id, context, input }, deps.store);
@@ -109,7 +127,8 @@ async function contextOf(
   try {
     if (previous !== undefined) {
       const id = keptUuid('response', previous);
-      const { response, items } = await store.find({ kind: 'response', workspaceId, id });
+      const { response, items, job } = await store.find({ kind: 'response', workspaceId, id });
+      if (job !== undefined) throw new GatewayError('response.not_finished');
       return [...items, ...itemsOfOutput(response)];
     }
     if (conversation === undefined) return [];
@@ -123,7 +142,12 @@ async function contextOf(
 }
 
 function requestOf(json: JsonObject, context: readonly JsonObject[]): JsonObject {
-  const { previous_response_id: _previous, conversation: _conversation, ...rest } = json;
+  const {
+    previous_response_id: _previous,
+    conversation: _conversation,
+    background: _background,
+    ...rest
+  } = json;
   const include = Array.isArray(json.include) ? json.include : [];
   return {
     ...rest,

@@ -10,6 +10,21 @@ import type { StoredRegister } from './register.ts';
 export interface KeptResponse {
   readonly response: JsonObject;
   readonly items: readonly JsonObject[];
+  /** It is made in the background, and its events can be asked for again. */
+  readonly streams?: boolean;
+  /** What is still to be made; absent = it is whole. */
+  readonly job?: KeptJob;
+}
+
+/** A response that is to be made. */
+export interface KeptJob {
+  readonly request: JsonObject;
+  /** Members of it that are not its provider's to say. */
+  readonly told: JsonObject;
+  /** In which it is said; a UUID. */
+  readonly conversation?: string;
+  /** How many items of the request's own it ends with. */
+  readonly said: number;
 }
 
 export interface KeptConversation {

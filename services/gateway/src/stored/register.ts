@@ -71,6 +71,13 @@ export class StoredRegister {
     return this.#dataService.serverStream(jobs.ContentService.method.readFile, asked, options);
   }
 
+  /** The events of a response in the background, as long as it is made. */
+  events(workspaceId: string, id: string) {
+    const asked = { workspaceId, id };
+    const options = { failFast: true };
+    return this.#dataService.serverStream(jobs.ContentService.method.readEvents, asked, options);
+  }
+
   readonly faultOf = faultOf;
 
   /** The content of a file, no faster than it is taken. @throws GatewayError as the data service says it */

@@ -1,6 +1,8 @@
 import { GatewayError } from '@sluice/errors';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { Reply } from '../exchange/reply.ts';
+import { cancelJob, currentResponse, type KeptDeps } from './current-response.ts';
+import { eventsReply } from './events-reply.ts';
 import type { StoredOwner } from './files.ts';
 import { itemPage } from './item-page.ts';
 import { type KeptStore, keptUuid } from './kept-store.ts';
@@ -13,21 +15,44 @@ export async function getResponse(
   id: string,
   arrival: ArrivedRequest,
   owner: StoredOwner,
-  store: KeptStore,
+  deps: KeptDeps,
 ): Promise<Reply> {
-  const { response } = await store.find(nameOf(id, owner));
-  if (new URLSearchParams(arrival.search).get('stream') === 'true')
-    throw new GatewayError('response.not_in_background', { field: 'query.stream' });
-  return jsonReply(response);
+  const { id: uuid } = nameOf(id, owner);
+  const query = new URLSearchParams(arrival.search);
+  const kept = await currentResponse(uuid, owner, deps);
+  if (query.get('stream') !== 'true') return jsonReply(kept.response);
+  if (kept.streams !== true)
+    throw new GatewayError('response.not_in_background', {
+      field: 'query.stream',
+      message:
+        'Events are kept of responses that were asked for in the background and as a stream.',
+    });
+  const asked = { id: uuid, owner, after: startOf(query), signal: arrival.signal };
+  return eventsReply(asked, deps);
 }
 
 export async function deleteResponse(
   id: string,
   owner: StoredOwner,
-  store: KeptStore,
+  { store, register }: KeptDeps,
 ): Promise<Reply> {
-  await store.delete(nameOf(id, owner));
+  const name = nameOf(id, owner);
+  await store.delete(name);
+  // What is still to be made has nobody to make it for.
+  await cancelJob(name.id, owner, { register }).catch(() => {});
   return jsonReply({ id, object: 'response', deleted: true });
+}
+
+/** @throws GatewayError `request.invalid_field` */
+function startOf(query: URLSearchParams): number {
+  const sent = query.get('starting_after');
+  if (sent === null) return -1;
+  if (!/^\d{1,9}$/.test(sent))
+    throw new GatewayError('request.invalid_field', {
+      field: 'query.starting_after',
+      message: 'query.starting_after must be the number of an event.',
+    });
+  return Number(sent);
 }
 
 /** All that its model was given, what was said in earlier turns included. */
@@ -44,8 +69,11 @@ export async function listInputItems(
 export async function cancelResponse(
   id: string,
   owner: StoredOwner,
-  store: KeptStore,
+  deps: KeptDeps,
 ): Promise<Reply> {
-  await store.find(nameOf(id, owner));
-  throw new GatewayError('response.not_in_background');
+  const name = nameOf(id, owner);
+  const { response } = await deps.store.find(name);
+  if (response.background !== true) throw new GatewayError('response.not_in_background');
+  await cancelJob(name.id, owner, deps);
+  return jsonReply((await currentResponse(name.id, owner, deps)).response);
 }

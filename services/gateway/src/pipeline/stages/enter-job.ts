@@ -73,7 +73,8 @@ export function createEnterJob(
         });
       const known = { ...headers, ...line.headers };
       const requestId = requestIdOf(batchId, line.customId);
-      const traceId = storedId('batch', batchId);
+      const isResponse = line.isResponse === true;
+      const traceId = storedId(isResponse ? 'response' : 'batch', batchId);
       exchange.arrival = {
         ...arrival,
         headers: known,
@@ -81,6 +82,7 @@ export function createEnterJob(
         requestId,
         requestIdText: uuidText(requestId),
         traceId,
+        ...(isResponse && { keptJob: batchId }),
       };
       return key;
     }

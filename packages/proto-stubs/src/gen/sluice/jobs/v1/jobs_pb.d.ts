@@ -725,6 +725,19 @@ export declare type CreateBatchRequest = Message<"sluice.jobs.v1.CreateBatchRequ
    * @generated from field: int64 window_ms = 7;
    */
   windowMs: bigint;
+
+  /**
+   * Empty = a batch; response = one response that is made in the background,
+   * of that id, whose content says what is asked.
+   *
+   * @generated from field: string kind = 8;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string id = 9;
+   */
+  id: string;
 };
 
 /**
@@ -762,6 +775,13 @@ export declare type GetBatchRequest = Message<"sluice.jobs.v1.GetBatchRequest"> 
    * @generated from field: string id = 2;
    */
   id: string;
+
+  /**
+   * As when it was made.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
 };
 
 /**
@@ -846,6 +866,13 @@ export declare type CancelBatchRequest = Message<"sluice.jobs.v1.CancelBatchRequ
    * @generated from field: string id = 2;
    */
   id: string;
+
+  /**
+   * As when it was made.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
 };
 
 /**
@@ -878,6 +905,13 @@ export declare type ClaimBatchRequest = Message<"sluice.jobs.v1.ClaimBatchReques
    * @generated from field: int64 lease_ms = 1;
    */
   leaseMs: bigint;
+
+  /**
+   * As when they were made.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
 };
 
 /**
@@ -1883,6 +1917,45 @@ export declare type ReadFileRequest = Message<"sluice.jobs.v1.ReadFileRequest"> 
 export declare const ReadFileRequestSchema: GenMessage<ReadFileRequest>;
 
 /**
+ * @generated from message sluice.jobs.v1.ReadEventsRequest
+ */
+export declare type ReadEventsRequest = Message<"sluice.jobs.v1.ReadEventsRequest"> & {
+  /**
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ReadEventsRequest.
+ * Use `create(ReadEventsRequestSchema)` to create a new message.
+ */
+export declare const ReadEventsRequestSchema: GenMessage<ReadEventsRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.ReadEventsResponse
+ */
+export declare type ReadEventsResponse = Message<"sluice.jobs.v1.ReadEventsResponse"> & {
+  /**
+   * Whole events, as server-sent events.
+   *
+   * @generated from field: bytes events = 1;
+   */
+  events: Uint8Array;
+};
+
+/**
+ * Describes the message sluice.jobs.v1.ReadEventsResponse.
+ * Use `create(ReadEventsResponseSchema)` to create a new message.
+ */
+export declare const ReadEventsResponseSchema: GenMessage<ReadEventsResponse>;
+
+/**
  * @generated from message sluice.jobs.v1.ReadFileResponse
  */
 export declare type ReadFileResponse = Message<"sluice.jobs.v1.ReadFileResponse"> & {
@@ -2528,6 +2601,17 @@ export declare const ContentService: GenService<{
     methodKind: "server_streaming";
     input: typeof ReadFileRequestSchema;
     output: typeof ReadFileResponseSchema;
+  },
+  /**
+   * The events of a response that is made in the background: those that were
+   * told, and those that come, until it has ended.
+   *
+   * @generated from rpc sluice.jobs.v1.ContentService.ReadEvents
+   */
+  readEvents: {
+    methodKind: "server_streaming";
+    input: typeof ReadEventsRequestSchema;
+    output: typeof ReadEventsResponseSchema;
   },
 }>;
 

@@ -1,0 +1,110 @@
+import { jsonBounds, readJsonText } from '@sluice/json';
+import { isObject, type SseBlock, SseReader } from '@sluice/mcp';
+import type { JsonObject } from '@sluice/providers';
+import type { ReplySink, StreamReply } from '../exchange/reply.ts';
+import { currentResponse, type KeptDeps } from './current-response.ts';
+import type { StoredOwner } from './files.ts';
+
+export interface AskedEvents {
+  /** A UUID. */
+  readonly id: string;
+  readonly owner: StoredOwner;
+  /** Those up to this number are known. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+}
+
+/** Proxies close what is silent for longer. */
+const silenceMs = 15_000;
+const ends: ReadonlySet<string> = new Set([
+  'response.completed',
+  'response.failed',
+  'response.incomplete',
+]);
+
+/** The events of a response in the background behind those that the caller knows, as they were told first, until it has ended. */
+export function eventsReply(
+  { id, owner, after, signal }: AskedEvents,
+  deps: KeptDeps,
+): StreamReply {
+  let isWhole = false;
+  const stream = deps.register.events(owner.workspaceId, id);
+  // Failures before anybody reads are told to whoever does.
+  let failure: Error | undefined;
+  stream.on('error', (error) => {
+    failure = error;
+  });
+  stream.pause();
+  const cancel = () => stream.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+
+  function pipeTo(sink: ReplySink): void {
+    const reader = new SseReader(jsonBounds.reply.bytesMax);
+    let last = -1;
+    let hasEnded = false;
+    const timer = setInterval(() => sink.write(Buffer.from(': \n\n')), silenceMs);
+    timer.unref();
+    const settle = () => {
+      clearInterval(timer);
+      signal.removeEventListener('abort', cancel);
+    };
+    const cut = (error: Error) => {
+      settle();
+      sink.cut(deps.register.faultOf(error).code);
+    };
+    if (failure !== undefined) {
+      cut(failure);
+      return;
+    }
+    stream.on('error', cut);
+    sink.onDrain(() => stream.resume());
+    stream.on('data', ({ events }: { events: Uint8Array }) => {
+      for (const block of reader.push(Buffer.from(events))) {
+        const event = eventIn(block);
+        if (typeof event?.sequence_number === 'number') last = event.sequence_number;
+        if (ends.has(String(event?.type))) hasEnded = true;
+        if (last > after && !sink.write(block.bytes)) stream.pause();
+      }
+    });
+    stream.on('end', () => {
+      settle();
+      if (hasEnded) {
+        isWhole = true;
+        return sink.end();
+      }
+      // It ended where no event could tell so: cancelled, or refused before it began.
+      currentResponse(id, owner, deps).then(
+        ({ response }) => {
+          isWhole = true;
+          sink.write(endOf(response, Math.max(last, after) + 1));
+          sink.end();
+        },
+        (error: Error) => cut(error),
+      );
+    });
+    stream.resume();
+  }
+
+  return {
+    kind: 'stream',
+    status: 200,
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' },
+    pipeTo,
+    discard: cancel,
+    wasWhole: () => isWhole,
+  };
+}
+
+function eventIn({ data }: SseBlock): JsonObject | undefined {
+  if (data === undefined || !data.startsWith('{')) return undefined;
+  const event = readJsonText(data, jsonBounds.reply);
+  return isObject(event) ? event : undefined;
+}
+
+/** What was cancelled has no event of its own at the vendor. */
+function endOf(response: JsonObject, number: number): Buffer {
+  const ended = `response.${String(response.status)}`;
+  const type = ends.has(ended) ? ended : 'response.failed';
+  const data = JSON.stringify({ type, sequence_number: number, response });
+  return Buffer.from(`event: ${type}\ndata: ${data}\n\n`);
+}
