@@ -44,7 +44,7 @@ afterAll(() => db.$disconnect());
 // Messages of protobuf have more than a handler reads.
 // biome-ignore lint/suspicious/noExplicitAny: as above
 const ask = (handler: (request: any, context: any) => Promise<any>, request: object) =>
-  handler({ kind: '', ...request }, context);
+  handler({ kind: '', uploadId: '', ...request }, context);
 
 const owner = () => ({
   organisationId: randomUUID(),
