@@ -1,12 +1,12 @@
 import { batchLineHeader, writeBatchLine } from '@sluice/contracts';
 import type { Dispatcher } from 'undici';
 import {
-  askedHeader,
   awayCodes,
   bytesOf,
   errorIn,
   jsonIn,
   noError,
+  wasAsked,
 } from '../through-gateway/answers.ts';
 
 /** What a line is sent with. */
@@ -95,7 +95,7 @@ export async function callLine(
     const value = jsonIn(bytes);
     const answer = { status, requestId, body: oneLine(bytes, value !== undefined) };
     // A provider was asked: that may be another of our kind, whose refusals are none of our key's.
-    const isOurs = reply.headers[askedHeader] === undefined;
+    const isOurs = !wasAsked(reply.headers);
     return judged(
       answer,
       isOurs ? errorIn(value) : noError,

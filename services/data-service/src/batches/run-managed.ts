@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { batchLineHeader, storedId, writeBatchLine } from '@sluice/contracts';
 import type { Dispatcher } from 'undici';
 import { pause } from '../pause.ts';
-import { askedHeader, awayCodes, bytesOf, errorIn, jsonIn } from '../through-gateway/answers.ts';
+import { awayCodes, bytesOf, errorIn, jsonIn, wasAsked } from '../through-gateway/answers.ts';
 import { linesOf } from './lines.ts';
 
 /** What a provider is to run, as the gateway noted it when the batch was made. */
@@ -202,7 +202,7 @@ export class ManagedRun {
     const { statusCode: status } = reply;
     if (status < 300) return document;
     const { code, message } = errorIn(document);
-    const isAway = reply.headers[askedHeader] === undefined && awayCodes.has(code);
+    const isAway = !wasAsked(reply.headers) && awayCodes.has(code);
     const said = `${method} ${path.split('/').slice(0, 3).join('/')}: ${status} ${message}`;
     if (isAway || status >= 500 || status === 429 || status === 408 || status === 412)
       throw new Error(said);

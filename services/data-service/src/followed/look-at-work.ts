@@ -1,7 +1,7 @@
 import { endOf, type FollowedWork } from '@sluice/contracts';
 import type { jobs } from '@sluice/proto-stubs';
 import type { Dispatcher } from 'undici';
-import { askedHeader, awayCodes, bytesOf, errorIn, jsonIn } from '../through-gateway/answers.ts';
+import { awayCodes, bytesOf, errorIn, jsonIn, wasAsked } from '../through-gateway/answers.ts';
 
 /** What one look came to. */
 export type Seen =
@@ -41,7 +41,7 @@ export async function lookAtWork(
     if (bytes === undefined) return failed('its document is too large');
     const document = jsonIn(bytes);
     const { statusCode: status } = reply;
-    if (reply.headers[askedHeader] === undefined) return ofRefusal(status, errorIn(document).code);
+    if (!wasAsked(reply.headers)) return ofRefusal(status, errorIn(document).code);
     if (status === 404 || status === 410) return { kind: 'missing' };
     if (status !== 200) return failed(`status ${status}`);
     if (typeof document !== 'object' || document === null) return failed('it is no document');

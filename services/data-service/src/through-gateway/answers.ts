@@ -1,7 +1,9 @@
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
 
-/** Which provider answered; a refusal of the gateway's own has none. */
-export const askedHeader = 'x-service-provider';
+/** Whether a provider was asked: the reply names it, in headers of whichever prefix. A refusal of the gateway's own does not. */
+export function wasAsked(headers: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(headers).some((name) => name.endsWith('-provider'));
+}
 
 /** Of a gateway's own refusals those that say nothing of what was asked, and nothing of its key. */
 export const awayCodes: ReadonlySet<string> = new Set([
