@@ -201,6 +201,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     chain: [],
   },
   'services/control-plane': {
+    // What starts and stops, made of the domains; `wiring.ts` joins them.
+    parts: ['people', 'ledger', 'limits', 'settings.ts'],
     // What is made with others: they know nothing of it.
     provisioning: ['people', 'tools'],
     'config-sync': ['people', 'ledger', 'tools'],

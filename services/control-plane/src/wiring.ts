@@ -9,14 +9,7 @@ import {
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
 import { expectLogStoreWithin, logStoreEnvOf, openLogStore } from '@sluice/object-store';
-import { readPairs, readTarget } from '@sluice/otlp';
-import {
-  createGuardedFetch,
-  hostAndPort,
-  isWithinGap,
-  makeHostRules,
-  readProxies,
-} from '@sluice/outbound';
+import { isWithinGap } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { analytics, config, jobs } from '@sluice/proto-stubs';
@@ -47,33 +40,25 @@ import { usersOfProvider } from './documents/configs/named-by.ts';
 import { followHandlers } from './followed/follow-service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
-import { repeat } from './kernel/database/repeat.ts';
-import { SealAnew } from './kernel/database/seal-anew.ts';
 import { createDownloads } from './kernel/http/downloads.ts';
-import { IdempotencyKeys, purgeIdempotencyKeys } from './kernel/http/idempotency.ts';
+import { IdempotencyKeys } from './kernel/http/idempotency.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
 import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
 import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { createSchemaGate } from './kernel/migrations/wait-for-schema.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
-import { AuditForward } from './ledger/audit-forward/forward-audit.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
-import { sendFeedback } from './ledger/feedback/send-feedback.ts';
-import { ExportJobs } from './ledger/log-exports/export-jobs.ts';
 import { ExportLinks } from './ledger/log-exports/export-links.ts';
-import { createExportMetrics } from './ledger/log-exports/metrics.ts';
-import { eraseContent } from './ledger/logs/erase-content.ts';
-import { keepLedger } from './ledger/logs/keep-ledger.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
 import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
-import { maintainLimits } from './limits/maintenance.ts';
 import { sealOpenHeaders } from './models/integrations/seal-open-headers.ts';
 import { oauthPart } from './oauth/oauth-part.ts';
 import { allOperations, publicOperations } from './operations.ts';
-import { maintainKeys } from './people/api-keys/maintenance.ts';
+import { logExportsPart } from './parts/log-exports.ts';
+import { maintenancePart } from './parts/maintenance.ts';
+import { outboundPart } from './parts/outbound.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
-import { countHashesOfOthers } from './people/api-keys/store.ts';
 import { createAuthenticate } from './people/authentication/authenticate.ts';
 import { createTokenAuthenticate } from './people/authentication/token-caller.ts';
 import type { Env } from './settings.ts';
@@ -115,32 +100,7 @@ export function wire(
     ...ledgerPlace,
     handshake: partner.handshake,
   });
-  const hostRules = makeHostRules({
-    trusted: env.TRUSTED_CUSTOM_HOSTS,
-    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
-    production: env.NODE_ENV === 'production',
-    ownHosts: env.OWN_HOSTS ?? [],
-    ownParts: [
-      hostAndPort(env.HOST, env.PORT),
-      hostAndPort(env.HOST, env.GRPC_PORT),
-      hostAndPort(env.HOST, env.METRICS_PORT),
-      env.DATA_SERVICE_GRPC_URL,
-      env.DATABASE_URL,
-      ...(env.NATS_URL?.split(',') ?? []),
-      env.KUBERNETES_SERVICE_HOST,
-    ],
-    airGap: env.AIRGAP ? { hosts: env.AIRGAP_HOSTS } : undefined,
-  });
-  const fetch = createGuardedFetch({
-    rules: hostRules,
-    resolver: env.DNS_RESOLVER,
-    dnsServers: env.DNS_SERVERS,
-    proxies: readProxies({
-      httpsProxy: env.HTTPS_PROXY,
-      httpProxy: env.HTTP_PROXY,
-      noProxy: env.NO_PROXY,
-    }),
-  });
+  const { hostRules, fetch, part: outbound } = outboundPart(env, logger);
   const refusals = new RefusalLog({
     write: (report) => recordRefusedTokens(client, report, now()),
     onError: (error) => logger.error({ err: error }, 'refused tokens were not written down'),
@@ -166,24 +126,6 @@ export function wire(
     },
     env.SIMULATIONS_AT_ONCE,
   );
-  const auditForward = env.OTEL_AUDIT_ENABLED
-    ? new AuditForward({
-        client,
-        target: readTarget(env, {
-          endpoint: ['OTEL_ENDPOINT', env.OTEL_ENDPOINT],
-          headers: ['OTEL_EXPORTER_OTLP_HEADERS', env.OTEL_EXPORTER_OTLP_HEADERS],
-          protocol: env.OTEL_EXPORTER_OTLP_PROTOCOL,
-          path: '/v1/logs',
-        }),
-        resource: {
-          'service.name': env.OTEL_SERVICE_NAME ?? env.SERVICE_NAME,
-          'deployment.environment.name': env.NODE_ENV,
-          ...readPairs('OTEL_RESOURCE_ATTRIBUTES', env.OTEL_RESOURCE_ATTRIBUTES),
-        },
-        now,
-        logger,
-      })
-    : undefined;
   const links = new ExportLinks(
     [env.MASTER_KEY, ...env.MASTER_KEY_ALSO],
     env.LOG_EXPORT_LINK_SECONDS * 1000,
@@ -307,13 +249,6 @@ export function wire(
     { client, vault, fetch, publish: publisher?.publish, now, logger },
     env.ALERT_INTERVAL,
   );
-  const sealAnew = new SealAnew({
-    db: client,
-    vault,
-    logger,
-    isRotating: env.MASTER_KEY_ALSO.length > 0,
-  });
-  let hashesOfOthers = 0;
   const draining = new AbortController();
   const tls = serverTls(env);
   if (env.HTTP_TLS_ENABLED && tls === undefined)
@@ -324,28 +259,6 @@ export function wire(
     app,
   );
   refuseUnreadable(server);
-  const maintenance: ReturnType<typeof repeat>[] = [];
-
-  const exports =
-    logStore === undefined
-      ? undefined
-      : new ExportJobs(
-          {
-            client,
-            ledger,
-            store: logStore,
-            metrics: createExportMetrics(metrics),
-            now,
-            logger,
-          },
-          {
-            atOnce: env.LOG_EXPORTS_AT_ONCE,
-            intervalMs: env.LOG_EXPORT_INTERVAL,
-            leaseMs: env.LOG_EXPORT_LEASE,
-            keptMs: env.LOG_EXPORT_KEEP_DAYS * 86_400_000,
-          },
-        );
-
   const files = {
     client,
     vault,
@@ -393,14 +306,7 @@ export function wire(
       },
     },
     { name: 'refused-tokens', stop: () => refusals.stop() },
-    {
-      name: 'outbound',
-      start() {
-        for (const { setting, ...dropped } of hostRules.dropped)
-          logger.warn(dropped, `an entry of ${setting} is not used`);
-      },
-      stop: () => fetch.close(),
-    },
+    outbound,
     { name: 'ledger', stop: () => ledgerClient.close(), gauges: partner.gauges },
     { name: 'log-store', stop: () => logStore?.close() },
     // Gateways follow for as long as they live: told to go, so that the port can close.
@@ -490,19 +396,7 @@ export function wire(
         await publisher?.close();
       },
     },
-    {
-      name: 'log-exports',
-      start: () => exports?.start(),
-      drain: () => exports?.drain(),
-      stop: () => exports?.drain(),
-      gauges: () => [
-        {
-          name: 'sluice_log_exports_running',
-          help: 'Log exports under way at this replica.',
-          read: () => exports?.running ?? 0,
-        },
-      ],
-    },
+    logExportsPart(env, { client, ledger, store: logStore, metrics, now, logger }),
     {
       name: 'simulations',
       stop: () => simulator.stop(),
@@ -514,79 +408,16 @@ export function wire(
         },
       ],
     },
-    {
-      name: 'maintenance',
-      start() {
-        maintenance.push(
-          repeat('maintenance of keys', (signal) => maintainKeys({ client, now }, signal), {
-            intervalMs: env.KEY_MAINTENANCE_INTERVAL,
-            logger,
-          }),
-          repeat(
-            'rotation of secrets',
-            async (signal) => {
-              await sealAnew.run(signal);
-              if (env.KEY_PEPPER_ALSO.length > 0)
-                hashesOfOthers = await countHashesOfOthers(client, pepperName(env.KEY_PEPPER));
-            },
-            { intervalMs: env.KEY_MAINTENANCE_INTERVAL, logger },
-          ),
-          repeat('maintenance of OAuth', () => oauth.maintain(), {
-            intervalMs: env.OAUTH_MAINTENANCE_INTERVAL,
-            logger,
-          }),
-          repeat('removing idempotency keys', () => purgeIdempotencyKeys(client, now()), {
-            intervalMs: env.KEY_MAINTENANCE_INTERVAL,
-            logger,
-          }),
-          repeat('maintenance of counters', () => maintainLimits(client, now()), {
-            intervalMs: env.COUNTER_MAINTENANCE_INTERVAL,
-            logger,
-          }),
-          repeat(
-            'sending feedback to the ledger',
-            (signal) => sendFeedback({ client, ledger: ledgerClient }, signal),
-            { intervalMs: env.FEEDBACK_INTERVAL, logger },
-          ),
-          repeat('forwarding audit logs', async (signal) => auditForward?.run(signal), {
-            intervalMs: auditForward === undefined ? 0 : env.OTEL_AUDIT_INTERVAL,
-            logger,
-          }),
-          repeat(
-            'erasing bodies of requests',
-            async (signal) => {
-              if (logStore !== undefined)
-                await eraseContent({ db: client, store: logStore, now: now() }, signal);
-            },
-            { intervalMs: env.CONTENT_MAINTENANCE_INTERVAL, logger },
-          ),
-          repeat('telling the ledger what is kept', () => keepLedger(client, ledger), {
-            intervalMs: env.CONTENT_MAINTENANCE_INTERVAL,
-            logger,
-          }),
-        );
-      },
-      async stop() {
-        await Promise.all(maintenance.map((each) => each.stop()));
-      },
-      gauges: () => [
-        {
-          name: 'sluice_audit_forward_waiting_entries',
-          help: 'Entries of audit logs that the receiver of OTLP does not have; 0 also where none is set',
-          read: () => auditForward?.waiting ?? 0,
-        },
-        {
-          name: 'sluice_secrets_to_seal_anew',
-          help: 'Values that were sealed under another master key than the one in use; 0 also where MASTER_KEY_ALSO is not set',
-          read: () => sealAnew.left,
-        },
-        {
-          name: 'sluice_key_hashes_to_make_anew',
-          help: 'Secrets of keys not known to be hashed under the pepper in use; 0 also where KEY_PEPPER_ALSO is not set',
-          read: () => hashesOfOthers,
-        },
-      ],
-    },
+    maintenancePart(env, {
+      client,
+      vault,
+      ledger,
+      ledgerClient,
+      logStore,
+      maintainOauth: () => oauth.maintain(),
+      now,
+      logger,
+    }),
   ];
 }
 

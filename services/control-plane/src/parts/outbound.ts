@@ -1,0 +1,53 @@
+import {
+  createGuardedFetch,
+  type GuardedFetch,
+  type HostRules,
+  hostAndPort,
+  makeHostRules,
+  readProxies,
+} from '@sluice/outbound';
+import type { Part } from '@sluice/service';
+import type { Logger } from '@sluice/telemetry';
+import type { Env } from '../settings.ts';
+
+/** Where requests of admins may lead, and the one way there. */
+export function outboundPart(
+  env: Env,
+  logger: Logger,
+): { hostRules: HostRules; fetch: GuardedFetch; part: Part } {
+  const hostRules = makeHostRules({
+    trusted: env.TRUSTED_CUSTOM_HOSTS,
+    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
+    production: env.NODE_ENV === 'production',
+    ownHosts: env.OWN_HOSTS ?? [],
+    ownParts: [
+      hostAndPort(env.HOST, env.PORT),
+      hostAndPort(env.HOST, env.GRPC_PORT),
+      hostAndPort(env.HOST, env.METRICS_PORT),
+      env.DATA_SERVICE_GRPC_URL,
+      env.DATABASE_URL,
+      ...(env.NATS_URL?.split(',') ?? []),
+      env.KUBERNETES_SERVICE_HOST,
+    ],
+    airGap: env.AIRGAP ? { hosts: env.AIRGAP_HOSTS } : undefined,
+  });
+  const fetch = createGuardedFetch({
+    rules: hostRules,
+    resolver: env.DNS_RESOLVER,
+    dnsServers: env.DNS_SERVERS,
+    proxies: readProxies({
+      httpsProxy: env.HTTPS_PROXY,
+      httpProxy: env.HTTP_PROXY,
+      noProxy: env.NO_PROXY,
+    }),
+  });
+  const part: Part = {
+    name: 'outbound',
+    start() {
+      for (const { setting, ...dropped } of hostRules.dropped)
+        logger.warn(dropped, `an entry of ${setting} is not used`);
+    },
+    stop: () => fetch.close(),
+  };
+  return { hostRules, fetch, part };
+}
