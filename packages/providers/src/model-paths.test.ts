@@ -36,6 +36,7 @@ describe('readModelPath', () => {
   it.each([
     ['/chat/completions', 'body'],
     ['/v1beta/openai/chat/completions', 'body'],
+    ['/batches', 'body'],
     ['/messages/batches', 'body'],
     ['/v1/projects/p/locations/l/endpoints/openapi/chat/completions', 'body'],
     ['/listen', 'query'],
@@ -48,7 +49,6 @@ describe('readModelPath', () => {
 
   it.each([
     '/',
-    '/batches',
     '/chat/completions/x',
     '/tenant/chat/completions',
     '/models/x',

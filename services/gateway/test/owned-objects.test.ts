@@ -523,6 +523,11 @@ it('each published operation is answered as docs/operations.md says', async () =
       [404, 405].includes(response.status) && body.includes('route_not_found'),
       `${at} ${body}`,
     ).toBe(false);
+    if (beginsCall.test(at)) {
+      // Read before it is sent: without an offer nothing is. `test/realtime` begins some.
+      expect([response.status, body], at).toEqual([400, expect.stringContaining('invalid_field')]);
+      continue;
+    }
     if (operation?.about === 'object') {
       expect(upstreams[0]?.requests.at(-1)?.method, at).toBe(method);
       // No provider has outputs: the batch is asked where its are.
@@ -531,6 +536,8 @@ it('each published operation is answered as docs/operations.md says', async () =
     }
   }
 });
+
+const beginsCall = /^POST \/v1\/realtime\/(?:translations\/)?calls$/;
 
 describe('an owner that is a saved provider', () => {
   it('is asked though no config and no header names it', async () => {
