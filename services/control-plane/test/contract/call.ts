@@ -31,7 +31,7 @@ export function send(h: Harness, { endpoint }: ContractCase, sent: Sent): Test {
 }
 
 /** What is published of an answer of lines is what one line is. A refusal is no lines, and read as any other. */
-const firstLine = readAs((body) => JSON.parse(body.split('\n', 1)[0] ?? ''));
+const firstLine = readAs((body) => JSON.parse(body.split('\n', 1)[0] || '{}'));
 
 export async function createContext(h: Harness): Promise<Context> {
   const owner = await h.db.user.findFirstOrThrow({

@@ -4,12 +4,14 @@ import { text } from 'node:stream/consumers';
 /** For `parse` of a test call: the body as what is made of its whole text. */
 export function readAs(read: (text: string) => unknown) {
   return (answer: Stream, done: (error: Error | null, body: unknown) => void): void => {
-    text(answer as Readable).then(
-      (body) => {
+    text(answer as Readable)
+      .then((body) => {
         Object.assign(answer, { text: body });
-        done(null, read(body));
-      },
-      (error: Error) => done(error, undefined),
-    );
+        return read(body);
+      })
+      .then(
+        (value) => done(null, value),
+        (error: Error) => done(error, undefined),
+      );
   };
 }

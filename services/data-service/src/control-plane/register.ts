@@ -23,9 +23,11 @@ export class Register {
   async ask<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { methodKind: 'unary'; input: I; output: O },
     request: MessageInitShape<I>,
+    signal?: AbortSignal,
   ): Promise<MessageShape<O>> {
     try {
-      return await this.#client.unary(method, request, { timeoutMs: callMs });
+      const options = { timeoutMs: callMs, ...(signal && { signal }) };
+      return await this.#client.unary(method, request, options);
     } catch (error) {
       throw (
         toldError(error) ??

@@ -72,7 +72,7 @@ export class FollowWork {
         if (isAway) logger.info('work at providers is followed again');
         isAway = false;
       } catch (error) {
-        if (!isAway)
+        if (!isAway && !signal.aborted)
           logger.warn({ err: error }, 'work at providers cannot be followed at the moment');
         isAway = true;
       }
@@ -88,12 +88,9 @@ export class FollowWork {
     const max = atOnce - this.#looking.size;
     const withCounts = Date.now() - this.#countedAtMs >= countEveryMs;
     if (max === 0 && !withCounts) return true;
-    const { looks, counts } = await register.ask(register.followed.claimLooks, {
-      max,
-      leaseMs: BigInt(leaseMs),
-      kinds: [...followedWork.keys()],
-      withCounts,
-    });
+    const request = { max, leaseMs: BigInt(leaseMs), kinds: [...followedWork.keys()], withCounts };
+    const { signal } = this.#leaving;
+    const { looks, counts } = await register.ask(register.followed.claimLooks, request, signal);
     if (counts !== undefined) {
       this.#countedAtMs = Date.now();
       this.followed = { count: Number(counts.followed), oldestAtMs: Number(counts.oldestAtMs) };

@@ -57,17 +57,17 @@ describe('owners in the ledger', () => {
 
   it('are asked for as often as they are found; who guesses meets a cap, and nobody else does', async () => {
     const { find, outcomes, state } = owners((key) => key.startsWith('known'));
-    for (let at = 0; at < 1_000; at += 100)
-      await Promise.all(Array.from({ length: 100 }, (_, each) => find(`known ${at + each}`)));
+    for (let at = 0; at < 1_500; at += 750)
+      await Promise.all(Array.from({ length: 750 }, (_, each) => find(`known ${at + each}`)));
     const guessed = await Promise.allSettled(
-      Array.from({ length: 400 }, (_, at) => find(`guessed ${at}`)),
+      Array.from({ length: 1_100 }, (_, at) => find(`guessed ${at}`)),
     );
     expect(guessed.filter(({ status }) => status === 'rejected')).toHaveLength(100);
     await expect(find('known')).rejects.toThrow(OwnersUnavailable);
     expect(await find('known', 'another')).toHaveLength(2);
     state.nowMs += 1_000;
     expect(await find('known')).toHaveLength(2);
-    expect(outcomes).toEqual({ found: 1002, unknown: 300, refused: 101 });
+    expect(outcomes).toEqual({ found: 1502, unknown: 1000, refused: 101 });
   });
 
   it('are refused at once for a moment after nobody answered', async () => {

@@ -23,8 +23,10 @@ const askedAtOnce = 500;
 const asksMax = 2;
 const waitingMax = 5_000;
 const waitedMs = 2_000;
-/** Ids a second of one organisation that nobody knows; those that are found do not count. */
+/** Ids a second of one organisation that turned out to be nobody's; those that are found do not count. */
 const missesPerSecondMax = 300;
+/** Ids of one organisation that nobody has answered yet: who guesses keeps no others waiting. */
+const unansweredMax = 1_000;
 const organisationsMax = 10_000;
 const unknownMax = 50_000;
 /** What was made a moment ago is on its way to the ledger. */
@@ -50,6 +52,7 @@ export class LedgerOwners {
   readonly #underWay = new Map<string, Promise<readonly OwnerNote[]>>();
   readonly #unknown = new RecentMap<number>(unknownMax);
   readonly #misses = new Map<string, number>();
+  readonly #unanswered = new Map<string, number>();
   #missesOf = 0;
   #waiting: Waiting[] = [];
   #asks = 0;
@@ -73,7 +76,11 @@ export class LedgerOwners {
       return this.#refuse('refused');
     const found = new Promise<readonly OwnerNote[]>((resolve, reject) => {
       this.#waiting.push({ ...object, untilMs: nowMs + waitedMs, resolve, reject });
-    }).finally(() => this.#underWay.delete(key));
+    }).finally(() => {
+      this.#underWay.delete(key);
+      this.#countUnanswered(object.organisationId, -1);
+    });
+    this.#countUnanswered(object.organisationId, 1);
     this.#underWay.set(key, found);
     this.#askSoon();
     return found;
@@ -84,15 +91,24 @@ export class LedgerOwners {
     return Promise.reject(new OwnersUnavailable());
   }
 
-  /** Each is a miss until it is found. */
   #mayMiss(organisationId: string, nowMs: number): boolean {
+    return (
+      (this.#missesIn(nowMs).get(organisationId) ?? 0) < missesPerSecondMax &&
+      (this.#unanswered.get(organisationId) ?? 0) < unansweredMax
+    );
+  }
+
+  #missesIn(nowMs: number): Map<string, number> {
     const second = Math.floor(nowMs / 1_000);
     if (second !== this.#missesOf || this.#misses.size > organisationsMax) this.#misses.clear();
     this.#missesOf = second;
-    const misses = this.#misses.get(organisationId) ?? 0;
-    if (misses >= missesPerSecondMax) return false;
-    this.#misses.set(organisationId, misses + 1);
-    return true;
+    return this.#misses;
+  }
+
+  #countUnanswered(organisationId: string, more: number): void {
+    const count = (this.#unanswered.get(organisationId) ?? 0) + more;
+    if (count === 0) this.#unanswered.delete(organisationId);
+    else this.#unanswered.set(organisationId, count);
   }
 
   #askSoon(): void {
@@ -128,16 +144,19 @@ export class LedgerOwners {
       for (const { organisationId, objectKey, resolve } of asked) {
         const key = `${organisationId} ${objectKey}`;
         const found = notes.get(key) ?? [];
-        if (found.length === 0) this.#unknown.set(key, this.#now() + unknownMs);
-        else this.#misses.set(organisationId, (this.#misses.get(organisationId) ?? 1) - 1);
+        if (found.length === 0) {
+          this.#unknown.set(key, this.#now() + unknownMs);
+          const misses = this.#missesIn(this.#now());
+          misses.set(organisationId, (misses.get(organisationId) ?? 0) + 1);
+        }
         resolve(found);
       }
       onOutcome('found', notes.size);
       onOutcome('unknown', asked.length - notes.size);
     } catch {
       this.#awayUntilMs = this.#now() + pauseMs;
-      for (const { reject } of [...asked, ...this.#waiting.splice(0)])
-        reject(new OwnersUnavailable());
+      // Whoever waits for the next one has a deadline of their own.
+      for (const { reject } of asked) reject(new OwnersUnavailable());
       onOutcome('failed', asked.length);
     } finally {
       this.#asks -= 1;

@@ -125,7 +125,9 @@ function meantFaults(issue: Issue): Issue[] {
 
 /** Of a value that is none of a list, the list, and which of it may have been meant. */
 function wordsOf(issue: Issue, input: unknown): string {
-  if (issue.code !== 'invalid_value' || issue.values.length < 2) return issue.message;
+  // A field may have words of its own for what it does not take.
+  if (issue.code !== 'invalid_value' || !issue.message.startsWith('Invalid option'))
+    return issue.message;
   const values = issue.values.map(String);
   const sent = issue.path.reduce<unknown>(
     (inner, step) =>
