@@ -22,7 +22,7 @@ it('tells what each scope opens, of the admin API and of the gateway', async () 
   });
   expect(scopes.get('audit_logs.list')).toEqual({
     key_types: ['organisation-service'],
-    operations: ['getAuditLogs', 'getAuditLogsVerify'],
+    operations: ['getAuditLogs', 'getAuditLogsExport', 'getAuditLogsVerify'],
   });
   // Needed by the level of what is asked for: a table of scopes.
   expect(scopes.get('workspace_integrations.list')?.operations).not.toEqual([]);
