@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@sluice/testkit';
+import { bytes, eventually, json, startUpstream } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JobVendor, startJobVendor } from './job-vendors.ts';
@@ -68,6 +68,18 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
     const bills = billsOf(endpoint).slice(before);
     expect(bills.length).toBe(1);
     return bills[0];
+  };
+
+  const otherWorkspace = async () => {
+    const { scenario } = installation();
+    const workspace = await scenario.admin<{ id: string }>('POST', '/admin/workspaces', {
+      name: 'Other jobs',
+    });
+    return scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'Other jobs',
+      workspace_id: workspace.id,
+      scopes: ['completions.write'],
+    });
   };
 
   describe('a job at a provider', () => {
@@ -160,14 +172,7 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
 
     it('is nobody’s of another workspace, although the credential is the same', async () => {
       const { scenario } = installation();
-      const workspace = await scenario.admin<{ id: string }>('POST', '/admin/workspaces', {
-        name: 'Other jobs',
-      });
-      const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
-        name: 'Other jobs',
-        workspace_id: workspace.id,
-        scopes: ['completions.write'],
-      });
+      const { key } = await otherWorkspace();
       const video = await client().videos.create({ prompt: 'Mine' });
       const job = await client().fineTuning.jobs.create({
         model: 'm',
@@ -236,6 +241,90 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
         expect(error).toMatchObject({ status: 400, code: 'provider.endpoint_unsupported' });
         expect(error.message).toContain(has);
       }
+    });
+  });
+
+  describe('a job in a vendor’s own words', () => {
+    it('is a fine-tune of Mistral to the client of OpenAI, and its refusal is one', async () => {
+      const upstream = await startUpstream();
+      const job: Record<string, unknown> = { id: 'tune-1', object: 'job', status: 'QUEUED' };
+      upstream.handle(({ method, path, headers, json: sent }) => {
+        if (headers.authorization !== `Bearer ${canary}`) return json(401, { detail: 'no' });
+        if (method === 'POST' && path === '/v1/fine_tuning/jobs') {
+          const { model, training_files: files } = sent() as Record<string, unknown>;
+          if (model === 'not-a-model') return json(422, { detail: [{ msg: 'unknown model' }] });
+          return json(200, Object.assign(job, { model, training_files: files }));
+        }
+        if (method === 'GET' && path === '/v1/fine_tuning/jobs/tune-1') return json(200, job);
+        if (method === 'POST' && path === '/v1/fine_tuning/jobs/tune-1/cancel')
+          return json(200, Object.assign(job, { status: 'CANCELLED' }));
+        return json(404, { detail: `${method} ${path}` });
+      });
+      const config = {
+        provider: 'mistral-ai',
+        api_key: canary,
+        custom_host: `${upstream.url}/v1`,
+      };
+      const openai = client().withOptions({
+        defaultHeaders: { 'x-service-config': JSON.stringify(config) },
+      });
+      const made = await openai.fineTuning.jobs.create({
+        model: 'open-mistral-7b',
+        training_file: 'train',
+      });
+      expect(made).toMatchObject({ id: 'tune-1', object: 'fine_tuning.job', status: 'queued' });
+      expect(upstream.requests.at(-1)?.json()).toMatchObject({
+        training_files: [{ file_id: 'train', weight: 1 }],
+        auto_start: true,
+      });
+      expect((await openai.fineTuning.jobs.cancel('tune-1')).status).toBe('cancelled');
+      const wrong = openai.fineTuning.jobs.create({ model: 'not-a-model', training_file: 't' });
+      await expect(wrong).rejects.toMatchObject({ status: 422 });
+      const { key } = await otherWorkspace();
+      for (const path of ['/v1/fine_tuning/jobs/tune-1', '/v1/fine_tuning/jobs/tune-1/events'])
+        expect((await look(path, { key, config, gateway: 1 })).status).toBe(404);
+      await upstream.close();
+    });
+
+    it('is a video of Together, whose content comes from elsewhere without the credential', async () => {
+      const [upstream, elsewhere] = await Promise.all([startUpstream(), startUpstream()]);
+      const video = {
+        id: 'v1',
+        model: 'vidu/vidu-q1',
+        status: 'completed',
+        created_at: 1_795_000_000,
+        seconds: '8',
+        size: '1920x1080',
+        outputs: { video_url: `${elsewhere.url}/v1.mp4` },
+      };
+      upstream.handle(({ method, path }) =>
+        /^\/v2\/videos(\/v1)?$/.test(path) && (method === 'POST') === path.endsWith('videos')
+          ? json(
+              200,
+              method === 'POST' ? { ...video, status: 'queued', outputs: undefined } : video,
+            )
+          : json(404, { error: { message: `${method} ${path}` } }),
+      );
+      elsewhere.handle(() => bytes(200, Buffer.from('mp4 bytes'), { 'content-type': 'video/mp4' }));
+      const config = {
+        provider: 'together-ai',
+        api_key: canary,
+        custom_host: `${upstream.url}/v2`,
+      };
+      const openai = client().withOptions({
+        defaultHeaders: { 'x-service-config': JSON.stringify(config) },
+      });
+      const { id } = await openai.videos.create({
+        prompt: 'A cat',
+        model: 'vidu/vidu-q1' as 'sora-2',
+        seconds: '8',
+        size: '1920x1080' as '720x1280',
+      });
+      expect((await openai.videos.retrieve(id)).status).toBe('completed');
+      expect(await (await openai.videos.downloadContent(id)).text()).toBe('mp4 bytes');
+      expect(elsewhere.requests).toHaveLength(1);
+      expect(JSON.stringify(elsewhere.requests[0]?.headers)).not.toContain(canary);
+      await Promise.all([upstream, elsewhere].map((each) => each.close()));
     });
   });
 }

@@ -143,7 +143,7 @@ describe('the model that serves a request', () => {
       'x-service-custom-host',
     ],
     ['no model', 'openai', {}, 'provider.model_unreadable', 'body.model'],
-    ['an unknown path', 'openai', { path: '/batches' }, 'provider.model_unreadable', 'path'],
+    ['an unknown path', 'openai', { path: '/nobody/knows' }, 'provider.model_unreadable', 'path'],
   ])('is not %s', async (_name, provider, asked, code, field) => {
     expect(await refusal(() => resolve(provider, asked))).toMatchObject({ code, field });
   });
