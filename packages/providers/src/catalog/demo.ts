@@ -3,6 +3,7 @@ import type { ProviderEntry } from '../contract.ts';
 import { commonRerank } from '../dialects/rerank/index.ts';
 import { keepsFilesAndBatches } from './keepings.ts';
 import { offering } from './openai-endpoints.ts';
+import { realtimeEndpoints } from './realtime-endpoints.ts';
 
 /** The local server that stands in for a vendor, so that all can be tried without a key. */
 export const demo: ProviderEntry = {
@@ -26,8 +27,9 @@ export const demo: ProviderEntry = {
     ),
     rerank: { format: 'common/rerank', path: '/rerank', dialect: commonRerank },
     messages: { format: 'anthropic-messages', path: '/messages' },
+    realtime: realtimeEndpoints.realtime,
   },
-  keeps: { ...keepsFilesAndBatches, 'fine-tuning jobs': {}, videos: {} },
+  keeps: { ...keepsFilesAndBatches, 'fine-tuning jobs': {}, videos: {}, 'realtime calls': {} },
   headers: anthropic.headers ?? {},
   callerHeaders: anthropic.callerHeaders ?? [],
   source: 'packages/demo-upstream',
