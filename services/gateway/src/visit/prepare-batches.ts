@@ -21,7 +21,6 @@ import { addressAuthor } from '../calls/prepare/address-author.ts';
 import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
 import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
-import { credentialHeaders } from '../calls/prepare/request-headers.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
 import type { BodyReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
@@ -38,6 +37,7 @@ import {
   refusal,
   send,
   type VendorPlace,
+  workHeaders,
 } from './prepare-files.ts';
 import { proxyEntry } from './proxy-entry.ts';
 import { proxyHeaders } from './proxy-headers.ts';
@@ -142,14 +142,7 @@ export function prepareBatches(
   const headers =
     operation === 'results' || operation === 'message'
       ? proxyHeaders(exchange, target, true)
-      : {
-          accept: '*/*',
-          'accept-encoding': 'identity',
-          'user-agent': 'sluice',
-          ...target.entry.headers,
-          ...credentialHeaders(target, undefined),
-          ...target.customHeaders,
-        };
+      : workHeaders(target);
   const asking: Asking = {
     batches,
     operation,

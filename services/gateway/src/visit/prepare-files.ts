@@ -75,13 +75,7 @@ export function prepareFiles(
   );
   const name = randomUUID();
   const body = operation === 'upload' ? arrival.bodyStream() : null;
-  const headers: Record<string, string | string[]> = {
-    accept: '*/*',
-    'accept-encoding': 'identity',
-    'user-agent': 'sluice',
-    ...credentialHeaders(target, undefined),
-    ...target.customHeaders,
-  };
+  const headers = workHeaders(target, {});
   const asking = {
     files,
     operation,
@@ -110,6 +104,21 @@ export function prepareFiles(
     sentJson: {},
     droppedParams: [],
     hidesUsage: false,
+  };
+}
+
+/** What each request of such work is sent with: our own words, none of the caller's. */
+export function workHeaders(
+  target: Target,
+  ofVendor: Readonly<Record<string, string>> = target.entry.headers ?? {},
+): Record<string, string | string[]> {
+  return {
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    'user-agent': 'sluice',
+    ...ofVendor,
+    ...credentialHeaders(target, undefined),
+    ...target.customHeaders,
   };
 }
 

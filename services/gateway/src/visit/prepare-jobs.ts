@@ -16,13 +16,19 @@ import { addressAuthor } from '../calls/prepare/address-author.ts';
 import { checkedBase } from '../calls/prepare/call-address.ts';
 import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
-import { credentialHeaders } from '../calls/prepare/request-headers.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import type { AskVendor, VendorWork } from '../exchange/vendor-work.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
-import { contentOf, json as jsonReply, refusal, send, type VendorPlace } from './prepare-files.ts';
+import {
+  contentOf,
+  json as jsonReply,
+  refusal,
+  send,
+  type VendorPlace,
+  workHeaders,
+} from './prepare-files.ts';
 
 /** What a vendor says of jobs in its own words; undefined = it says it in OpenAI's, or the caller in the vendor's. */
 export function vendorJobsOf(
@@ -62,14 +68,7 @@ export function prepareJobs(
   };
   const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
-  const headers: Record<string, string | string[]> = {
-    accept: '*/*',
-    'accept-encoding': 'identity',
-    'user-agent': 'sluice',
-    ...target.entry.headers,
-    ...credentialHeaders(target, undefined),
-    ...target.customHeaders,
-  };
+  const headers = workHeaders(target);
   const parameters = matchObject(arrival.method, subject.pathname)?.parameters ?? {};
   const [id = ''] = Object.values(parameters);
   if (/^\.+$/.test(id)) throw new GatewayError('object.owner_unknown', { field: 'path' });
