@@ -69,6 +69,42 @@ const urlLengthMax = 2048;
 const acceptedMax = 5_000;
 const developmentHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
 
+/** As each service that calls outside has them. */
+export interface HostRuleEnv {
+  readonly TRUSTED_CUSTOM_HOSTS: readonly string[] | undefined;
+  readonly TRUSTED_CALLER_HOSTS: readonly string[] | undefined;
+  readonly NODE_ENV: string;
+  readonly OWN_HOSTS: readonly string[] | undefined;
+  readonly KUBERNETES_SERVICE_HOST: string | undefined;
+  readonly NATS_URL: string | undefined;
+  readonly AIRGAP: boolean;
+  readonly AIRGAP_HOSTS: readonly string[] | undefined;
+}
+
+/** What a service's settings say; `named`: hosts outside that further settings of it name. */
+export function readHostRules(
+  env: HostRuleEnv,
+  { ownParts, named }: { ownParts: readonly (string | undefined)[]; named?: readonly string[] },
+): HostRules {
+  return makeHostRules({
+    trusted: env.TRUSTED_CUSTOM_HOSTS,
+    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
+    production: env.NODE_ENV === 'production',
+    ownHosts: env.OWN_HOSTS ?? [],
+    ownParts: [...ownParts, ...(env.NATS_URL?.split(',') ?? []), env.KUBERNETES_SERVICE_HOST],
+    airGap: env.AIRGAP ? { hosts: env.AIRGAP_HOSTS, ...(named && { named }) } : undefined,
+  });
+}
+
+/** Tells of entries that were not taken. */
+export function tellDropped(
+  { dropped }: HostRules,
+  logger: { warn(fields: object, message: string): void },
+): void {
+  for (const { setting, ...entry } of dropped)
+    logger.warn(entry, `an entry of ${setting} is not used`);
+}
+
 /** Reads the settings once, at start. */
 export function makeHostRules(settings: HostRuleSettings): HostRules {
   const { trusted, trustedForCallers, production } = settings;

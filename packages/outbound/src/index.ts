@@ -31,6 +31,8 @@ export {
   isAddressAllowed,
   isWithinGap,
   makeHostRules,
+  readHostRules,
+  tellDropped,
 } from './host-rules.ts';
 export { hostileUrls, neverTrustedUrls } from './hostile-urls.ts';
 export { hostAndPort } from './own-services.ts';

@@ -10,18 +10,9 @@ import { lockDataDir } from '@sluice/data-dir';
 import { knownChecks } from '@sluice/guardrails';
 import { expectLogStoreWithin } from '@sluice/object-store';
 import { createGuardedFetch, isWithinGap } from '@sluice/outbound';
-import { priceFilesPart } from '@sluice/price-files';
-import { PriceBook } from '@sluice/pricing';
 import { config } from '@sluice/proto-stubs';
-import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
-import {
-  airGapPart,
-  createHttpServer,
-  createPartnerWatch,
-  httpPart,
-  type Part,
-  type ServiceTools,
-} from '@sluice/service';
+import { clientTls, createRpcClient } from '@sluice/rpc';
+import { createPartnerWatch, httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
 import { createApp } from './app.ts';
 import { createCallModel } from './calls/call-model.ts';
@@ -32,10 +23,6 @@ import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { createConfigSource } from './config-sync/create-config-source.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
-import { HeldBytes } from './http/held-bytes.ts';
-import { OpenStreams } from './http/open-streams.ts';
-import { RequestsUnderWay } from './http/requests-under-way.ts';
-import { SlowBodies } from './http/slow-bodies.ts';
 import { Identities } from './identity/tell-identity.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
@@ -54,12 +41,13 @@ import { estimateRequest } from './money/estimate-request.ts';
 import { UseEstimates } from './money/estimate-use.ts';
 import { likelyUse } from './money/likely-use.ts';
 import { ObservedModels } from './money/observed-models.ts';
-import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
 import { OwnerNotes } from './owners/owner-notes.ts';
 import { accounting } from './parts/accounting.ts';
 import { agentStages } from './parts/agents.ts';
+import { airGap } from './parts/air-gap.ts';
 import { createCache, createEmbedder } from './parts/cache.ts';
+import { callersServer } from './parts/callers-server.ts';
 import { circuitsPart } from './parts/circuits.ts';
 import { contentPart } from './parts/content.ts';
 import { createCounterClient } from './parts/counter-client.ts';
@@ -71,10 +59,12 @@ import { mcpPart } from './parts/mcp.ts';
 import { otlpPart } from './parts/otlp.ts';
 import { ownerLedgerPart } from './parts/owner-ledger.ts';
 import { ownersPart } from './parts/owners.ts';
+import { pricesPart } from './parts/prices.ts';
 import { realtimePart } from './parts/realtime.ts';
 import { redisPart } from './parts/redis.ts';
 import { replicaName } from './parts/replica-name.ts';
 import { requestLogPart } from './parts/request-log.ts';
+import { servingPart } from './parts/serving.ts';
 import { storedPart } from './parts/stored.ts';
 import { tokensPart } from './parts/tokens.ts';
 import { upstreamPart } from './parts/upstream.ts';
@@ -92,7 +82,6 @@ import { answerRendered, renderRequest } from './pipeline/stages/render-request.
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
 import { usePrompt } from './pipeline/stages/use-prompt.ts';
-import { isWebSocketUpgrade } from './realtime/serve-sessions.ts';
 import { keepStringsFast } from './redis/keep-strings-fast.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
@@ -194,17 +183,7 @@ export async function wire(
   const { newer } = store;
   const { breakers } = circuits;
   const { hostRules, pools } = upstream;
-  const priceBook = new PriceBook();
-  const prices = new PriceList(priceBook);
-  const priceFiles = priceFilesPart({
-    dir: env.PRICE_FILES_DIR,
-    keys: factsKeys,
-    use(files) {
-      priceBook.files = files;
-      prices.forget();
-    },
-    logger,
-  });
+  const { prices, priceFiles } = pricesPart(env, factsKeys, logger);
   const observed = new ObservedModels();
   const estimates = new UseEstimates(observed, modelOverrides);
   const latencies = new Latencies();
@@ -376,30 +355,17 @@ export async function wire(
     ladder,
   };
 
-  let draining = false;
-  const openStreams = new OpenStreams();
-  const underWay = new RequestsUnderWay();
-  const serving = {
+  const { serving, drain, underWay, streams } = servingPart(env, {
     logger,
-    readArrival,
-    openStreams,
-    underWay,
     metrics: createGatewayMetrics(metrics, {
       msBuckets: env.PROMETHEUS_HISTOGRAM_BUCKETS,
       secondBuckets: env.PROMETHEUS_HTTP_DURATION_BUCKETS,
       optIn: optInLabels(env),
     }),
-    bodyBytesMax: { json: env.REQUEST_BODY_BYTES_MAX, form: env.FORM_BODY_BYTES_MAX },
-    slowBodies: new SlowBodies({
-      bytesPerSecondMin: env.REQUEST_BODY_RATE_MIN,
-      graceMs: env.REQUEST_BODY_GRACE,
-      timeoutMs: env.REQUEST_BODY_TIMEOUT,
-    }),
-    heldBytes: new HeldBytes(env.HELD_BODY_BYTES_MAX),
-    headerPrefixes: prefixes,
+    prefixes,
+    readArrival,
     requestLog: log.requestLog,
-    isDraining: () => draining,
-  };
+  });
   const mcp = mcpPart(env, {
     serving,
     letIn: (exchange) => letIn(exchange, store, jwt.tokens),
@@ -454,47 +420,20 @@ export async function wire(
     forwardAdmin: admin.forward,
     readiness: () => ({
       ready: store.connected || store.holdsAnything,
-      draining,
+      draining: serving.isDraining(),
       controlPlane: store.connected ? 'connected' : partner.isRefused ? 'refused' : 'away',
       keyPepper: store.pepperDiffers ? 'different' : 'same',
       ledger: ledger.isRefused() ? 'refused' : 'taken',
     }),
   });
-  const tls = env.HTTP_TLS_ENABLED ? serverTls(env) : undefined;
-  if (env.HTTP_TLS_ENABLED && tls === undefined)
-    throw new Error('HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.');
-  const server = createHttpServer(
-    { maxHeaderSize: 64 * 1024, shouldUpgradeCallback: isWebSocketUpgrade },
-    tls,
-    app,
-  );
+  const server = callersServer(env, app);
   server.on('upgrade', realtime.serve);
-  server.keepAliveTimeout = 75_000;
-  server.headersTimeout = 60_000;
-  // Large uploads take their time; silence is what the idle deadline is for.
-  server.requestTimeout = 0;
-  server.setTimeout(15 * 60_000);
 
   // Each after those it needs; the first to stop is the last.
   return [
     { name: 'data-folder', stop: () => folder.release() },
     log.part,
-    airGapPart({
-      isOn: env.AIRGAP,
-      addresses: [
-        env.CONTROL_PLANE_URL,
-        env.CONTROL_PLANE_GRPC_URL,
-        env.NATS_URL,
-        env.DATA_SERVICE_GRPC_URL,
-        ...(redisPlace?.addresses.map(({ host, port }) => `${host}:${port}`) ?? []),
-        env.LOG_STORE_BASEPATH,
-        env.OTEL_ENDPOINT,
-        env.EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT ??
-          env.EXPERIMENTAL_GEN_AI_OTEL_OTLP_ENDPOINT,
-        ...(env.AIRGAP_HOSTS ?? []),
-      ],
-      logger,
-    }),
+    airGap(env, redisPlace, logger),
     priceFiles,
     otlp.part, // tells of what the two below have
     content.part, // takes what requests leave until nothing is left that makes any
@@ -517,20 +456,9 @@ export async function wire(
     {
       name: 'readiness',
       isReady: () => (store.connected || store.holdsAnything) && !store.pepperDiffers,
-      retire() {
-        draining = true;
-      },
+      retire: drain,
     },
-    {
-      name: 'streams',
-      gauges: () => [
-        {
-          name: 'sluice_open_streams',
-          help: 'Replies that are being streamed to callers',
-          read: () => openStreams.size,
-        },
-      ],
-    },
+    streams,
     realtime.part,
     mcp.part,
     httpPart({ server, host: env.HOST, port: env.PORT, cut: () => underWay.cut() }),

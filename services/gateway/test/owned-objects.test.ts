@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { objectOperations, publishedOperations } from '@sluice/contracts';
-import { bytes, eventually, json, sse, startUpstream } from '@sluice/testkit';
+import { bytes, eventually, json, startUpstream } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, kept, kinds, startKeeper, upstreams } from './keepers.ts';
 import { describeJobs } from './kept-jobs.ts';
+import { provesBilling } from './proves-billing.ts';
 import { provesFollowing } from './proves-following.ts';
 import { type Records, readRecords } from './records.ts';
 import { type CallOptions, errorOf, type Scenario, startScenario } from './scenario.ts';
@@ -394,109 +395,14 @@ describe('an operation on what stays at a provider', () => {
   });
 });
 
-describe('work that goes on after its answer', () => {
-  const used = { input_tokens: 1200, output_tokens: 300, total_tokens: 1500 };
-  const asRun = { prompt_tokens: 1200, completion_tokens: 300, total_tokens: 1500 };
-  const createdAt = Math.floor(Date.now() / 1000) - 5;
-  const billOf = (endpoint: string) =>
-    records.all().filter((record) => record.endpoint === endpoint && record.inputTokens > 0n);
-  const billedOnce = async (endpoint: string, already: number) => {
-    await eventually(() => {
-      if (billOf(endpoint).length <= already) throw new Error(`no bill of ${endpoint}`);
-    });
-    await delay(300);
-    const bills = billOf(endpoint).slice(already);
-    expect(bills.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens])).toEqual([
-      [1200n, 300n],
-    ]);
-    expect(bills[0]?.costNanoUsd).toBeGreaterThan(0n);
-  };
-
-  it('is billed once, whoever sees it end: a response that is polled ten times', async () => {
-    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
-      name: 'Background',
-      workspace_id: scenario.stack.credentials.workspace_id,
-      scopes: ['completions.write'],
-      rate_limits: [{ type: 'tokens', unit: 'rpd', value: 1000 }],
-    });
-    const before = billOf('createModelResponse').length;
-    const body = { model: 'gpt-4o-mini', input: 'Hi', background: true };
-    const id = await idOf(await ask('/v1/responses', spread(), { key, body }));
-    const owner = kept.find((objects) => objects.has(id));
-    const poll = (gateway: number) => look(`/v1/responses/${id}`, spread(), { key, gateway });
-    for (const gateway of [0, 1]) expect((await poll(gateway)).status).toBe(200);
-    await delay(300);
-    expect(billOf('createModelResponse').length, 'nothing is billed before').toBe(before);
-    const done = { ...owner?.get(id), status: 'completed', usage: used, created_at: createdAt };
-    owner?.set(id, done);
-    const polls = await Promise.all(Array.from({ length: 10 }, (_, at) => poll(at % 2)));
-    for (const answer of polls) expect(await answer.json()).toEqual(done);
-    await billedOnce('createModelResponse', before);
-    // Counted where its caller is limited, though looks are not.
-    const next = await ask('/v1/responses', spread(), {
-      key,
-      body: { ...body, background: false },
-    });
-    expect(next.status).toBe(429);
-    expect((await poll(0)).status).toBe(200);
-    expect(billOf('createModelResponse').length).toBe(before + 1);
-  });
-
-  it('a response whose end its own stream tells', async () => {
-    const before = billOf('createModelResponse').length;
-    const ended = { status: 'completed', background: true, usage: used, created_at: createdAt };
-    const upstream = await startUpstream();
-    const response = {
-      id: 'response_streamed',
-      object: 'response',
-      model: 'gpt-4o-mini',
-      output: [],
-      ...ended,
-    };
-    upstream.handle(({ method }) =>
-      method === 'POST' ? sse(eventsOf(response)) : json(200, response),
-    );
-    const config = { ...target(0), custom_host: `${upstream.url}/v1` };
-    const body = { model: 'gpt-4o-mini', input: 'Hi', background: true, stream: true };
-    expect(await (await ask('/v1/responses', config, { body })).text()).toContain('completed');
-    for (const gateway of [0, 1])
-      await look('/v1/responses/response_streamed', config, { gateway });
-    await billedOnce('createModelResponse', before);
-    await upstream.close();
-  });
-
-  it('a run, polled and streamed', async () => {
-    for (const isStream of [false, true]) {
-      const before = billOf('createRun').length;
-      const run = {
-        id: `run_${isStream}`,
-        object: 'thread.run',
-        thread_id: 'thread_1',
-        model: 'gpt-4o-mini',
-        status: 'completed',
-        usage: asRun,
-        created_at: createdAt,
-      };
-      const upstream = await startUpstream();
-      upstream.handle(({ method }) =>
-        method === 'POST' && isStream
-          ? sse([`event: thread.run.completed\ndata: ${JSON.stringify(run)}\n\n`])
-          : json(200, method === 'POST' ? { ...run, status: 'queued', usage: null } : run),
-      );
-      const config = { ...target(0), custom_host: `${upstream.url}/v1` };
-      await (
-        await ask('/v1/threads/thread_1/runs', config, {
-          body: { assistant_id: 'asst_1', stream: isStream },
-        })
-      ).text();
-      const polls = Array.from({ length: 4 }, (_, at) =>
-        look(`/v1/threads/thread_1/runs/${run.id}`, config, { gateway: at % 2 }),
-      );
-      for (const answer of await Promise.all(polls)) expect(answer.status).toBe(200);
-      await billedOnce('createRun', before);
-      await upstream.close();
-    }
-  });
+provesBilling({
+  scenario: () => scenario,
+  records: () => records,
+  ask,
+  look,
+  idOf,
+  spread,
+  target,
 });
 
 describe('work that nobody polls', () =>

@@ -3,8 +3,9 @@ import {
   type GuardedFetch,
   type HostRules,
   hostAndPort,
-  makeHostRules,
+  readHostRules,
   readProxies,
+  tellDropped,
 } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
@@ -15,21 +16,14 @@ export function outboundPart(
   env: Env,
   logger: Logger,
 ): { hostRules: HostRules; fetch: GuardedFetch; part: Part } {
-  const hostRules = makeHostRules({
-    trusted: env.TRUSTED_CUSTOM_HOSTS,
-    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
-    production: env.NODE_ENV === 'production',
-    ownHosts: env.OWN_HOSTS ?? [],
+  const hostRules = readHostRules(env, {
     ownParts: [
       hostAndPort(env.HOST, env.PORT),
       hostAndPort(env.HOST, env.GRPC_PORT),
       hostAndPort(env.HOST, env.METRICS_PORT),
       env.DATA_SERVICE_GRPC_URL,
       env.DATABASE_URL,
-      ...(env.NATS_URL?.split(',') ?? []),
-      env.KUBERNETES_SERVICE_HOST,
     ],
-    airGap: env.AIRGAP ? { hosts: env.AIRGAP_HOSTS } : undefined,
   });
   const fetch = createGuardedFetch({
     rules: hostRules,
@@ -43,10 +37,7 @@ export function outboundPart(
   });
   const part: Part = {
     name: 'outbound',
-    start() {
-      for (const { setting, ...dropped } of hostRules.dropped)
-        logger.warn(dropped, `an entry of ${setting} is not used`);
-    },
+    start: () => tellDropped(hostRules, logger),
     stop: () => fetch.close(),
   };
   return { hostRules, fetch, part };

@@ -12,6 +12,7 @@ import { HeldKeys } from './held-keys.ts';
 import { KeysMark } from './keys-mark.ts';
 import { NewerBundles } from './newer-bundles.ts';
 import type { Organisations } from './organisations.ts';
+import { Refreshes } from './refreshes.ts';
 import { SaidHolding } from './said-holding.ts';
 import { updateEntries } from './snapshot/entries.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -52,13 +53,11 @@ export class ConfigStore {
   readonly #snapshot: ConfigStoreOptions['snapshot'];
   readonly #organisations: Organisations | undefined;
   readonly #logger: Logger;
-  readonly #retryMs: number;
   readonly #keys: HeldKeys;
   readonly #bundles: HeldBundles;
   /** For names that are not known here. */
   readonly newer: NewerBundles;
-  /** By what is to be fetched: however often it changes meanwhile, it is tried again once. */
-  readonly #retries = new Map<string, Retry>();
+  readonly #refreshes: Refreshes;
   #watching: Watching | undefined;
   /** What was told since the last barrier: whether it is in force here now. */
   #toldSinceBarrier: Promise<boolean>[] = [];
@@ -83,7 +82,10 @@ export class ConfigStore {
     this.#snapshot = snapshot;
     this.#organisations = organisations;
     this.#logger = logger;
-    this.#retryMs = options.retryMs ?? 1_000;
+    this.#refreshes = new Refreshes({
+      retryMs: options.retryMs ?? 1_000,
+      isConnected: () => this.connected && !this.#isStopped,
+    });
     this.#spreadMs = options.spreadMs ?? 1_000;
     this.#keysMark = new KeysMark((mark) => snapshot.note([{ kind: 'keysMark', mark }]));
     this.#said = new SaidHolding({ timeoutMs: options.holdTimeoutMs ?? 3_000 });
@@ -190,7 +192,7 @@ export class ConfigStore {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#watching?.stop();
-    this.#forgetRetries();
+    this.#refreshes.forget();
     this.#organisations?.stop();
     await this.#snapshot.close();
     this.#source.close();
@@ -282,7 +284,7 @@ export class ConfigStore {
 
   /** Fetches a held bundle again before the old one is dropped; on failure the old one stays until the next `ready`. */
   #refreshBundle(workspaceId: string): Promise<boolean> {
-    return this.#refresh(
+    return this.#refreshes.refresh(
       workspaceId,
       () => this.#bundles.changed(workspaceId),
       (err) =>
@@ -294,51 +296,11 @@ export class ConfigStore {
   }
 
   #refreshKey(keyId: string): Promise<boolean> {
-    return this.#refresh(
+    return this.#refreshes.refresh(
       keyId,
       () => this.#keys.changed(keyId),
       (err) => this.#logger.warn({ api_key_id: keyId, err }, 'a changed key could not be fetched'),
     );
-  }
-
-  /** One failed fetch must not leave a revoked key in force. Without the stream `ready` repeats everything. */
-  async #refresh(
-    what: string,
-    work: () => Promise<void>,
-    onFault: (error: unknown) => void,
-    tries = 0,
-  ): Promise<boolean> {
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      onFault(error);
-      if (!this.connected || this.#isStopped || this.#retries.has(what)) return false;
-      const { promise: done, resolve: end } = Promise.withResolvers<boolean>();
-      const timer = setTimeout(
-        () => {
-          this.#retries.delete(what);
-          end(this.#untilDone(what, this.#refresh(what, work, onFault, tries + 1)));
-        },
-        retryAfterMs(this.#retryMs, tries),
-      );
-      timer.unref();
-      this.#retries.set(what, { timer, done, end });
-      return false;
-    }
-  }
-
-  /** Whether it succeeded at last; false once it is tried no more. */
-  async #untilDone(what: string, refresh: Promise<boolean>): Promise<boolean> {
-    return (await refresh) || (this.#retries.get(what)?.done ?? false);
-  }
-
-  #forgetRetries(): void {
-    for (const { timer, end } of this.#retries.values()) {
-      clearTimeout(timer);
-      end(false);
-    }
-    this.#retries.clear();
   }
 
   async #watchForever(): Promise<void> {
@@ -358,7 +320,7 @@ export class ConfigStore {
       await stream.ended;
       clearInterval(watchdog);
       this.#toldSinceBarrier = [];
-      this.#forgetRetries();
+      this.#refreshes.forget();
       this.#said.end();
       this.#keysMark.missed();
       this.#organisations?.unwatched();
@@ -373,13 +335,13 @@ export class ConfigStore {
     if (event.case === 'ready') void this.#onReady(event.value);
     else if (event.case === 'keyChanged') {
       const { keyId } = event.value;
-      const refresh = this.#untilDone(keyId, this.#refreshKey(keyId));
+      const refresh = this.#refreshes.untilDone(keyId, this.#refreshKey(keyId));
       this.#told(refresh);
       this.#keysMark.told(refresh);
       this.#keysMark.reached(event.value.mark);
     } else if (event.case === 'workspaceChanged') {
       const { workspaceId } = event.value;
-      this.#told(this.#untilDone(workspaceId, this.#refreshBundle(workspaceId)));
+      this.#told(this.#refreshes.untilDone(workspaceId, this.#refreshBundle(workspaceId)));
     } else if (event.case === 'organisationChanged' && this.#organisations !== undefined)
       this.#told(this.#organisations.changed(event.value.organisationId));
     else if (event.case === 'barrier') this.#pass(event.value.number);
@@ -479,7 +441,7 @@ export class ConfigStore {
   }
 
   #refreshKeys(hashes: readonly string[]): Promise<boolean> {
-    return this.#refresh(
+    return this.#refreshes.refresh(
       hashes[0] ?? '',
       () => this.#keys.refreshAll(hashes),
       (err) => this.#logger.warn({ err }, 'held keys could not be fetched'),
@@ -499,19 +461,6 @@ export class ConfigStore {
       'started from the snapshot',
     );
   }
-}
-
-/** What failed, until it is tried again. */
-interface Retry {
-  readonly timer: NodeJS.Timeout;
-  /** Whether it succeeded at last. */
-  readonly done: Promise<boolean>;
-  readonly end: (isDone: boolean | Promise<boolean>) => void;
-}
-
-/** Longer each time, and not for all gateways the same: one that is overrun must not be asked in step. */
-function retryAfterMs(retryMs: number, tries: number): number {
-  return retryMs * 2 ** Math.min(tries, 4) * (0.5 + Math.random());
 }
 
 const firstWaitMs = 5000;

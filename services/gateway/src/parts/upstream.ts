@@ -2,8 +2,9 @@ import {
   createConnectGuard,
   createUpstreamPools,
   hostAndPort,
-  makeHostRules,
+  readHostRules,
   readProxies,
+  tellDropped,
 } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
@@ -17,22 +18,16 @@ const closeMs = 1000;
 
 /** Which hosts may be called, and how: for providers, and for whoever else is called outside. */
 export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Logger) {
-  const hostRules = makeHostRules({
-    trusted: env.TRUSTED_CUSTOM_HOSTS,
-    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
-    production: env.NODE_ENV === 'production',
-    ownHosts: env.OWN_HOSTS ?? [],
+  const hostRules = readHostRules(env, {
     ownParts: [
       hostAndPort(env.HOST, env.PORT),
       hostAndPort(env.HOST, env.METRICS_PORT),
       env.CONTROL_PLANE_URL,
       env.CONTROL_PLANE_GRPC_URL,
       env.DATA_SERVICE_GRPC_URL,
-      ...(env.NATS_URL?.split(',') ?? []),
       ...(redis?.addresses.map(({ host, port }) => hostAndPort(host, port)) ?? []),
-      env.KUBERNETES_SERVICE_HOST,
     ],
-    airGap: env.AIRGAP ? { hosts: env.AIRGAP_HOSTS, named: identityHosts(env) } : undefined,
+    named: identityHosts(env),
   });
   const connecting = {
     rules: hostRules,
@@ -53,10 +48,7 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
   });
   const part: Part = {
     name: 'upstream',
-    start() {
-      for (const { setting, ...dropped } of hostRules.dropped)
-        logger.warn(dropped, `an entry of ${setting} is not used`);
-    },
+    start: () => tellDropped(hostRules, logger),
     gauges: () => [
       {
         name: 'sluice_upstream_connections',

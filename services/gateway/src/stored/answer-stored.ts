@@ -13,13 +13,13 @@ import {
   deleteItem,
   getConversation,
   getItem,
-  listItems,
   updateConversation,
 } from './conversations.ts';
 import { createFile, deleteFile, fileUuid, getFile, listFiles, readFile } from './files.ts';
+import { listItems } from './item-page.ts';
 import type { KeptStore } from './kept-store.ts';
 import type { StoredRegister } from './register.ts';
-import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses.ts';
+import { cancelResponse, deleteResponse, getResponse } from './responses.ts';
 import { ownerOf } from './stored-owner.ts';
 import { type StoredAsk, storedAsk } from './stored-path.ts';
 import { addPart, cancelUpload, completeUpload, createUpload } from './uploads.ts';
@@ -124,7 +124,7 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
     case 'cancel-response':
       return cancelResponse(ask.id, owner, keeping);
     case 'list-input-items':
-      return listInputItems(ask.id, arrival, owner, kept);
+      return listItems({ kind: 'response', id: ask.id }, arrival, owner, kept);
     case 'create-conversation':
       return createConversation(arrival, owner, kept);
     case 'get-conversation':
@@ -136,7 +136,7 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
     case 'add-items':
       return addItems(ask.id, arrival, owner, kept);
     case 'list-items':
-      return listItems(ask.id, arrival, owner, kept);
+      return listItems({ kind: 'conversation', id: ask.id }, arrival, owner, kept);
     case 'get-item':
       return getItem(ask.id, ask.itemId, owner, kept);
     case 'delete-item':

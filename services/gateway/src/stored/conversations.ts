@@ -7,7 +7,6 @@ import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { Reply } from '../exchange/reply.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import type { StoredOwner } from './files.ts';
-import { itemPage } from './item-page.ts';
 import { itemsOfInput } from './kept-items.ts';
 import { type KeptConversation, type KeptStore, keptUuid } from './kept-store.ts';
 import { readMetadata } from './metadata.ts';
@@ -86,16 +85,6 @@ export async function addItems(
       false,
     ),
   );
-}
-
-export async function listItems(
-  id: string,
-  arrival: ArrivedRequest,
-  owner: StoredOwner,
-  store: KeptStore,
-): Promise<Reply> {
-  const { items } = await store.find(nameOf(id, owner));
-  return jsonReply(itemPage(items, arrival));
 }
 
 export async function getItem(

@@ -4,8 +4,7 @@ import type { Reply } from '../exchange/reply.ts';
 import { cancelJob, currentResponse, type KeptDeps } from './current-response.ts';
 import { eventsReply } from './events-reply.ts';
 import type { StoredOwner } from './files.ts';
-import { itemPage } from './item-page.ts';
-import { type KeptStore, keptUuid } from './kept-store.ts';
+import { keptUuid } from './kept-store.ts';
 import { jsonReply } from './requests.ts';
 
 const nameOf = (id: string, { workspaceId }: StoredOwner) =>
@@ -53,17 +52,6 @@ function startOf(query: URLSearchParams): number {
       message: 'query.starting_after must be the number of an event.',
     });
   return Number(sent);
-}
-
-/** All that its model was given, what was said in earlier turns included. */
-export async function listInputItems(
-  id: string,
-  arrival: ArrivedRequest,
-  owner: StoredOwner,
-  store: KeptStore,
-): Promise<Reply> {
-  const { items } = await store.find(nameOf(id, owner));
-  return jsonReply(itemPage(items, arrival));
 }
 
 export async function cancelResponse(

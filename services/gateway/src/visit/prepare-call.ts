@@ -5,7 +5,7 @@ import { prepareUnified } from '../calls/prepare/prepare-unified.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit } from '../exchange/visit.ts';
-import type { BatchParts } from './prepare-batches.ts';
+import type { BatchParts } from './asking-batches.ts';
 import { prepareProxy } from './prepare-proxy.ts';
 import { TargetVisit } from './target-visit.ts';
 

@@ -1,0 +1,23 @@
+import type { RequestListener } from 'node:http';
+import { serverTls } from '@sluice/rpc';
+import { createHttpServer } from '@sluice/service';
+import { isWebSocketUpgrade } from '../realtime/serve-sessions.ts';
+import type { Env } from '../settings.ts';
+
+/** The port of callers. @throws Error when its certificate is missing */
+export function callersServer(env: Env, app: RequestListener) {
+  const tls = env.HTTP_TLS_ENABLED ? serverTls(env) : undefined;
+  if (env.HTTP_TLS_ENABLED && tls === undefined)
+    throw new Error('HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.');
+  const server = createHttpServer(
+    { maxHeaderSize: 64 * 1024, shouldUpgradeCallback: isWebSocketUpgrade },
+    tls,
+    app,
+  );
+  server.keepAliveTimeout = 75_000;
+  server.headersTimeout = 60_000;
+  // Large uploads take their time; silence is what the idle deadline is for.
+  server.requestTimeout = 0;
+  server.setTimeout(15 * 60_000);
+  return server;
+}

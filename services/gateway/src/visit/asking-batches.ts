@@ -1,0 +1,35 @@
+import type { CallContext, VendorBatches } from '@sluice/providers';
+import type { CallRules } from '../calls/prepare/call-rules.ts';
+import type { BatchBills } from './batch-bills.ts';
+import type { VendorPlace } from './prepare-files.ts';
+import type { TargetVisit } from './target-visit.ts';
+
+/** What batches of providers need beside the call itself. */
+export interface BatchParts {
+  readonly batchBills: Pick<BatchBills, 'open'>;
+  /** The content of a file that the service keeps. @throws GatewayError for one that is not this workspace's */
+  readonly readStored: (workspaceId: string, id: string) => AsyncIterable<Buffer>;
+}
+
+export type BatchesOperation =
+  | 'create'
+  | 'retrieve'
+  | 'list'
+  | 'cancel'
+  | 'output'
+  | 'results'
+  | 'message';
+
+/** One operation of batches at one vendor. */
+export interface AskingBatches extends VendorPlace {
+  readonly batches: VendorBatches;
+  readonly operation: BatchesOperation;
+  /** Of the batch; empty = none is named. */
+  readonly id: string;
+  readonly context: CallContext;
+  readonly visit: TargetVisit;
+  readonly rules: CallRules & Partial<BatchParts>;
+}
+
+/** A row of results: vectors may be in it. */
+export const rowBytesMax = 16 * 1024 * 1024;

@@ -1,0 +1,200 @@
+import { GatewayError } from '@sluice/errors';
+import {
+  type BatchUse,
+  batchRowReader,
+  type FileRequest,
+  isEndedBatch,
+  type JsonObject,
+  type OutputPlace,
+  pathOf,
+  type UnifiedRow,
+  VendorRefusal,
+} from '@sluice/providers';
+import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
+import type { BodyReply } from '../exchange/reply.ts';
+import type { AskVendor, MadeReply, VendorAnswer } from '../exchange/vendor-work.ts';
+import { linesOf } from '../http/lines-of.ts';
+import { withoutTrailingSlashes } from '../http/request-target.ts';
+import { documentOf } from '../owners/ids-in-reply.ts';
+import { type AskingBatches, rowBytesMax } from './asking-batches.ts';
+import type { BatchBill } from './batch-bills.ts';
+import { answerBytesMax, askWhole, entryOf, send, type VendorPlace } from './prepare-files.ts';
+import { proxyEntry } from './proxy-entry.ts';
+
+/** What is in the files of a batch that has ended, row by row, and billed on its way. @throws GatewayError while it has not */
+export async function outputOf(
+  asking: AskingBatches,
+  use: BatchUse,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<BodyReply | MadeReply> {
+  const { batches, id, operation, visit, rules, target } = asking;
+  const batch =
+    batches.retrieve === undefined
+      ? batchIn(
+          await use.ask({
+            method: 'GET',
+            url: urlOf(asking, `/batches/${encodeURIComponent(id)}`),
+          }),
+        )
+      : await batches.retrieve(id, use);
+  if (!isEndedBatch(batch) && operation === 'output')
+    throw new GatewayError('batch.not_finished', {
+      message: `The batch is ${String(batch.status)}: its output is there when it has ended.`,
+      headers: { 'retry-after': '5' },
+    });
+  const places = batches.output(batch, use);
+  const [first, ...rest] = places;
+  const opened = first && (await openPlace(first, asking, askVendor, signal));
+  const bill = await rules.batchBills?.open(visit, {
+    id,
+    createdAtMs: typeof batch.created_at === 'number' ? batch.created_at * 1000 : 0,
+    model: typeof batch.model === 'string' ? batch.model : '',
+  });
+  const query = new URLSearchParams(visit.exchange.subject.search);
+  const isNative = operation === 'results';
+  const reader = batchRowReader(isNative ? 'anthropic' : target.entry.id, {
+    setting: asking.context.setting,
+    nowMs: use.nowMs,
+    strictOpenAiCompliance: target.strictOpenAiCompliance,
+    endpoint:
+      operation === 'results' ? '/v1/messages' : (query.get('endpoint') ?? endpointOf(batch)),
+    ...(typeof batch.model === 'string' ? { model: batch.model } : {}),
+  });
+  const open = (place: OutputPlace) => openPlace(place, asking, askVendor, signal);
+  return {
+    kind: 'made',
+    headers: {
+      'content-type': isNative ? 'application/x-jsonl' : 'application/octet-stream',
+      ...(isNative
+        ? {}
+        : { 'content-disposition': `attachment; filename="${id.replace(/[^\w-]/g, '_')}.jsonl"` }),
+      'cache-control': 'private, no-store',
+    },
+    content: rowsOf({ opened, rest, open, reader, bill, isNative }),
+  };
+}
+
+/** Anthropic does not say what was asked: who asks for the output of a batch in OpenAI's words gets chat's. */
+function endpointOf({ endpoint, model }: JsonObject): string {
+  return typeof endpoint === 'string' && !(endpoint === '/v1/messages' && model === undefined)
+    ? endpoint
+    : '/v1/chat/completions';
+}
+
+interface Rows {
+  readonly opened: VendorAnswer | undefined;
+  readonly rest: readonly OutputPlace[];
+  readonly open: (place: OutputPlace) => Promise<VendorAnswer>;
+  readonly reader: (line: Uint8Array) => UnifiedRow | undefined;
+  readonly bill: BatchBill | undefined;
+  /** Lines go on as they came. */
+  readonly isNative: boolean;
+}
+
+async function* rowsOf({
+  opened,
+  rest,
+  open,
+  reader,
+  bill,
+  isNative,
+}: Rows): AsyncGenerator<Buffer, void> {
+  let answer = opened;
+  for (let at = 0; answer !== undefined; at++) {
+    for await (const line of linesOf(answer.pieces(), rowBytesMax)) {
+      const row = reader(line);
+      if (row === undefined) continue;
+      await bill?.hear(row);
+      yield Buffer.concat([isNative ? line : row.bytes, lineEnd]);
+    }
+    const next = rest[at];
+    answer = next && (await open(next).catch(refusalAsError));
+  }
+  await bill?.end();
+}
+
+const lineEnd = Buffer.from('\n');
+
+function refusalAsError(error: unknown): never {
+  if (!(error instanceof VendorRefusal)) throw error;
+  throw new GatewayError('upstream.invalid_response', {
+    message: `The provider answered ${error.status} to the request for a file of results.`,
+  });
+}
+
+async function openPlace(
+  place: OutputPlace,
+  asking: AskingBatches,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<VendorAnswer> {
+  if (place.kind === 'request') return openRequest(place.request, asking, askVendor, signal);
+  for (const id of [place.id, ...(place.orElse ?? [])].slice(0, -1)) {
+    try {
+      return await openFile(id, asking, askVendor, signal);
+    } catch (error) {
+      if (!(error instanceof VendorRefusal) || error.status !== 404) throw error;
+    }
+  }
+  return openFile(place.orElse?.at(-1) ?? place.id, asking, askVendor, signal);
+}
+
+/** A file of the same provider's, wherever it keeps files. */
+async function openFile(
+  id: string,
+  asking: AskingBatches,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<VendorAnswer> {
+  const { target, context, rules, addressBy, visit } = asking;
+  const { files } = target.entry;
+  if (files?.content === undefined) {
+    const url = urlOf(asking, `/files/${encodeURIComponent(id)}/content`);
+    return openRequest({ method: 'GET', url }, asking, askVendor, signal);
+  }
+  const base = checkedBase(
+    target,
+    entryOf(files, context, id),
+    context,
+    rules.hostRules,
+    addressBy,
+  );
+  const place: VendorPlace = { ...asking, base };
+  const request = await files.content(id, {
+    facts: context,
+    nowMs: visit.exchange.arrival.startedAtMs,
+    base: withoutTrailingSlashes(`${base.origin}${base.pathname}`),
+    hasCustomHost: target.customHost !== undefined,
+    ask: (asked) => askWhole(asked, place, askVendor, signal),
+    tidy: async () => {},
+  });
+  return openRequest(request, place, askVendor, signal);
+}
+
+/** @throws VendorRefusal for a status of 400 and more */
+async function openRequest(
+  request: FileRequest,
+  place: VendorPlace,
+  askVendor: AskVendor,
+  signal: AbortSignal,
+): Promise<VendorAnswer> {
+  const answer = await send(request, place, askVendor, signal);
+  if (answer.status < 400) return answer;
+  throw new VendorRefusal(answer.status, await answer.readAll(answerBytesMax));
+}
+
+/** An address of OpenAI's, as the provider has it. */
+function urlOf({ base, target, context }: AskingBatches, path: string): string {
+  const entry = proxyEntry(target);
+  const own = entry === undefined ? path : pathOf(entry, { ...context, proxyPath: path });
+  return `${base.origin}${joinPaths(base, own, '')}`;
+}
+
+function batchIn({ bytes }: { bytes: Buffer }): JsonObject {
+  const document = documentOf(bytes);
+  if (document !== undefined) return document as JsonObject;
+  throw new GatewayError('upstream.invalid_response', {
+    message: 'The provider answered with something else than a batch.',
+  });
+}
