@@ -220,6 +220,37 @@ describe('spans of requests', () => {
     expect(parsed(second, 'output.messages')[0].parts[0].content).toBe('Hi there');
   });
 
+  it('of hooks that end after the answer hang below that of its attempt, at both receivers', async () => {
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    scenario.upstream.handle(async ({ path }) => {
+      if (!path.endsWith('/judge')) return json(200, chatReply);
+      await isOver;
+      return json(200, { verdict: false });
+    });
+    const judge = { 'default.webhook': { webhookURL: `${scenario.upstream.url}/judge` } };
+    const { find } = await spansOfCall({
+      headers: {
+        'x-service-span-id': '00000000000000cc',
+        'x-service-config': JSON.stringify({
+          input_guardrails: [{ id: 'slow', async: true, deny: false, ...judge }],
+        }),
+      },
+    });
+    for (const receiver of [records, contents])
+      expect((await find(receiver, 1)).map(({ name }) => name)).toEqual(['chat gpt-4o-mini']);
+    end();
+    for (const receiver of [records, contents]) {
+      const [span, hook] = await find(receiver, 2);
+      expect(hook).toMatchObject({
+        name: 'service.guardrail.input',
+        parentSpanId: '00000000000000cc',
+        status: { code: 2 },
+        attributes: { 'service.guardrail.id': 'slow', 'service.guardrail.async': true },
+      });
+      expect(hook?.spanId).not.toBe(span?.spanId);
+    }
+  });
+
   it('have their texts left out where a request, or the organisation, does not want them kept', async () => {
     scenario.upstream.handle(json(200, chatReply));
     const { find } = await spansOfCall({ headers: { 'x-service-debug': 'false' } });

@@ -105,7 +105,7 @@ function notes() {
     cacheStatus: 'DISABLED' as const,
     cacheSimilarity: undefined,
     hookVerdicts: [],
-    isRecorded: false,
+    recordedAs: undefined,
     retryCount: 0,
     summary: undefined,
     failureCause: undefined,

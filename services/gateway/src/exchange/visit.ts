@@ -1,6 +1,7 @@
 import type { CacheStatus } from '@sluice/contracts';
 import type { ResolvedTarget } from '@sluice/engine';
 import type { FailureCause } from '@sluice/errors';
+import type { UsageRecord } from '@sluice/usage';
 import type { ModelExchange } from './exchange.ts';
 import type { CounterState, Reservation } from './reservation.ts';
 import type { Target } from './target.ts';
@@ -12,8 +13,8 @@ export interface VisitNotes {
   readonly cacheSimilarity: number | undefined;
   /** What the target's checks came to, for the record: each a `HookVerdict` as JSON. */
   readonly hookVerdicts: readonly string[];
-  /** A record of it is written: what its hooks come to from here on is told by itself. */
-  isRecorded: boolean;
+  /** The last record of it, once there is one: what its hooks come to from here on is told by itself, below it. */
+  recordedAs: RecordedAs | undefined;
   /** Retries made, -1 = all were used up in vain. */
   retryCount: number;
   /** Why its last call had no answer, or not the end of one. */
@@ -29,6 +30,12 @@ export interface VisitNotes {
   /** What the provider sent, where the caller is told something else and content is kept. */
   providerAnswer: Buffer | undefined;
 }
+
+/** By what of a record its span is known, and what belongs below that. */
+export type RecordedAs = Pick<
+  UsageRecord,
+  'id' | 'attempt' | 'outcome' | 'organisationId' | 'traceId' | 'spanId'
+>;
 
 export interface VisitEntry {
   /** Of the first attempt's record. */
@@ -47,7 +54,7 @@ export class Visit implements VisitNotes {
   cacheSimilarity: number | undefined = undefined;
   retryCount = 0;
   hookVerdicts: readonly string[] = noVerdicts;
-  isRecorded = false;
+  recordedAs: RecordedAs | undefined = undefined;
   /** What is held for it; undefined where nothing is limited. */
   reservation: Reservation | undefined = undefined;
   /** How far the limits were of the request, and of this target. */

@@ -38,6 +38,10 @@ export class PairedSpans implements ContentTaker {
     this.#join(key, half);
   }
 
+  addLateHook(bytes: Uint8Array): void {
+    this.#queue.addLateHook(bytes);
+  }
+
   add(content: KeptContent): void {
     const key = content.head.logId;
     const half = this.#halfOf(key);

@@ -55,6 +55,15 @@ export class SpanQueue {
   }
 
   add(record: Uint8Array, content?: Uint8Array): void {
+    this.#add(record, content, false);
+  }
+
+  /** Of a record whose span is told by itself, as `RecordFollower` has it. */
+  addLateHook(record: Uint8Array): void {
+    this.#add(record, undefined, true);
+  }
+
+  #add(record: Uint8Array, content: Uint8Array | undefined, isLateHook: boolean): void {
     const bytes = batchedBytes(record, content);
     if (this.#batch !== undefined && this.#used + bytes > this.#batch.length) this.#flush();
     if (this.#batch === undefined) {
@@ -65,7 +74,7 @@ export class SpanQueue {
       }
       this.#batch = new Uint8Array(room);
     }
-    this.#used = writeSpan(this.#batch, this.#used, record, content);
+    this.#used = writeSpan(this.#batch, this.#used, record, content, isLateHook);
     this.#spans++;
     if (this.#spans >= spansMax) this.#flush();
     else if (this.#sentBatches < atOnce) this.#timer ??= setTimeout(this.#flushSoon, lingerMs);

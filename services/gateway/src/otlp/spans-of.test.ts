@@ -3,7 +3,10 @@ import { usage } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
 import { spansOf } from './spans-of.ts';
 
-function spansOfRecord(record: Parameters<typeof create<typeof usage.UsageRecordSchema>>[1]) {
+function spansOfRecord(
+  record: Parameters<typeof create<typeof usage.UsageRecordSchema>>[1],
+  isLateHook = false,
+) {
   const bytes = toBinary(
     usage.UsageRecordSchema,
     create(usage.UsageRecordSchema, {
@@ -19,7 +22,7 @@ function spansOfRecord(record: Parameters<typeof create<typeof usage.UsageRecord
       ...record,
     }),
   );
-  return spansOf({ record: Buffer.from(bytes), content: undefined });
+  return spansOf({ record: Buffer.from(bytes), content: undefined, isLateHook });
 }
 
 const hex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString('hex');
@@ -127,6 +130,31 @@ describe('spansOf', () => {
       key: 'service.guardrail.verdict',
       value: { value: { case: 'stringValue', value: 'failed' } },
     });
+  });
+
+  it('tells of a hook that ended after the record of its attempt alone, where it belongs', () => {
+    const hook = { id: 'polite', event: 'before', verdict: false, deny: true, ms: 40, async: true };
+    const attempt = { traceId: 'nightly', spanId: 'outer', attempt: 0 };
+    const [span] = spansOfRecord(attempt);
+    const late = {
+      ...attempt,
+      decisionJson: JSON.stringify({ hooks: [hook] }),
+      createdAtMs: 1_700_000_000_500n,
+      latencyMs: 0,
+      attemptMs: 0,
+    };
+    const of = (entryId: number) =>
+      spansOfRecord({ ...late, entryId: Buffer.alloc(16, entryId) }, true);
+    expect(of(1)).toHaveLength(1);
+    expect(of(1)[0]).toMatchObject({
+      name: 'service.guardrail.input',
+      traceId: span?.traceId,
+      parentSpanId: span?.spanId,
+      startTimeUnixNano: 1_700_000_000_460_000_000n,
+      endTimeUnixNano: 1_700_000_000_500_000_000n,
+      status: { code: 2 },
+    });
+    expect(hex(of(1)[0]?.spanId)).not.toBe(hex(of(2)[0]?.spanId));
   });
 
   it('has a span for the look into the cache, where there was one', () => {

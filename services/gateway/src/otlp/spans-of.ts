@@ -18,7 +18,7 @@ import type { BatchedSpan } from './span-batch.ts';
 export type SpanInit = MessageInitShape<typeof SpanSchema>;
 
 /** The span of an attempt, and those of the parts of its request that are told apart. */
-export function spansOf({ record: bytes, content }: BatchedSpan): SpanInit[] {
+export function spansOf({ record: bytes, content, isLateHook }: BatchedSpan): SpanInit[] {
   const record = fromBinary(usage.UsageRecordSchema, bytes);
   const owner = record.organisationId;
   const [entry] = content === undefined ? [] : entriesOf(content);
@@ -46,21 +46,22 @@ export function spansOf({ record: bytes, content }: BatchedSpan): SpanInit[] {
       ? { code: Status_StatusCode.ERROR, message: String(record.statusCode) }
       : { code: Status_StatusCode.UNSET },
   };
-  const parts = requestParts.flatMap((tell) => tell(record));
-  return [
-    span,
-    ...parts.map(({ id, name, attributes, hasFailed: hasPartFailed, ms, isLast }) => ({
+  // What is late has ended when it is told, and says by its entry which of them it is.
+  const partOf = Buffer.from(isLateHook ? record.entryId : record.id).toString('hex');
+  const parts = requestParts
+    .flatMap((tell) => tell(record))
+    .map(({ id, name, attributes, hasFailed: hasPartFailed, ms, isLast }) => ({
       traceId,
-      spanId: spanIdOf(`${id}:${Buffer.from(record.id).toString('hex')}`, owner),
+      spanId: spanIdOf(`${id}:${partOf}`, owner),
       parentSpanId: spanId,
       name,
       kind: Span_SpanKind.INTERNAL,
-      startTimeUnixNano: nanosOf(isLast ? endMs - ms : startMs),
-      endTimeUnixNano: nanosOf(isLast ? endMs : startMs + ms),
+      startTimeUnixNano: nanosOf(isLast || isLateHook ? endMs - ms : startMs),
+      endTimeUnixNano: nanosOf(isLast || isLateHook ? endMs : startMs + ms),
       attributes: attributesOf(attributes),
       status: { code: hasPartFailed ? Status_StatusCode.ERROR : Status_StatusCode.UNSET },
-    })),
-  ];
+    }));
+  return isLateHook ? parts : [span, ...parts];
 }
 
 /** A tool by its name; another call of a server by the server's. */

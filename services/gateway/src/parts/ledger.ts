@@ -112,7 +112,7 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
   };
   const feedback = (given: GivenFeedback) => recordFeedback(outbox, given);
   const lateHook = (visit: Visit, verdictJson: string) =>
-    recordLateHook(outbox, visit, verdictJson);
+    recordLateHook(outbox, visit, verdictJson, follow);
   const isRefused = () => partner.isRefused;
   return { recorder, feedback, lateHook, notes: outbox, isRefused, part };
 }

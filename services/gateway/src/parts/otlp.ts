@@ -66,9 +66,15 @@ function followerOf(
   pairs: PairedSpans | undefined,
 ): RecordFollower | undefined {
   if (records === undefined && pairs === undefined) return undefined;
-  return (record, bytes) => {
-    records?.add(bytes);
-    pairs?.addRecord(record, bytes);
+  return {
+    addRecord(record, bytes) {
+      records?.add(bytes);
+      pairs?.addRecord(record, bytes);
+    },
+    addLateHook(bytes) {
+      records?.addLateHook(bytes);
+      pairs?.addLateHook(bytes);
+    },
   };
 }
 

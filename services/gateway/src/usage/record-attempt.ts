@@ -73,6 +73,7 @@ function finish(
   record.outcome = ended.outcome;
   record.statusCode = ended.status;
   record.errorCode = ended.errorCode;
+  notes.recordedAs = record;
   record.failureCause = ended.failureCause ?? '';
   record.latencyMs = ended.endedAt - arrivedAt;
   record.gatewayMs = ended.startedAt - arrivedAt;
@@ -81,7 +82,6 @@ function finish(
   record.entryMs = ended.endedAt - notes.startedAt;
   if (ended.readAt !== 0) record.responseParsingMs = ended.endedAt - ended.readAt;
   if (notes.hookVerdicts.length > 0) record.decisionJson = decisionOf(requester, notes);
-  notes.isRecorded = true;
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);

@@ -83,7 +83,7 @@ export class UsageRecorder {
     if (at !== undefined) record.optionPath = at.path;
     if (at?.visit !== undefined) {
       at.visit.entry ??= { id: record.id, preProcessingMs: 0 };
-      at.visit.isRecorded = true;
+      at.visit.recordedAs = record;
     } else record.logFormat = '';
     record.outcome = outcomeOf(error);
     record.statusCode = error.status;
@@ -109,7 +109,7 @@ export class UsageRecorder {
     addCounts(record, visit.reservation);
     record.cacheType = visit.cacheSimilarity === undefined ? 'simple' : 'semantic';
     visit.entry = { id: record.id, preProcessingMs: 0 };
-    visit.isRecorded = true;
+    visit.recordedAs = record;
     addUncalled(record, exchange, visit);
     visit.summary = replySummary(record);
     visit.summary.costKnown = true;
@@ -134,7 +134,7 @@ export class UsageRecorder {
     if (record.sequence === 0) record.sequence = this.numbers.take();
     else this.numbers.close(record.sequence);
     const bytes = this.#encoder.encode(record, opening);
-    this.#follow?.(record, bytes);
+    this.#follow?.addRecord(record, bytes);
     return this.#outbox.end(record.id, bytes, note);
   }
 

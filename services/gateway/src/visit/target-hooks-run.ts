@@ -334,7 +334,8 @@ export class TargetHooksRun {
   /** The record of the attempt has them, or where it is written already, an entry of their own. */
   #keep(verdicts: readonly string[]): void {
     const visit = this.#visit;
-    if (visit.isRecorded) for (const verdict of verdicts) this.#onLateHook(visit, verdict);
+    if (visit.recordedAs !== undefined)
+      for (const verdict of verdicts) this.#onLateHook(visit, verdict);
     else visit.hookVerdicts = [...visit.hookVerdicts, ...verdicts];
   }
 
