@@ -11,7 +11,7 @@ import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
 import { markPrefix as markChat } from '../codecs/openai-chat/mark-prefix.ts';
 import { OpenAiTap } from '../codecs/openai-chat/tap.ts';
-import { decodeUsage as decodeOpenAiUsage } from '../codecs/openai-chat/wire.ts';
+import { inputUsageOf, usageOf } from '../codecs/openai-chat/wire.ts';
 import { withoutForeign as withoutForeignInChat } from '../codecs/openai-chat/without-foreign.ts';
 import { MediaTap, readImages, readTranscript } from '../codecs/openai-media/index.ts';
 import { readBill as readResponseBill } from '../codecs/openai-responses/bill.ts';
@@ -110,12 +110,11 @@ export function nativeFormat(format: WireFormat): NativeFormat {
 function readChoices(body: JsonObject): ReplyFacts | undefined {
   const choices = arrayOf(body.choices);
   if (choices === undefined) return undefined;
-  const usage = saidIn(body.usage);
   return compact<ReplyFacts>({
     id: stringOf(body.id),
     model: stringOf(body.model),
     finishReason: stringOf(objectOf(choices[0])?.finish_reason),
-    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+    usage: usageOf(saidIn(body.usage)),
     ...readChatBill(body),
   });
 }
@@ -136,20 +135,18 @@ function readResponse(body: JsonObject): ReplyFacts | undefined {
 
 function readEmbeddings(body: JsonObject): ReplyFacts | undefined {
   if (arrayOf(body.data) === undefined) return undefined;
-  const usage = saidIn(body.usage);
   return compact<ReplyFacts>({
     model: stringOf(body.model),
-    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+    usage: inputUsageOf(saidIn(body.usage)),
   });
 }
 
 function readModerations(body: JsonObject): ReplyFacts | undefined {
   if (arrayOf(body.results) === undefined) return undefined;
-  const usage = saidIn(body.usage);
   return compact<ReplyFacts>({
     id: stringOf(body.id),
     model: stringOf(body.model),
-    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+    usage: inputUsageOf(saidIn(body.usage)),
   });
 }
 

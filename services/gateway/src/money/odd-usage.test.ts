@@ -119,3 +119,35 @@ describe.each(Object.entries(dialects))('%s', (_name, telling) => {
     expect([isTrusted(telling(count, 5)), isTrusted(telling(10, count))]).toEqual([false, false]);
   });
 });
+
+describe('halves of a usage', () => {
+  const openAi = { provider: 'openai', model: 'gpt-5.1' };
+  const told = (...usages: JsonObject[]) =>
+    readFacts({
+      ...openAi,
+      reply: events(...saidHi, ...usages.map((usage) => ({ choices: [], usage }))),
+    }).usage;
+
+  it('keep what a stream told of the other before', () => {
+    const whole = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+    expect(told(whole, { completion_tokens: 600 })).toMatchObject({
+      inputTokens: 1000,
+      outputTokens: 600,
+    });
+    expect(told(whole, { prompt_tokens: null, completion_tokens: 600 })).toMatchObject({
+      inputTokens: 1000,
+    });
+    expect(told(whole, { prompt_tokens: 10, completion_tokens: 20 })).toMatchObject({
+      inputTokens: 10,
+      outputTokens: 20,
+    });
+  });
+
+  it('are not told by a total, but where all that counts goes in', () => {
+    const usage = { total_tokens: 100 };
+    expect(readFacts({ ...openAi, reply: { choices: [], usage } }).usage).toBeUndefined();
+    expect(told(usage)).toBeUndefined();
+    const embedded = { ...openAi, endpoint: 'embed', reply: { data: [], usage } } as const;
+    expect(readFacts(embedded).usage).toMatchObject({ inputTokens: 100, outputTokens: 0 });
+  });
+});

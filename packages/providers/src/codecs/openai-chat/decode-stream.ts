@@ -18,7 +18,7 @@ import { plainThinking, readChunks, textOf } from './reasoning.ts';
 import { DetailDeltas, detailsOf } from './reasoning-details.ts';
 import { RepeatedChunk } from './repeated-chunk.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
-import { decodeFinishReason, decodeUsage } from './wire.ts';
+import { decodeFinishReason, joinedUsage, usageOf } from './wire.ts';
 
 /** What was seen of one answer. */
 interface OpenChoice {
@@ -38,6 +38,8 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
   #ended = false;
   #choices = new Map<number, OpenChoice>();
   #repeated = new RepeatedChunk();
+  /** Of its usage. */
+  #told: JsonObject | undefined;
 
   decode(event: SseEvent): ChatStreamEvent[] {
     const said = this.#repeated.textOf(event.data);
@@ -64,9 +66,12 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     }
     for (const choice of arrayOf(body.choices) ?? [])
       this.#choice(body, objectOf(choice) ?? {}, out);
-    const usage = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
-    if (usage !== undefined)
-      out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) });
+    const told = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
+    if (told !== undefined) {
+      this.#told = joinedUsage(this.#told, told);
+      const usage = usageOf(this.#told);
+      if (usage !== undefined) out.push({ type: 'usage', usage, bill: readBill(body) });
+    }
     this.#learn(event.data, out);
     return out;
   }

@@ -18,23 +18,22 @@ import { madeUpCallId } from './made-up-call-id.ts';
 import { readThinking, type ThinkingPiece } from './reasoning.ts';
 import {
   decodeFinishReason,
-  decodeUsage,
   encodeFinishReason,
   encodeUsage,
   formatName,
+  usageOf,
 } from './wire.ts';
 
 /** Wire → model; undefined when the body has no choices, which makes it a chat completion. */
 export function decodeReply(body: JsonObject): ChatReply | undefined {
   const choices = arrayOf(body.choices);
   if (choices === undefined) return undefined;
-  const usage = saidIn(body.usage);
   return compact<ChatReply>({
     id: stringOf(body.id),
     model: stringOf(body.model),
     createdSeconds: numberOf(body.created),
     choices: choices.map((choice, index) => decodeChoice(body, objectOf(choice) ?? {}, index)),
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(saidIn(body.usage)),
     serviceTier: stringOf(body.service_tier),
     extensions: {
       format: formatName,

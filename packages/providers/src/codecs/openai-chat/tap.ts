@@ -6,12 +6,14 @@ import { arrayOf, numberOf, objectOf, saidIn, stringOf } from '../../json/json-a
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
-import { decodeUsage } from './wire.ts';
+import { joinedUsage, usageOf } from './wire.ts';
 
 /** Watches native streams of chat completions and of the older completions. */
 export class OpenAiTap implements StreamTap {
   #choices: number;
   #finished = new Set<number>();
+  /** Of its usage. */
+  #told: JsonObject | undefined;
 
   constructor(request: JsonObject) {
     this.#choices = Math.max(1, numberOf(request.n) ?? 1);
@@ -26,9 +28,10 @@ export class OpenAiTap implements StreamTap {
     const { facts } = state;
     facts.id ??= stringOf(body.id) || undefined;
     facts.model ??= stringOf(body.model) || undefined;
-    const usage = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
-    if (usage !== undefined) {
-      facts.usage = decodeUsage(usage);
+    const told = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
+    if (told !== undefined) {
+      this.#told = joinedUsage(this.#told, told);
+      facts.usage = usageOf(this.#told);
       addBill(facts, readBill(body));
     }
     for (const value of arrayOf(body.choices) ?? []) {

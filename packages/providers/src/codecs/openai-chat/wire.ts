@@ -46,6 +46,35 @@ export function encodeFinishReason(reason: FinishReason): string {
   return wire[reason];
 }
 
+/** Usage that a reply tells; undefined where it counts neither what went in nor what came out: a total does not say which. */
+export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  return told !== undefined && (tellsInput(told) || tellsOutput(told))
+    ? decodeUsage(told)
+    : undefined;
+}
+
+/** The same of an endpoint that only takes in: there a total does say. */
+export function inputUsageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  if (told === undefined || tellsInput(told)) return usageOf(told);
+  return usageOf({ ...told, prompt_tokens: told.total_tokens ?? null });
+}
+
+/** A stream's usage so far, with what an event tells of it: what that leaves out stays as it was told before. */
+export function joinedUsage(former: JsonObject | undefined, told: JsonObject): JsonObject {
+  if (former === undefined || (tellsInput(told) && tellsOutput(told))) return told;
+  const joined = { ...former };
+  for (const name in told) if (told[name] !== null) joined[name] = told[name];
+  return joined;
+}
+
+function tellsInput({ prompt_tokens, input_tokens }: JsonObject): boolean {
+  return (prompt_tokens ?? input_tokens ?? null) !== null;
+}
+
+function tellsOutput({ completion_tokens, output_tokens }: JsonObject): boolean {
+  return (completion_tokens ?? output_tokens ?? null) !== null;
+}
+
 /** Input already includes cached tokens here. Further spellings are those of compatible providers. */
 export function decodeUsage(usage: JsonObject): ChatUsage {
   const input = objectOf(usage.prompt_tokens_details) ?? objectOf(usage.input_tokens_details);
