@@ -118,6 +118,48 @@ describe('all texts of a body', () => {
     expect(replace(['x'])).toEqual({ tools: { x: 1, plain: 2 } });
   });
 
+  it('have names among them that the caller gives: of arguments, of members of schemas', () => {
+    const parameters = {
+      type: 'object',
+      properties: { secret_word: { type: 'object', properties: { properties: {} } } },
+    };
+    const { parts } = all({
+      tools: [{ type: 'function', function: { name: 'f', parameters } }],
+      messages: [
+        { role: 'assistant', tool_calls: [{ function: { arguments: '{"a@b.de":{"deep":1}}' } }] },
+      ],
+      metadata: { mine: 'x' },
+    });
+    expect(parts).toEqual(
+      expect.arrayContaining(['secret_word', 'a@b.de', 'deep', '1', 'mine', 'x']),
+    );
+    expect(parts).not.toContain('parameters');
+    expect(parts).not.toContain('arguments');
+    const input = [{ role: 'assistant', content: [{ type: 'tool_use', input: { card: 4111 } }] }];
+    expect(all({ messages: input }).parts).toEqual(expect.arrayContaining(['card', '4111']));
+  });
+
+  it('have what a file of text in base64 says among them, and put it back as one', () => {
+    const said = Buffer.from('a secret').toString('base64');
+    const url = `data:text/plain;charset=utf-8;base64,${said}`;
+    const pdf = Buffer.from([0x25, 0x50, 0x44, 0x46, 0x0a, 0xe2, 0xe3]).toString('base64');
+    const request = {
+      a: { file: { file_data: url } },
+      b: { inlineData: { mimeType: 'text/plain', data: said } },
+      c: { document: { format: 'txt', source: { bytes: said } } },
+      d: { media_type: 'application/pdf', data: pdf },
+    };
+    const { parts, replace } = all(request);
+    expect(parts.filter((part) => part === 'a secret')).toHaveLength(3);
+    const other = Buffer.from('a word').toString('base64');
+    expect(replace(parts.map((part) => (part === 'a secret' ? 'a word' : null)))).toEqual({
+      a: { file: { file_data: `data:text/plain;charset=utf-8;base64,${other}` } },
+      b: { inlineData: { mimeType: 'text/plain', data: other } },
+      c: { document: { format: 'txt', source: { bytes: other } } },
+      d: request.d,
+    });
+  });
+
   it('are replaced in time that grows with them', () => {
     const request = { input: Array.from({ length: 50_000 }, (_, index) => `text ${index}`) };
     const { parts, replace } = all(request);
@@ -125,6 +167,11 @@ describe('all texts of a body', () => {
     replace(parts.map(() => 'x'));
     expect((process.cpuUsage().user - startedAt) / 1000).toBeLessThan(2_000);
   });
+});
+
+it('calls of tools have arguments of any name, also those of items', () => {
+  const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"name":"bob"}' };
+  expect(partsOf('createModelResponse', { input: [call] })('tool_calls').parts).toEqual(['bob']);
 });
 
 it('tools that a conversation brings on its way are tools', () => {

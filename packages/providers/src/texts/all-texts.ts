@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { inText, jsonIn, type Path, type Place, textsAt } from './places.ts';
 import type { Texts } from './texts.ts';
@@ -7,7 +8,8 @@ type Found = Pick<Place, 'path' | 'text'>;
 /**
  * Every text of a document, wherever it stands: of formats that nobody here
  * reads, and for checks that want all there is. Left out are pictures and
- * sound, which are no texts, and names of members that are plain identifiers.
+ * sound, which are no texts, and names of members that are plain identifiers
+ * where they are not the caller's own. A file of text in base64 is what it says.
  */
 export function allTexts(document: JsonObject): Texts {
   return textsAt(document, textsWithin(document, undefined));
@@ -23,27 +25,46 @@ export function textsWithin(
   isOfTool = false,
 ): Found[] {
   const found: Found[] = [];
-  const waiting: Waiting[] = [{ value: root, path: at, isOfTool }];
+  // Of parts of a conversation names are no subject: they are of those who made the tools.
+  const isAll = at === undefined;
+  const waiting: Waiting[] = [{ value: root, path: at, isOfTool, areNamesOwn: false }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value, path, isOfTool } = next;
+    const { value, path, isOfTool, areNamesOwn } = next;
     if (typeof value === 'string') {
       const json = isOfTool && path !== undefined ? jsonIn(value) : undefined;
       if (json === undefined) found.push({ path: pathOf(path), text: value });
-      else waiting.push({ value: json, path: { parent: path, step: inText }, isOfTool: true });
+      else
+        waiting.push({
+          value: json,
+          path: { parent: path, step: inText },
+          isOfTool,
+          areNamesOwn: isAll,
+        });
     } else if (typeof value === 'number') {
       if (isOfTool && path !== undefined) found.push({ path, text: String(value) });
     } else if (Array.isArray(value)) {
       for (let index = value.length - 1; index >= 0; index--)
-        waiting.push({ value: value[index], path: { parent: path, step: index }, isOfTool });
+        waiting.push({ ...next, value: value[index], path: { parent: path, step: index } });
     } else if (typeof value === 'object' && value !== null) {
       const isMedia = saysMedia(value);
       for (const name of Object.keys(value).toReversed()) {
         const inner = value[name];
         if (typeof inner === 'string' && isBinary(name, inner, isMedia)) continue;
-        const isCalled = isOfTool || ownNames.has(name);
-        waiting.push({ value: inner, path: { parent: path, step: name }, isOfTool: isCalled });
-        if (!/^[\w$.:@/-]{0,64}$/.test(name))
+        const isCalled = isOfTool || calledWith.has(name) || isInput(name, inner);
+        waiting.push({
+          value: inner,
+          path: { parent: path, step: name },
+          isOfTool: isCalled,
+          areNamesOwn: isAll && (isCalled || (namesOwn.has(name) && !areNamesOwn)),
+        });
+        if (areNamesOwn || !/^[\w$.:/-]{0,64}$/.test(name))
           found.push({ path: { parent: path, step: name, isName: true }, text: name });
+        const file = typeof inner === 'string' ? textFile(name, inner) : undefined;
+        if (file !== undefined)
+          found.push({
+            path: { parent: path, step: name, base64Of: file.before },
+            text: file.text,
+          });
       }
     }
   }
@@ -51,12 +72,31 @@ export function textsWithin(
 }
 
 /** What a tool is called with, and what it answers in a shape of its own. */
-const ownNames: ReadonlySet<string> = new Set(['arguments', 'args', 'structuredContent']);
+const calledWith: ReadonlySet<string> = new Set(['arguments', 'args', 'structuredContent']);
+
+/** The same at Anthropic and Bedrock, where others have what is asked under this name. */
+function isInput(name: string, value: JsonValue | undefined): boolean {
+  return name === 'input' && typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Members whose members the caller names; what is below one of a schema is a schema again. */
+const namesOwn: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependentRequired',
+  'metadata',
+  'variables',
+]);
 
 interface Waiting {
   readonly value: JsonValue | undefined;
   readonly path: Path | undefined;
   readonly isOfTool: boolean;
+  /** Of an object's members, by whoever asks. */
+  readonly areNamesOwn: boolean;
 }
 
 /** A text stands somewhere in a document, and is none itself. */
@@ -64,6 +104,27 @@ function pathOf(path: Path | undefined): Path {
   if (path === undefined) throw new Error('a text was read as a document');
   return path;
 }
+
+/** A file in base64 that says something in UTF-8, which a model reads as that. */
+function textFile(name: string, value: string): { before: string; text: string } | undefined {
+  const before = /^data:[\w.+;=/-]{0,200};base64,/i.exec(value)?.[0] ?? '';
+  if (before === '' && !fileNames.has(name)) return undefined;
+  const data = value.slice(before.length);
+  if (data.length < 4 || !isBase64.test(data)) return undefined;
+  // Most files show at once that they are none of text.
+  if (Buffer.from(data.slice(0, 1024), 'base64').includes(0)) return undefined;
+  const bytes = Buffer.from(data, 'base64');
+  return isUtf8(bytes) ? { before, text: bytes.toString('utf8') } : undefined;
+}
+
+/** OpenAI, Anthropic and Gemini, Bedrock, Vertex AI. */
+const fileNames: ReadonlySet<string> = new Set([
+  'file_data',
+  'data',
+  'bytes',
+  'bytesBase64Encoded',
+]);
+const isBase64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** What a picture or sound consists of. Anything that could be words is none. */
 function isBinary(name: string, text: string, isMedia: boolean): boolean {

@@ -162,7 +162,10 @@ function itemPlaces(
       return contentPlaces(item.content, subjectOf(item.role), isLast, pathTo(path, 'content'));
     if (/_output$/.test(type))
       return contentPlaces(item.output, 'tool_results', isLast, pathTo(path, 'output'));
-    if (/_call$/.test(type)) return within(item, 'tool_calls', false, path).filter(isSaid);
+    if (/_call$/.test(type))
+      return within(item, 'tool_calls', false, path).filter(
+        (place) => place.path.parent !== path || isSaid(place),
+      );
     return [];
   });
 }

@@ -19,6 +19,8 @@ export interface Path {
   readonly step: Step;
   /** The text is the name of this member, not its value. */
   readonly isName?: boolean;
+  /** The text is in base64 there, behind this. */
+  readonly base64Of?: string;
 }
 
 export type Step = string | number | typeof inText;
@@ -60,11 +62,13 @@ class Edit {
     this.#root = root;
   }
 
-  put({ parent, step, isName }: Path, text: string): void {
+  put({ parent, step, isName, base64Of }: Path, text: string): void {
     const holder = this.#at(parent);
     if (typeof holder !== 'object' || holder === null || step === inText) return;
     if (isName !== true) {
-      define(holder, step, text);
+      const put =
+        base64Of === undefined ? text : base64Of + Buffer.from(text, 'utf8').toString('base64');
+      define(holder, step, put);
       return;
     }
     if (Array.isArray(holder)) return;
