@@ -63,7 +63,7 @@ export function inputUsageOf(told: JsonObject | undefined): ChatUsage | undefine
 export function joinedUsage(former: JsonObject | undefined, told: JsonObject): JsonObject {
   if (former === undefined || (tellsInput(told) && tellsOutput(told))) return told;
   const joined = { ...former };
-  for (const name in told) if (told[name] !== null) joined[name] = told[name];
+  for (const [name, value] of Object.entries(told)) if (value !== null) joined[name] = value;
   return joined;
 }
 
