@@ -200,9 +200,13 @@ export {
   usageStreamConfig,
 } from './usage-stream.ts';
 export {
+  type ExternalAuthConfig,
+  externalAuthConfig,
+  type IssuerLogin,
   identityClaims,
   identityIssuer,
   identityLifetimeSeconds,
+  issuerLoginSecret,
   type JwtValidation,
   jwtValidation,
   type UserIdentityForwarding,

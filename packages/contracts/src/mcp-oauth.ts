@@ -72,6 +72,8 @@ export function mcpChallenge(
     /** What the call would take. */
     readonly scope?: string;
   },
+  /** What to log in for; empty = nothing that we could name. */
+  scope: string | undefined = fault?.scope ?? mcpScopesSupported[0],
 ): string {
   const parts: string[] = [];
   if (base !== undefined)
@@ -83,8 +85,7 @@ export function mcpChallenge(
         `error_description="${fault.description.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, "'")}"`,
       );
   }
-  const scope = fault?.scope ?? mcpScopesSupported[0];
-  if (scope !== undefined) parts.push(`scope="${scope}"`);
+  if (scope !== undefined && scope !== '') parts.push(`scope="${scope}"`);
   return `Bearer ${parts.join(', ')}`;
 }
 

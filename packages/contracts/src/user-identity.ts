@@ -76,6 +76,44 @@ export const jwtValidation = z
 
 export type JwtValidation = z.output<typeof jwtValidation>;
 
+/**
+ * An authorisation server of the organisation's own, which gives the tokens for a server in place of ours. Clients learn where people are
+ * asked, and where tokens are, from its own metadata: endpoints and client that others' settings name are kept and mean nothing here.
+ */
+export const externalAuthConfig = z.looseObject({
+  issuer: hostField,
+  /** Without it that of the issuer's metadata. */
+  jwks_uri: hostField.nullish(),
+  algorithms: z.array(signatures).min(1).max(10).nullish(),
+  /** Whom a token must be for, one of these; the address of the server as it was called, unless set. */
+  audience: oneOrMore.nullish(),
+  /** The claim that names the user: their e-mail address here, or their id. */
+  user_claim: z.string().min(1).max(128).nullish(),
+  /** What a token must have, all of them; what clients ask for. */
+  scope: z.string().max(2048).nullish(),
+  authorization_endpoint: hostField.nullish(),
+  token_endpoint: hostField.nullish(),
+  registration_endpoint: hostField.nullish(),
+  client_id: z.string().max(2048).nullish(),
+  client_secret: z.string().max(8192).nullish(),
+  authorization_params: z.record(z.string().max(128), z.string().max(2048)).nullish(),
+});
+
+export type ExternalAuthConfig = z.output<typeof externalAuthConfig>;
+
+/** Somebody whom an issuer knows, at one server: by its own name for them, and as the user that it says they are. */
+export interface IssuerLogin {
+  readonly serverId: string;
+  readonly issuer: string;
+  readonly subject: string;
+  readonly user: string;
+}
+
+/** What they are hashed as, in place of a key. It is no well-formed key, so nobody can send it as one. */
+export function issuerLoginSecret({ serverId, issuer, subject, user }: IssuerLogin): string {
+  return `mcp-issuer:${JSON.stringify([serverId.toLowerCase(), issuer, subject, user])}`;
+}
+
 /** `iss` of statements of who calls, as other gateways of this kind have it. */
 export const identityIssuer = 'service-mcp-gateway';
 export const identityLifetimeSeconds = 300;

@@ -11,7 +11,7 @@ export interface KeySource {
 }
 
 /** As much of a guarded fetch as keys need. */
-type FetchKeys = (...question: Parameters<GuardedFetch>) => ReturnType<GuardedFetch>;
+export type FetchKeys = (...question: Parameters<GuardedFetch>) => ReturnType<GuardedFetch>;
 
 export interface RemoteKeysOptions {
   url: string;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Issuer } from './issuer.ts';
 
 /** How an authorisation server of ours behaves; may be changed while it runs. */
 export interface OauthServerSettings {
@@ -42,6 +43,10 @@ export interface OauthServerSettings {
   authorizationEndpoint: string | undefined;
   /** Each refresh token is used once: whoever sends one again loses all that came of that sign-in. */
   rotates: boolean;
+  /** It is an OpenID provider: its tokens are JWTs, signed here. */
+  signer: Pick<Issuer, 'jwksUrl' | 'sign'> | undefined;
+  /** What its tokens say of whoever signed in, beside `sub`. */
+  claimsOf: (account: string) => Record<string, unknown>;
   /** What the token endpoint writes, without an end, before it answers. */
   tokenFlood: boolean;
 }
@@ -116,6 +121,8 @@ export async function startOauthServer(
     refusal: undefined,
     authorizationEndpoint: undefined,
     rotates: true,
+    signer: undefined,
+    claimsOf: () => ({}),
     tokenFlood: false,
     ...changes,
   };
@@ -207,6 +214,7 @@ export async function startOauthServer(
       redirectUri,
       challenge: of('code_challenge'),
       audience: asked.get('resource') ?? undefined,
+      nonce: asked.get('nonce') ?? undefined,
       scope: of('scope'),
       account: String(req.headers['x-account'] ?? 'somebody'),
       family: randomBytes(8).toString('hex'),
@@ -248,6 +256,7 @@ export async function startOauthServer(
       authorization_endpoint: settings.authorizationEndpoint ?? `${issuer}/authorize`,
       token_endpoint: settings.tokenEndpoint ?? `${issuer}/token`,
       revocation_endpoint: `${issuer}/revoke`,
+      ...(settings.signer && { jwks_uri: settings.signer.jwksUrl }),
       ...(settings.registers && { registration_endpoint: `${issuer}/register` }),
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -289,7 +298,7 @@ export async function startOauthServer(
       return send(res, 400, { error: 'invalid_target' });
     switch (form.grant_type) {
       case 'client_credentials':
-        return send(res, 200, accessToken(id, form.scope ?? '', form.resource));
+        return send(res, 200, await accessToken(id, form.scope ?? '', form.resource));
       case 'authorization_code': {
         const code = codes.get(form.code ?? '');
         const challenge = createHash('sha256')
@@ -306,7 +315,7 @@ export async function startOauthServer(
         )
           return send(res, 400, { error: 'invalid_grant', error_description: form.code });
         code.isUsed = true;
-        return send(res, 200, signInTokens(code));
+        return send(res, 200, await signInTokens(code));
       }
       case 'refresh_token': {
         const token = form.refresh_token ?? '';
@@ -318,33 +327,44 @@ export async function startOauthServer(
         if (known === undefined || known.isUsed || known.clientId !== id)
           return send(res, 400, { error: 'invalid_grant', error_description: token });
         if (!settings.rotates) {
-          const { refresh_token: _, ...rest } = signInTokens(known);
+          const { refresh_token: _, ...rest } = await signInTokens(known);
           return send(res, 200, rest);
         }
         known.isUsed = true;
-        return send(res, 200, signInTokens(known));
+        return send(res, 200, await signInTokens(known));
       }
       default:
         return send(res, 400, { error: 'unsupported_grant_type' });
     }
   }
 
-  function signInTokens({ clientId, scope, audience, account, family }: SignIn) {
+  async function signInTokens({ clientId, scope, audience, account, family, nonce }: SignIn) {
     const refresh = randomBytes(24).toString('base64url');
     refreshes.set(refresh, { clientId, scope, audience, account, family, isUsed: false });
     return {
-      ...accessToken(clientId, scope, audience, { account, family }),
+      ...(await accessToken(clientId, scope, audience, { account, family })),
       refresh_token: refresh,
+      ...(settings.signer && {
+        id_token: await settings.signer.sign({
+          ...{ iss: self.issuer, aud: clientId, sub: account, nonce },
+          ...settings.claimsOf(account),
+        }),
+      }),
     };
   }
 
-  function accessToken(
+  async function accessToken(
     clientId: string,
     scope: string,
     audience: string | undefined,
     of: { account?: string; family?: string } = {},
   ) {
-    const value = randomBytes(24).toString('base64url');
+    const account = of.account ?? clientId;
+    const value =
+      (await settings.signer?.sign({
+        ...{ iss: self.issuer, aud: audience, sub: account, client_id: clientId, scope },
+        ...settings.claimsOf(account),
+      })) ?? randomBytes(24).toString('base64url');
     const expiresAtMs = Date.now() + settings.lastsSeconds * 1000;
     access.set(sha256(value), { audience, expiresAtMs, scope, family: of.family });
     tokensGiven.set(value, { account: of.account, clientId, scope });
@@ -413,6 +433,7 @@ interface SignIn {
   readonly scope: string;
   readonly audience: string | undefined;
   readonly account: string;
+  readonly nonce?: string | undefined;
   /** All that came of one sign-in. */
   readonly family: string;
 }

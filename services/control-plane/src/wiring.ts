@@ -341,6 +341,7 @@ export function wire(
             tokens,
             connections,
             signIdentity: oauth.signIdentity,
+            issuerLogins: oauth.issuerLogins,
             counters: {
               client,
               now,

@@ -173,7 +173,7 @@ const mcpSettings = {
     client_secret: secret('client'),
   },
   jwt_validation: { jwksUri: 'https://id.example.org/jwks' },
-  external_auth_config: { authority: 'id.example.org' },
+  external_auth_config: { issuer: 'https://id.example.org' },
 };
 const shownMcp = {
   custom_headers: { 'x-team': masked('header') },
@@ -332,7 +332,7 @@ const attacks: readonly Attack[] = [
           configurations: { jwt_validation: { introspectEndpoint: elsewhere() } },
         },
         'a sign-in of others': {
-          configurations: { external_auth_config: { authority: 'stranger.example.org' } },
+          configurations: { external_auth_config: { issuer: 'https://stranger.example.org' } },
         },
         'a setting that nobody knows': { configurations: { tomorrow: 'stranger.example.org' } },
       };

@@ -1,3 +1,4 @@
+import type { DescMessage, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { IdentityToken } from '@sluice/jwt';
 import type { config } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
@@ -58,11 +59,20 @@ export interface ConfigServiceParts {
   ledger: Pick<Ledger, 'sumCounters'>;
   /** Who calls, for one server, by the keys of the authorisation server. */
   signIdentity: (claimsJson: string, audience: string) => Promise<IdentityToken>;
+  /** Of people whom an MCP server's own authorisation server knows. */
+  issuerLogins: {
+    servers: Answer<typeof config.ConfigService.method.findIssuerServers>;
+    enter: Answer<typeof config.ConfigService.method.enterByIssuer>;
+  };
   /** Told of every question, by its method. */
   observe: ObserveQuestion;
   /** Ends every stream when the service drains: they would never end by themselves. */
   draining: AbortSignal;
 }
+
+type Answer<M extends { input: DescMessage; output: DescMessage }> = (
+  request: MessageShape<M['input']>,
+) => Promise<MessageInitShape<M['output']>>;
 
 /** What gateways ask: one key, one workspace's bundle, one organisation, and what has changed. */
 export function configServiceHandlers(
@@ -76,6 +86,8 @@ export function configServiceHandlers(
   const reporting = new Turns(1);
   // The same from all gateways: the first writes it, and the others find it written.
   const defining = new Turns(1);
+  // Each may wait until gateways have heard of it.
+  const entering = new Turns(4);
   // A signature is a millisecond of a thread.
   const signing = new Turns(2);
   const current = new Batches<Revision>({
@@ -180,6 +192,14 @@ export function configServiceHandlers(
     getUpstreamToken(request) {
       parts.observe('getUpstreamToken');
       return answerToken(parts, request);
+    },
+    findIssuerServers(request) {
+      parts.observe('findIssuerServers');
+      return turns.take(() => parts.issuerLogins.servers(request));
+    },
+    enterByIssuer(request) {
+      parts.observe('enterByIssuer');
+      return entering.take(() => parts.issuerLogins.enter(request));
     },
     signIdentity({ audience, claimsJson }) {
       parts.observe('signIdentity');

@@ -1,13 +1,32 @@
 import { type McpAddress, mcpPath, mcpScopesSupported } from '@sluice/contracts';
 import { oauthPaths } from './authorization-server.ts';
+import type { IssuedServerRow } from './store.ts';
 
-/** RFC 9728, of one server at one address. */
-export function resourceDocument(base: string, address: McpAddress): object {
+/**
+ * RFC 9728, of one server at one address. @param servers  those that may be meant: an address without a workspace can be of several
+ * organisations' servers, and who calls is not known yet
+ */
+export function resourceDocument(
+  base: string,
+  address: McpAddress,
+  servers: readonly Pick<IssuedServerRow, 'issuer' | 'scope'>[],
+): object {
+  const issuers = new Set(servers.map(({ issuer }) => issuer ?? base));
+  const scopes = new Set(
+    servers.flatMap(({ issuer, scope }) =>
+      issuer === null ? mcpScopesSupported : (scope ?? '').split(' ').filter((each) => each !== ''),
+    ),
+  );
   return {
     resource: `${base}${mcpPath(address)}`,
-    authorization_servers: [base],
+    // Of an address where nothing is it is not told that nothing is.
+    authorization_servers: issuers.size === 0 ? [base] : [...issuers],
     bearer_methods_supported: ['header'],
-    scopes_supported: mcpScopesSupported,
+    ...(issuers.size === 0
+      ? { scopes_supported: mcpScopesSupported }
+      : scopes.size === 0
+        ? {}
+        : { scopes_supported: [...scopes] }),
   };
 }
 

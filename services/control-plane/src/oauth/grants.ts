@@ -12,6 +12,7 @@ import {
   deleteOldGrants,
   findConsent,
   findGrant,
+  findGrantByHash,
   insertGrant,
   noteClientUsed,
   rememberConsent,
@@ -55,16 +56,9 @@ export class Grants {
     const { client, pepper, now } = this.#parts;
     const id = newId();
     const createdAt = now();
-    const entry = {
-      ...this.#entry(person.organisationId, 'POST', 'create'),
-      userId: person.userId,
-      userType: 'user' as const,
-      apiKeyId: person.keyId,
-      clientIp,
-    };
     await commitChange(
       client,
-      entry,
+      this.#entryOf(person, clientIp),
       async ({ db, describe, touchKey }) => {
         await insertGrant(db, {
           id,
@@ -77,9 +71,7 @@ export class Grants {
           scope: consent.scope,
           hash: hashServiceKey(mcpGrantSecret(id), pepper),
           createdAt,
-          expiresAt: new Date(
-            Math.min(createdAt.getTime() + grantMs, person.endsAtMs ?? Number.POSITIVE_INFINITY),
-          ),
+          expiresAt: endOf(person, createdAt),
         });
         if ((await deleteOldGrants(db, person.secretId, grantsMax)) > 0) touchKey(person.keyId);
         await noteClientUsed(db, consent.clientId, createdAt);
@@ -104,6 +96,54 @@ export class Grants {
       this.#tell(),
     );
     return id;
+  }
+
+  /**
+   * The same for somebody whom the issuer of a server knows: no page asked them, their organisation did. Gateways find them by
+   * `hash`, and whoever comes a second time has the grant of before.
+   */
+  async enter(
+    person: Person,
+    entered: Pick<Consent, 'clientId' | 'resource' | 'serverId' | 'scope'> & { issuer: string },
+    hash: Buffer,
+    clientIp: string,
+  ): Promise<void> {
+    const { client, now } = this.#parts;
+    const createdAt = now();
+    const held = await findGrantByHash(client, hash);
+    if (held !== undefined && held.expiresAt > createdAt) return;
+    const { issuer, ...of } = entered;
+    const told: Committed[] = [];
+    await commitChange(
+      client,
+      this.#entryOf(person, clientIp),
+      async ({ db, describe, touchKey }) => {
+        // Of two at once the second finds that of the first.
+        const before = await findGrantByHash(db, hash);
+        if (before !== undefined) await deleteGrant(db, before.id);
+        const id = newId();
+        await insertGrant(db, {
+          ...of,
+          id,
+          secretId: person.secretId,
+          apiKeyId: person.keyId,
+          clientName: entered.clientId,
+          hash,
+          createdAt,
+          expiresAt: endOf(person, createdAt),
+        });
+        await deleteOldGrants(db, person.secretId, grantsMax);
+        touchKey(person.keyId);
+        const { clientId: client_id, resource, scope } = entered;
+        describe({
+          resourceId: id,
+          workspaceId: person.workspaceId,
+          after: { issuer, client_id, resource, scope },
+        });
+      },
+      (committed) => told.push(committed),
+    );
+    await Promise.all(told.map(({ barrier }) => this.#parts.whenPassed(barrier)));
   }
 
   /** Nothing when there is none. */
@@ -163,6 +203,16 @@ export class Grants {
     return ({ barrier }: Committed) => void this.#parts.whenPassed(barrier);
   }
 
+  #entryOf(person: Person, clientIp: string) {
+    return {
+      ...this.#entry(person.organisationId, 'POST', 'create'),
+      userId: person.userId,
+      userType: 'user' as const,
+      apiKeyId: person.keyId,
+      clientIp,
+    };
+  }
+
   #entry(organisationId: string, method: 'POST' | 'PUT' | 'DELETE', action: AuditAction) {
     return systemEntry({
       organisationId,
@@ -173,6 +223,11 @@ export class Grants {
       action,
     });
   }
+}
+
+/** No grant outlives the key. */
+function endOf({ endsAtMs }: Person, createdAt: Date): Date {
+  return new Date(Math.min(createdAt.getTime() + grantMs, endsAtMs ?? Number.POSITIVE_INFINITY));
 }
 
 function fingerprintOf({

@@ -10,6 +10,7 @@ import type { UserConnections } from '../tools/upstream-oauth/user-connections.t
 import { AuthorizationServer } from './authorization-server.ts';
 import { Grants } from './grants.ts';
 import { InteractionPages } from './interaction.ts';
+import { IssuerLogins } from './issuer-logins.ts';
 import type { OauthParts } from './routes.ts';
 import { KeyRing } from './signing-keys.ts';
 import { sweep } from './store.ts';
@@ -40,6 +41,7 @@ export function oauthPart(settings: OauthSettings): {
   maintain: () => Promise<void>;
   /** Who calls, for one server: what gateways tell it. */
   signIdentity: (claimsJson: string, audience: string) => Promise<IdentityToken>;
+  issuerLogins: IssuerLogins;
 } {
   const { client, vault, fetch, peppers, masterKeys, addresses, logger, now, whenPassed } =
     settings;
@@ -64,7 +66,8 @@ export function oauthPart(settings: OauthSettings): {
   });
   const pages = new InteractionPages({ client, grants, upstream, peppers, masterKey, now });
   return {
-    routes: { server, pages, upstream, keys, addresses, now },
+    routes: { client, server, pages, upstream, keys, addresses, now },
+    issuerLogins: new IssuerLogins({ client, grants, pepper, now }),
     async signIdentity(claimsJson, audience) {
       const { jwk } = await keys.current();
       return signIdentityToken(claimsJson, audience, jwk, now().getTime());

@@ -8,7 +8,7 @@ import type { Database } from '../kernel/database/client.ts';
 import { isUuid } from '../kernel/names/ids.ts';
 import { effectiveSettings } from '../kernel/tenancy/settings.ts';
 import { effectiveScopes } from '../people/authentication/authenticate.ts';
-import { findLoginByHash, findLoginBySecret, type LoginRow } from './store.ts';
+import { findLoginByHash, findLoginBySecret, type LoginRow, listLoginsOfUser } from './store.ts';
 
 /** Somebody who logged in with a key of their own, and may use MCP servers of its workspace. */
 export interface Person {
@@ -64,6 +64,19 @@ export async function personOfSecret(
   const row = await findLoginBySecret(db, secretId);
   const person = row === undefined ? 'unknown' : personOf(row, now);
   return typeof person === 'string' ? undefined : person;
+}
+
+/** A person who is known otherwise, by the oldest key of theirs in the workspace that lets them use MCP servers. */
+export async function personOfUser(
+  db: Database,
+  user: { userId: string; workspaceId: string },
+  now: Date,
+): Promise<Person | undefined> {
+  for (const row of await listLoginsOfUser(db, user)) {
+    const person = personOf(row, now);
+    if (typeof person !== 'string') return person;
+  }
+  return undefined;
 }
 
 function personOf(row: LoginRow, now: Date): Person | LoginFault {

@@ -1,16 +1,20 @@
 import { mcpScopes, type PublicAddresses, readMcpPath, toolBaseUrl } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import express, { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { DatabaseClient } from '../kernel/database/client.ts';
 import { callerArrival, clientAddress } from '../kernel/http/arrival.ts';
 import { Attempts } from './attempts.ts';
 import { type AuthorizationServer, oauthPaths } from './authorization-server.ts';
 import { resourceDocument, serverDocument } from './documents.ts';
 import type { InteractionPages } from './interaction.ts';
+import { serversAtMax } from './issuer-logins.ts';
 import { errorPage } from './pages.ts';
 import type { KeyRing } from './signing-keys.ts';
+import { listServersAt } from './store.ts';
 import { type UpstreamPages, upstreamPaths } from './upstream-pages.ts';
 
 export interface OauthParts {
+  client: DatabaseClient;
   server: AuthorizationServer;
   pages: InteractionPages;
   upstream: UpstreamPages;
@@ -39,10 +43,13 @@ export function oauthRoutes(parts: OauthParts): Router {
   const brake = createBrake(parts.now);
   router.use(['/oauth', '/.well-known'], crossOrigin);
 
-  router.get('/.well-known/oauth-protected-resource/*path', (req, res) => {
+  router.get('/.well-known/oauth-protected-resource/*path', brake('token'), async (req, res) => {
     const address = readMcpPath(pathBehind(req, '/.well-known/oauth-protected-resource'));
     if (address === undefined) throw new GatewayError('request.route_not_found');
-    sendDocument(res, resourceDocument(baseOf(req, parts), address));
+    const base = baseOf(req, parts);
+    const servers = await listServersAt(parts.client, address, serversAtMax);
+    // As long as an admin who has changed it may be waiting for.
+    sendDocument(res, resourceDocument(base, address, servers), 60);
   });
   router.get('/.well-known/oauth-authorization-server{/*path}', (req, res) => {
     const behind = pathBehind(req, '/.well-known/oauth-authorization-server');
@@ -169,8 +176,8 @@ function pathBehind(req: Request, prefix: string): string {
   return req.path.slice(prefix.length);
 }
 
-function sendDocument(res: Response, document: object): void {
-  res.set('cache-control', `public, max-age=${documentSeconds}`).json(document);
+function sendDocument(res: Response, document: object, seconds = documentSeconds): void {
+  res.set('cache-control', `public, max-age=${seconds}`).json(document);
 }
 
 /** Tokens may be asked for in JSON as well: as the form that says the same. */

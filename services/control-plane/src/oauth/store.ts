@@ -49,6 +49,19 @@ export async function findLoginByHash(
   return row;
 }
 
+/** Keys of a user in a workspace that work, the oldest first; of each the secret that works longest. */
+export function listLoginsOfUser(
+  db: Database,
+  { userId, workspaceId }: { userId: string; workspaceId: string },
+): Promise<LoginRow[]> {
+  return loginsWhere(
+    db,
+    Prisma.sql`k.user_id = ${userId}::uuid AND k.workspace_id = ${workspaceId}::uuid
+      AND k.type = 'workspace-user' AND k.suspended_at IS NULL
+      ORDER BY k.created_at, k.id, s.expires_at DESC NULLS FIRST LIMIT 100`,
+  );
+}
+
 export async function findLoginBySecret(
   db: Database,
   secretId: string,
@@ -64,10 +77,14 @@ export interface ServerRow {
   name: string;
 }
 
+/** Of the integration of a server: who gives its tokens in place of us. */
+const issuerOf = Prisma.sql`i.configurations->'external_auth_config'->>'issuer'`;
+
 const reachable = (workspaceId: string, userId: string) => Prisma.sql`
   FROM mcp_servers s
+    LEFT JOIN mcp_integrations i ON i.id = s.integration_id
     LEFT JOIN mcp_server_user_access a ON a.server_id = s.id AND a.user_id = ${userId}::uuid
-  WHERE s.workspace_id = ${workspaceId}::uuid AND s.status = 'active'
+  WHERE s.workspace_id = ${workspaceId}::uuid AND s.status = 'active' AND ${issuerOf} IS NULL
     AND COALESCE(a.enabled, s.default_user_access = 'allow')`;
 
 export async function findReachableServer(
@@ -89,6 +106,71 @@ export function listReachableServers(
   return db.$queryRaw<ServerRow[]>(Prisma.sql`
     SELECT s.id::text, s.slug, s.name ${reachable(login.workspaceId, login.userId)}
     ORDER BY s.name, s.id LIMIT ${max}`);
+}
+
+/** A server at an address, and who gives tokens for it. */
+export interface IssuedServerRow {
+  serverId: string;
+  workspaceId: string;
+  organisationId: string;
+  /** Null = we do. */
+  issuer: string | null;
+  /** What its tokens must have; null = nothing. */
+  scope: string | null;
+}
+
+function issuedWhere(db: Database, condition: Prisma.Sql): Promise<IssuedServerRow[]> {
+  return db.$queryRaw<IssuedServerRow[]>(Prisma.sql`
+    SELECT s.id::text AS "serverId", s.workspace_id::text AS "workspaceId", s.organisation_id::text AS "organisationId",
+      ${issuerOf} AS issuer, i.configurations->'external_auth_config'->>'scope' AS scope
+    FROM mcp_servers s JOIN workspaces w ON w.id = s.workspace_id
+      LEFT JOIN mcp_integrations i ON i.id = s.integration_id
+    WHERE s.status = 'active' AND w.status <> 'archived' AND ${condition}`);
+}
+
+/** An address without a workspace may be of several organisations' servers: at most `max`. */
+export function listServersAt(
+  db: Database,
+  { workspace, server }: { workspace: string | undefined; server: string },
+  max: number,
+): Promise<IssuedServerRow[]> {
+  return issuedWhere(
+    db,
+    Prisma.sql`s.slug = ${server} AND (${workspace ?? null}::text IS NULL OR w.slug = ${workspace ?? null})
+      ORDER BY s.created_at, s.id LIMIT ${max}`,
+  );
+}
+
+export async function findIssuedServer(
+  db: Database,
+  id: string,
+): Promise<IssuedServerRow | undefined> {
+  const [row] = await issuedWhere(db, Prisma.sql`s.id = ${id}::uuid`);
+  return row;
+}
+
+/** By the e-mail address, whatever its case, or by the id. */
+export async function findUserNamed(
+  db: Database,
+  organisationId: string,
+  name: string,
+): Promise<string | undefined> {
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT id::text FROM users WHERE organisation_id = ${organisationId}::uuid
+      AND (lower(email) = lower(${name}) OR id::text = lower(${name})) LIMIT 2`);
+  // Two that differ in case alone: it is not said who is meant.
+  return rows.length === 1 ? rows[0]?.id : undefined;
+}
+
+export async function findGrantByHash(
+  db: Database,
+  hash: Buffer,
+): Promise<{ id: string; expiresAt: Date } | undefined> {
+  const row = await db.oauthGrant.findUnique({
+    where: { hash: bytes(hash) },
+    select: { id: true, expiresAt: true },
+  });
+  return row ?? undefined;
 }
 
 export interface NewGrant {

@@ -40,6 +40,8 @@ async function sourceOf(
     reportRefusedTokens: async () => ({}),
     reportDefinitions: async () => ({}),
     getUpstreamToken: async () => ({}),
+    findIssuerServers: async () => ({}),
+    enterByIssuer: async () => ({}),
     signIdentity: async () => ({}),
     reportCounters: async () => ({}),
     sumCounters: async () => ({}),

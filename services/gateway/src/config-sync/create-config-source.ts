@@ -68,6 +68,12 @@ export function createConfigSource(
     },
     upstreamToken: (request) =>
       client.unary(methods.getUpstreamToken, request, { timeoutMs: tokenTimeoutMs }),
+    async issuerServers(address) {
+      return (await client.unary(methods.findIssuerServers, address, { timeoutMs })).servers;
+    },
+    async enterByIssuer(request) {
+      return (await client.unary(methods.enterByIssuer, request, { timeoutMs })).refused;
+    },
     signIdentity: (question) => client.unary(methods.signIdentity, question, { timeoutMs }),
     watch(onEvent) {
       isBefore = false;

@@ -46,6 +46,14 @@ export interface ConfigSource {
   upstreamToken(
     request: MessageInitShape<typeof config.GetUpstreamTokenRequestSchema>,
   ): Promise<config.GetUpstreamTokenResponse>;
+  /** Which MCP servers there are at an address, and who gives tokens for each. */
+  issuerServers(
+    address: MessageInitShape<typeof config.FindIssuerServersRequestSchema>,
+  ): Promise<readonly config.IssuerServer[]>;
+  /** Somebody whom such an issuer knows comes in; why not is an answer, and empty when they do. */
+  enterByIssuer(
+    request: MessageInitShape<typeof config.EnterByIssuerRequestSchema>,
+  ): Promise<string>;
   /** Calls back for every event until the stream ends or `stop` is called; resolves then, and never rejects. */
   watch(onEvent: (event: WatchEvent) => void): Watching;
   /** Why it does not answer now, in words for who runs the two; undefined = it does. */

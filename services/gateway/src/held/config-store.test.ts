@@ -113,6 +113,12 @@ class FakeControlPlane implements ConfigSource {
   }
   async reportRefusedTokens(): Promise<void> {}
   async reportDefinitions(): Promise<void> {}
+  async issuerServers(): Promise<never> {
+    throw new Error('not asked here');
+  }
+  async enterByIssuer(): Promise<never> {
+    throw new Error('not asked here');
+  }
   async upstreamToken(): Promise<never> {
     throw new Error('no server is signed in at');
   }

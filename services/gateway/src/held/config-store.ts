@@ -231,6 +231,21 @@ export class ConfigStore {
     return this.#keys.findGrant(id);
   }
 
+  /** The key of somebody whom the issuer of an MCP server knows, when it is held: no waiting. */
+  heldLogin(secret: string): ResolvedKey | undefined {
+    return this.#keys.heldLogin(secret);
+  }
+
+  /** The same once the control plane has let them in. @throws as `findKey` does */
+  findLogin(secret: string): Promise<ResolvedKey | undefined> {
+    return this.#keys.findLogin(secret);
+  }
+
+  /** The workspaces whose bundles are held. */
+  heldWorkspaces(): Iterable<string> {
+    return this.#bundles.ids();
+  }
+
   /** The key that a batch is of, when it is held: no waiting. */
   heldBatch(id: string): ResolvedKey | undefined {
     return this.#keys.heldBatch(id);

@@ -111,6 +111,21 @@ export class HeldKeys {
     return this.#find(mcpGrantSecret(id));
   }
 
+  /** The key of somebody whom the issuer of an MCP server knows (`issuerLoginSecret`): no waiting. */
+  heldLogin(secret: string): ResolvedKey | undefined {
+    const known = this.#bySecret.get(secret);
+    if (known !== undefined) return known;
+    const found = this.#byHash.get(hashServiceKey(secret, this.#pepper).toString('hex'));
+    if (found !== undefined) this.#bySecret.set(secret, found);
+    return found;
+  }
+
+  /** The same once it has been made: whether it was asked for before does not count. @throws as `find` does */
+  findLogin(secret: string): Promise<ResolvedKey | undefined> {
+    this.#unknown.delete(hashServiceKey(secret, this.#pepper).toString('hex'));
+    return this.#find(secret);
+  }
+
   /** The key that a batch is of, while it lasts: no waiting. */
   heldBatch(id: string): ResolvedKey | undefined {
     return this.#bySecret.get(batchKeySecret(id));

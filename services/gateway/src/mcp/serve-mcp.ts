@@ -27,6 +27,7 @@ import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
 import { AccessFault, type EnterParts, enterServer } from './enter-server.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
+import type { Issuers } from './issuers.ts';
 import type { McpCall } from './mcp-call.ts';
 import { rightOf, scopeFor } from './method-right.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
@@ -38,6 +39,7 @@ import { UserTokenFault } from './user-tokens.ts';
 
 export interface McpDeps extends ServeDeps, EnterParts {
   readonly authenticate: AuthenticateCaller;
+  readonly issuers: Pick<Issuers, 'scopeAt'>;
   readonly origins: Omit<OriginSettings, 'readArrival'>;
   readonly sessions: Sessions;
   readonly serverOf: (call: McpCall) => ServedServer;
@@ -104,6 +106,8 @@ interface Served {
   readonly operation: (typeof operationOf)[keyof typeof operationOf];
   readonly base: string | undefined;
   readonly reply: CallerReply;
+  /** What who is refused logs in for, where that is not for us to say. */
+  scope?: string | undefined;
 }
 
 function run(served: Served, deps: McpDeps): void {
@@ -149,8 +153,8 @@ async function answer(
   deps: McpDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const identity = await deps.authenticate(exchange, served);
   const { address, base, reply } = served;
+  const identity = await authenticated(served, exchange, deps);
   const call = await enterServer({ address, base, exchange, identity, reply, signal }, deps);
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
@@ -171,6 +175,17 @@ async function answer(
     }
     default:
       return post(call, named, served, deps);
+  }
+}
+
+/** Who is not let in is told what to log in for, which is for a server's own authorisation server to say. */
+async function authenticated(served: Served, exchange: Exchange, deps: McpDeps) {
+  try {
+    return await deps.authenticate(exchange, served);
+  } catch (error) {
+    if (fromUnknown(error).status === 401)
+      served.scope = await deps.issuers.scopeAt(served.address);
+    throw error;
   }
 }
 
@@ -301,10 +316,10 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
 
 /** Where to log in, and what for. */
 function challenge(
-  { base, address }: Served,
+  { base, address, scope }: Served,
   fault?: Parameters<typeof mcpChallenge>[2],
 ): ReplyHeaders {
-  return { 'www-authenticate': mcpChallenge(base, address, fault) };
+  return { 'www-authenticate': mcpChallenge(base, address, fault, scope ?? fault?.scope) };
 }
 
 /** @param idText of the message that is refused, where it was read */

@@ -13,6 +13,8 @@ import { DefinitionLister } from '../mcp/definition-lister.ts';
 import { Eras } from '../mcp/eras.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
 import { ToolGuards } from '../mcp/guards/tool-guards.ts';
+import { IssuerTokens } from '../mcp/issuer-tokens.ts';
+import { Issuers } from '../mcp/issuers.ts';
 import { LegacyRelay } from '../mcp/legacy-relay.ts';
 import { LegacyToModern } from '../mcp/legacy-to-modern.ts';
 import { Mailbox } from '../mcp/mailbox.ts';
@@ -137,13 +139,21 @@ export function mcpPart(env: Env, parts: McpParts) {
     base: (env.MCP_GATEWAY_BASE_URL ?? env.PUBLIC_URL)?.replace(/\/+$/, ''),
     onFault: (err) => logger.error({ err }, 'a call of a tool failed on our side'),
   });
+  const issuers = new Issuers({ ask: (address) => parts.source.issuerServers(address), store });
   const serve = serveMcp({
     ...serving,
     authenticate: authenticateCaller({
       letIn: parts.letIn,
       store,
       tokens: new AccessTokens({ store }),
+      issuers,
+      issued: new IssuerTokens({
+        store,
+        enter: (request) => parts.source.enterByIssuer(request),
+        fetch: parts.fetch,
+      }),
     }),
+    issuers,
     origins: {
       addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
       allowed: new Set(env.MCP_ALLOWED_ORIGINS),

@@ -20,6 +20,7 @@ import { awayFrom, Browser, freePort, pageOf, testCertificatePath } from '@sluic
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { echoByInspector, echoByMcpRemote } from './hosts.ts';
+import { issuedByOthers } from './issued-by-others.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
 import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 
@@ -162,6 +163,8 @@ const clients = [
   ['sdk 1.32', connectOne],
   ['client 2.4', connectTwo],
 ] as const;
+
+issuedByOthers(() => ({ lab, base, upstream, person }));
 
 describe.each(clients)('%s with an OAuthClientProvider (M16)', (_name, connect) => {
   it('goes from 401 to a call, renews a token that ended, and logs in again when what renews it is dead', async () => {

@@ -596,6 +596,7 @@ describe('users in parallel', () => {
           const older = { method: 'tools/call', params: { name: 'headers', arguments: {} } };
           const own = { older: new Set<string>(), newer: new Set<string>() };
           const check = (era: 'older' | 'newer', answer: Awaited<ReturnType<typeof ask>>) => {
+            if (answer.result === undefined) throw new Error(JSON.stringify({ era, answer }));
             const sent = JSON.parse(textOf(answer.result)) as Record<string, string>;
             const { sub } = JSON.parse(sent['x-user-claims'] ?? '{}') as { sub?: string };
             if (sent['x-user'] !== user) wrong.push({ user, era, sent });

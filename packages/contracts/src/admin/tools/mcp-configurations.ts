@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jwtValidation, userIdentityForwarding } from '../../user-identity.ts';
+import { externalAuthConfig, jwtValidation, userIdentityForwarding } from '../../user-identity.ts';
 import { headerNameField, headersField, hostField } from '../kernel/fields.ts';
 
 const headerChoice = z.union([
@@ -66,7 +66,7 @@ export const mcpConfigurations = z
     oauth_metadata: oauthMetadata.nullish(),
     user_identity_forwarding: userIdentityForwarding.nullish(),
     jwt_validation: jwtValidation.nullish(),
-    external_auth_config: z.record(z.string(), z.unknown()).nullish(),
+    external_auth_config: externalAuthConfig.nullish(),
     disablePooling: z.boolean().nullish(),
   })
   .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most')

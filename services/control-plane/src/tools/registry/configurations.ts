@@ -103,6 +103,7 @@ const knownSettings = new Set([
   'oauth_metadata',
   'user_identity_forwarding',
   'jwt_validation',
+  'external_auth_config',
   'disablePooling',
 ]);
 

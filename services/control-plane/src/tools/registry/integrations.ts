@@ -31,7 +31,7 @@ import {
   updateIntegration,
 } from './integrations-store.ts';
 import { levelOf } from './present.ts';
-import { type Registry, requireUsableUrl } from './registry.ts';
+import { type Registry, requireUsableIssuer, requireUsableUrl } from './registry.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import type { IntegrationRow, KindTypes } from './tables.ts';
 
@@ -106,6 +106,7 @@ export function createIntegration<K extends KindTypes>(
   const { kind, vault } = registry;
   requireOwnOrganisation(call.caller, body.organisation_id);
   requireUsableUrl(registry, body.url);
+  requireUsableIssuer(registry, body.configurations);
   return call.change(async (change) => {
     const { db } = change;
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
@@ -152,6 +153,7 @@ export function changeIntegration<K extends KindTypes>(
 ): Promise<void> {
   const { kind, vault } = registry;
   if (body.url !== undefined) requireUsableUrl(registry, body.url);
+  requireUsableIssuer(registry, body.configurations);
   return changeReached(call, registry, reference, async (change, row) => {
     const { db } = change;
     const before = openConfigurations(vault, kind, row);

@@ -1,9 +1,11 @@
 import type { SealedAddresses } from '@sluice/a2a';
+import type { ExternalAuthConfig } from '@sluice/contracts';
 import { invalidField } from '@sluice/errors';
 import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
 import type { McpIntegration } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { isSecretName } from '../../kernel/credentials/mask.ts';
+import { checkAddress } from '../../kernel/http/check-address.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import type { KindTypes } from './tables.ts';
 
@@ -47,6 +49,19 @@ export interface RegistryParts {
 /** One of the two, as the operations that both share see it. */
 export interface Registry<K extends KindTypes> extends RegistryParts {
   readonly kind: RegistryKind<K>;
+}
+
+/** An issuer is asked for the keys by which people are known: nobody on the way may put in their own. @throws 400 */
+export function requireUsableIssuer(
+  { hostRules }: RegistryParts,
+  configurations: Readonly<Record<string, unknown>> | null | undefined,
+): void {
+  const external = configurations?.external_auth_config as ExternalAuthConfig | null | undefined;
+  for (const name of ['issuer', 'jwks_uri'] as const) {
+    const address = external?.[name];
+    if (address != null)
+      checkAddress(address, `body.configurations.external_auth_config.${name}`, hostRules);
+  }
 }
 
 /**

@@ -2253,6 +2253,153 @@ export declare type ReportDefinitionsResponse = Message<"sluice.config.v1.Report
 export declare const ReportDefinitionsResponseSchema: GenMessage<ReportDefinitionsResponse>;
 
 /**
+ * @generated from message sluice.config.v1.FindIssuerServersRequest
+ */
+export declare type FindIssuerServersRequest = Message<"sluice.config.v1.FindIssuerServersRequest"> & {
+  /**
+   * As the address names them; without a workspace it may be any.
+   *
+   * @generated from field: string workspace_slug = 1;
+   */
+  workspaceSlug: string;
+
+  /**
+   * @generated from field: string server_slug = 2;
+   */
+  serverSlug: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.FindIssuerServersRequest.
+ * Use `create(FindIssuerServersRequestSchema)` to create a new message.
+ */
+export declare const FindIssuerServersRequestSchema: GenMessage<FindIssuerServersRequest>;
+
+/**
+ * @generated from message sluice.config.v1.FindIssuerServersResponse
+ */
+export declare type FindIssuerServersResponse = Message<"sluice.config.v1.FindIssuerServersResponse"> & {
+  /**
+   * @generated from field: repeated sluice.config.v1.IssuerServer servers = 1;
+   */
+  servers: IssuerServer[];
+};
+
+/**
+ * Describes the message sluice.config.v1.FindIssuerServersResponse.
+ * Use `create(FindIssuerServersResponseSchema)` to create a new message.
+ */
+export declare const FindIssuerServersResponseSchema: GenMessage<FindIssuerServersResponse>;
+
+/**
+ * @generated from message sluice.config.v1.IssuerServer
+ */
+export declare type IssuerServer = Message<"sluice.config.v1.IssuerServer"> & {
+  /**
+   * @generated from field: string server_id = 1;
+   */
+  serverId: string;
+
+  /**
+   * @generated from field: string workspace_id = 2;
+   */
+  workspaceId: string;
+
+  /**
+   * `external_auth_config.issuer`, to the letter; empty = we do.
+   *
+   * @generated from field: string issuer = 3;
+   */
+  issuer: string;
+
+  /**
+   * What such a token must have, with spaces between.
+   *
+   * @generated from field: string scope = 4;
+   */
+  scope: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.IssuerServer.
+ * Use `create(IssuerServerSchema)` to create a new message.
+ */
+export declare const IssuerServerSchema: GenMessage<IssuerServer>;
+
+/**
+ * @generated from message sluice.config.v1.EnterByIssuerRequest
+ */
+export declare type EnterByIssuerRequest = Message<"sluice.config.v1.EnterByIssuerRequest"> & {
+  /**
+   * @generated from field: string server_id = 1;
+   */
+  serverId: string;
+
+  /**
+   * @generated from field: string issuer = 2;
+   */
+  issuer: string;
+
+  /**
+   * @generated from field: string subject = 3;
+   */
+  subject: string;
+
+  /**
+   * What the issuer calls the user: an e-mail address, or an id of ours.
+   *
+   * @generated from field: string user = 4;
+   */
+  user: string;
+
+  /**
+   * @generated from field: string client_id = 5;
+   */
+  clientId: string;
+
+  /**
+   * As the server was called.
+   *
+   * @generated from field: string resource = 6;
+   */
+  resource: string;
+
+  /**
+   * @generated from field: string scope = 7;
+   */
+  scope: string;
+
+  /**
+   * @generated from field: string client_ip = 8;
+   */
+  clientIp: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.EnterByIssuerRequest.
+ * Use `create(EnterByIssuerRequestSchema)` to create a new message.
+ */
+export declare const EnterByIssuerRequestSchema: GenMessage<EnterByIssuerRequest>;
+
+/**
+ * @generated from message sluice.config.v1.EnterByIssuerResponse
+ */
+export declare type EnterByIssuerResponse = Message<"sluice.config.v1.EnterByIssuerResponse"> & {
+  /**
+   * Why not, for whoever calls; empty = they are found by their hash now.
+   *
+   * @generated from field: string refused = 1;
+   */
+  refused: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.EnterByIssuerResponse.
+ * Use `create(EnterByIssuerResponseSchema)` to create a new message.
+ */
+export declare const EnterByIssuerResponseSchema: GenMessage<EnterByIssuerResponse>;
+
+/**
  * @generated from message sluice.config.v1.GetUpstreamTokenRequest
  */
 export declare type GetUpstreamTokenRequest = Message<"sluice.config.v1.GetUpstreamTokenRequest"> & {
@@ -3165,6 +3312,27 @@ export declare const ConfigService: GenService<{
     methodKind: "unary";
     input: typeof GetUpstreamTokenRequestSchema;
     output: typeof GetUpstreamTokenResponseSchema;
+  },
+  /**
+   * Which MCP servers there are at an address, and who gives tokens for each.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.FindIssuerServers
+   */
+  findIssuerServers: {
+    methodKind: "unary";
+    input: typeof FindIssuerServersRequestSchema;
+    output: typeof FindIssuerServersResponseSchema;
+  },
+  /**
+   * A person whom that issuer knows comes in: from then on they are found by the
+   * hash of it, as a key of theirs.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.EnterByIssuer
+   */
+  enterByIssuer: {
+    methodKind: "unary";
+    input: typeof EnterByIssuerRequestSchema;
+    output: typeof EnterByIssuerResponseSchema;
   },
   /**
    * Who calls, signed for one MCP server or agent. The private key stays where it is.
