@@ -1,7 +1,8 @@
 /**
- * `npm run backup:rehearse [-- --postgres DIR] [--seconds 10]`: backs an installation up and restores it as docs/deploy/backup.md says,
+ * `npm run backup:rehearse [-- --postgres DIR] [--seconds 10] [--embedded]`: backs an installation up and restores it as docs/deploy/backup.md says,
  * under 50 requests a second at two gateways. Postgres is lost and comes back as it was at the backup; then the ledger is. Ends with 1
  * when a request failed, a record is missing that should not be, or a gateway holds what the restored database does not have.
+ * The ledger is on a ClickHouse server (its HTTP interface before the embedded engine); `--embedded`: in the data service.
  *
  * `--postgres` is the folder of a server's programs with pg_dump and pg_restore beside them, which the npm package of the tests does not
  * have: Debian's (`apt-get install postgresql`) is found without it. Takes two minutes.
@@ -9,7 +10,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -38,7 +38,8 @@ import {
   throwawayPostgres,
 } from '@sluice/stack';
 import { Client } from 'pg';
-import { ask, compareWithLedger, Traffic } from './rehearsal/traffic.ts';
+import { embeddedLedger, type LedgerStore, ledgerOnServer } from './rehearsal/ledger-stores.ts';
+import { ask, compareWithLedger, countRequests, Traffic } from './rehearsal/traffic.ts';
 
 const { values: flags } = parseArgs({
   options: { postgres: { type: 'string' }, seconds: { type: 'string', default: '10' } },
@@ -47,7 +48,6 @@ const stageMs = Number(flags.seconds) * 1000;
 const root = resolve(import.meta.dirname, '..');
 const work = mkdtempSync(join(tmpdir(), 'sluice-rehearsal-'));
 const dataDir = join(work, 'data');
-const ledgerDir = join(dataDir, 'clickhouse');
 const faults: string[] = [];
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const expectThat = (what: string, isSo: boolean) => {
@@ -71,7 +71,12 @@ async function main(): Promise<number> {
   const settings = { ...(await throwawayPostgres(folder('postgres'))), binDir, durable: true };
   let postgres = await startEmpty(settings);
   let sluice: Sluice | undefined;
+  let ledger: LedgerStore | undefined;
   try {
+    const store = flags.embedded
+      ? embeddedLedger(join(dataDir, 'clickhouse'), join(work, 'clickhouse-copy'))
+      : await ledgerOnServer(join(work, 'clickhouse'));
+    ledger = store;
     const ports = await freePorts();
     const second = await freePort();
     const [metrics, secrets] = [await freePort(), createSecrets()];
@@ -81,6 +86,7 @@ async function main(): Promise<number> {
       ports,
       secrets,
       databaseUrl,
+      clickhouseUrl: store.url,
       restart: false,
       moreGatewayPorts: [second],
       environment: { LOG_STORE: '' },
@@ -104,6 +110,7 @@ async function main(): Promise<number> {
         env: {
           ...baseEnvironment(),
           DATABASE_URL: databaseUrl,
+          CLICKHOUSE_URL: store.url,
           DATA_SERVICE_GRPC_URL: `127.0.0.1:${ports.dataServiceGrpc}`,
           SERVICE_CLIENT_AUTH: secrets.service_token,
         },
@@ -156,20 +163,15 @@ async function main(): Promise<number> {
     await delay(stageMs);
 
     say('backup: the ledger, then Postgres');
-    const copy = join(work, 'clickhouse-copy');
     const beforeCopy = new Set(traffic.names);
     // Until they have ended, and left the outboxes.
     await delay(3000);
-    const [, copyMs] = await timed(async () => {
-      await part('data-service').stop();
-      cpSync(ledgerDir, copy, { recursive: true });
-      await part('data-service').start();
-    });
+    const [, copyMs] = await timed(() => store.backUp(part('data-service')));
     const dump = join(work, 'sluice.dump');
     const [, dumpMs] = await timed(() =>
       execFileSync(program('pg_dump'), ['--format=custom', `--file=${dump}`, databaseUrl]),
     );
-    say(`  the ledger copied in ${copyMs} ms, its data service away meanwhile`);
+    say(`  the ledger in ${copyMs} ms, ${store.howBackedUp}`);
     say(
       `  pg_dump ${dumpMs} ms, ${Math.round(statSync(dump).size / 1024)} KiB; ${traffic.counts()}`,
     );
@@ -253,14 +255,14 @@ async function main(): Promise<number> {
 
     say('the ledger');
     const { names } = traffic;
+    const place = {
+      port: ports.dataServiceGrpc,
+      token: secrets.service_token,
+      organisationId: credentials.organisation_id,
+      fromMs: startedAtMs,
+    };
     const inLedger = (asked: ReadonlySet<string>, tries: number) =>
-      compareWithLedger(asked, {
-        port: ports.dataServiceGrpc,
-        token: secrets.service_token,
-        organisationId: credentials.organisation_id,
-        fromMs: startedAtMs,
-        tries,
-      });
+      compareWithLedger(asked, { ...place, tries });
     const whole = await inLedger(names, 60);
     expectThat(
       `it has all ${names.size}: missing ${whole.missing}, twice ${whole.doubled}`,
@@ -279,16 +281,19 @@ async function main(): Promise<number> {
     }
 
     say('the ledger is lost, and restored to its copy');
-    await part('data-service').kill();
-    rmSync(ledgerDir, { recursive: true });
-    cpSync(copy, ledgerDir, { recursive: true });
-    const [, ledgerMs] = await timed(() => part('data-service').start());
+    await store.lose(part('data-service'));
+    const [, ledgerMs] = await timed(() => store.restore(part('data-service')));
     const before = await inLedger(beforeCopy, 5);
     const lost = await inLedger(names, 1);
-    say(`  the data service ${ledgerMs} ms; ${lost.missing} of ${names.size} are not in it`);
+    say(`  there again after ${ledgerMs} ms; ${lost.missing} of ${names.size} are not in it`);
     expectThat(
       `what was asked before the copy is there: missing ${before.missing}, twice ${lost.doubled}`,
       before.missing + lost.doubled === 0,
+    );
+    const { counted, listed } = await countRequests(place);
+    expectThat(
+      `analytics count ${counted} requests, logs have ${listed}`,
+      counted === listed && listed > 0,
     );
     // Nobody is left who made these.
     const unnamed = await inLedger(ofEndedLife, 1);
@@ -302,7 +307,7 @@ async function main(): Promise<number> {
     );
   } finally {
     await sluice?.stop();
-    await postgres.stop();
+    await Promise.all([postgres.stop(), ledger?.stop()]);
   }
   for (const fault of faults.slice(0, 20)) say(`FAULT ${fault}`);
   say(faults.length === 0 ? 'ok' : `${faults.length} faults`);

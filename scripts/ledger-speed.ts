@@ -48,9 +48,9 @@ async function showQuestions(): Promise<void> {
     times: Number(values.times),
     arriving: Number(values.arriving),
   });
-  for (const { name, p50, p95 } of questions)
+  for (const { name, p50, p95, cpu } of questions)
     tell(
-      `${name.padEnd(34)} p50 ${p50.toFixed(0).padStart(6)} ms   p95 ${p95.toFixed(0).padStart(6)} ms`,
+      `${name.padEnd(34)} p50 ${p50.toFixed(0).padStart(6)} ms   p95 ${p95.toFixed(0).padStart(6)} ms   CPU ${cpu.toFixed(0).padStart(6)} ms`,
     );
   tell(`${rollUpSeconds.toFixed(0)} s to roll up what was filled in`);
   tell(`${bytesPerRecord.toFixed(1)} bytes a record on disk`);

@@ -13,6 +13,7 @@ import type { KubernetesSecret } from '../provision/kubernetes-api.ts';
 import { type MadeSecrets, makeSecrets } from '../provision/make-secrets.ts';
 import { askedName, attemptRules, nameServer, readAttempts } from './attempts.ts';
 import { podManifests } from './manifests.ts';
+import { outOfMemory } from './out-of-memory.ts';
 
 const folder = process.argv[2] as string;
 const gateway = 'http://127.0.0.1:8787';
@@ -30,6 +31,8 @@ function podman(...args: string[]): string {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 120_000,
+    // It leaves a file where it stands when memory ran out.
+    cwd: folder,
     maxBuffer: 64 * 1024 * 1024,
   });
 }
@@ -37,8 +40,9 @@ function podman(...args: string[]): string {
 interface Container {
   Name: string;
   IsInfra: boolean;
+  RestartCount: number;
   EffectiveCaps: string[] | null;
-  State: { Status: string; ExitCode: number };
+  State: { Status: string; ExitCode: number; Pid: number };
   Config: { User: string };
   HostConfig: { ReadonlyRootfs: boolean; Privileged: boolean };
 }
@@ -144,11 +148,10 @@ async function main(): Promise<void> {
       settings: { TRUSTED_CUSTOM_HOSTS: ['127.0.0.1'] },
       gateway: {
         ...one,
-        persistence: { enabled: false },
         drain: { shutdownDelaySeconds: 1, drainSeconds: 10 },
       },
       controlPlane: one,
-      dataService: one,
+      dataService: { ...one, settings: { GAP_GRACE: 2000 } },
     },
   });
   const secrets = await secretValues(objects, stores.settings);
@@ -201,7 +204,19 @@ async function main(): Promise<void> {
     }),
   );
 
-  await work(secrets.get('sluice-first-keys') ?? {}, upstream.port);
+  const { ADMIN_KEY: adminKey = '', WORKSPACE_KEY: workspaceKey = '' } =
+    secrets.get('sluice-first-keys') ?? {};
+  const ofGateway = () => {
+    const found = containers().find(({ Name }) => Name.endsWith('-gateway'));
+    if (found === undefined) throw new Error('There is no gateway.');
+    return found;
+  };
+  await outOfMemory({
+    ...{ gateway, adminKey, workspaceKey, call, report, until },
+    process: () => ({ pid: ofGateway().State.Pid, restarts: ofGateway().RestartCount }),
+    limitMemory: (bytes) => podman('update', '--memory', String(bytes), ofGateway().Name),
+  });
+  await work({ adminKey, workspaceKey }, upstream.port);
 
   const running = containers().filter(({ State }) => State.Status === 'running');
   podman('stop', '--time', '60', ...running.map(({ Name }) => Name));
@@ -261,8 +276,10 @@ async function secretValues(
   return values;
 }
 
-async function work(keys: Record<string, string>, upstreamPort: number): Promise<void> {
-  const { ADMIN_KEY: admin = '', WORKSPACE_KEY: workspaceKey = '' } = keys;
+async function work(
+  { adminKey: admin, workspaceKey }: { adminKey: string; workspaceKey: string },
+  upstreamPort: number,
+): Promise<void> {
   const { data } = (await (await call(admin, '/v1/admin/workspaces')).json()) as {
     data: { id: string }[];
   };
@@ -343,7 +360,7 @@ try {
   report('an error', [error instanceof Error ? `${error.stack}\n${error.cause ?? ''}` : error]);
   try {
     for (const { Name } of containers())
-      process.stdout.write(`${Name}:\n${podman('logs', '--tail', '5', Name)}\n`);
+      process.stdout.write(`${Name}:\n${podman('logs', Name).split('\n').slice(-6).join('\n')}\n`);
   } catch {
     // Podman itself is what failed.
   }

@@ -11,7 +11,8 @@ export interface PodManifests {
 
 /**
  * The chart's objects as Podman 4.3 plays them, all in one network: its Secrets panic, so values stand in the
- * environment and files in ConfigMaps; it knows no Jobs, and its probes call a shell that the images do not have.
+ * environment and files in ConfigMaps; it knows no Jobs and no StatefulSets, which are Deployments with their claims
+ * here, and its probes call a shell that the images do not have.
  * What a container may (user, capabilities, file system, limits) stays as the chart has it.
  * @throws Error for a Secret or key that the chart asks for and nobody has
  */
@@ -33,15 +34,17 @@ export function podManifests(
       restartPolicy: 'Never',
     },
   };
+  const claims: object[] = [];
   const deployments = objects
-    .filter(({ kind }) => kind === 'Deployment')
+    .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
     .map((deployment) => ({
       ...deployment,
+      kind: 'Deployment',
       spec: {
         ...deployment.spec,
         template: {
           ...deployment.spec.template,
-          spec: podSpec(deployment.spec.template.spec, deployment.metadata.name, secrets),
+          spec: podSpec(withClaims(deployment, claims), deployment.metadata.name, secrets),
         },
       },
     }));
@@ -55,12 +58,33 @@ export function podManifests(
   );
   return {
     migrations: documents([...configs, pod]),
-    services: documents([...configs, ...files, ...deployments]),
+    services: documents([...configs, ...files, ...claims, ...deployments]),
   };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: fields of Kubernetes, as the chart rendered and checked them
 type Field = Record<string, any>;
+
+/** The pod with its volumes, each a claim, which are told too. */
+function withClaims({ metadata, spec }: KubernetesObject, claims: object[]): Field {
+  const pod = spec.template.spec;
+  const made = ((spec.volumeClaimTemplates ?? []) as Field[]).map((template) => {
+    const name = `${template.metadata.name}-${metadata.name}-0`;
+    const owner = String(pod.securityContext.fsGroup);
+    claims.push({
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name,
+        // Podman gives volumes to nobody's group.
+        annotations: { 'volume.podman.io/uid': owner, 'volume.podman.io/gid': owner },
+      },
+      spec: template.spec,
+    });
+    return { name: template.metadata.name, persistentVolumeClaim: { claimName: name } };
+  });
+  return { ...pod, volumes: [...pod.volumes, ...made] };
+}
 
 function podSpec(spec: Field, pod: string, secrets: SecretValues): Field {
   const { topologySpreadConstraints: _spread, initContainers, ...kept } = spec;

@@ -4,9 +4,7 @@ import { renderObjects } from '../chart/render.ts';
 import { askedName, readAttempts } from './attempts.ts';
 import { podManifests } from './manifests.ts';
 
-const objects = renderObjects({
-  values: { secrets: { existingSecret: 'own' }, gateway: { persistence: { enabled: false } } },
-});
+const objects = renderObjects({ values: { secrets: { existingSecret: 'own' } } });
 const names = ['gateway', 'control-plane', 'data-service'].map((name) => `sluice-${name}-tls`);
 const own = {
   DATABASE_URL: 'postgres://db',
@@ -31,7 +29,9 @@ it('changes nothing of what a container may, and leaves nothing that Podman cann
   for (const deployment of deployments) {
     const { spec } = deployment.spec.template;
     const rendered = objects.find(
-      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === deployment.metadata.name,
+      ({ kind, metadata }) =>
+        (kind === 'Deployment' || kind === 'StatefulSet') &&
+        metadata.name === deployment.metadata.name,
     )?.spec.template.spec;
     expect(spec.securityContext).toEqual(rendered.securityContext);
     const [container] = spec.containers;
@@ -41,6 +41,11 @@ it('changes nothing of what a container may, and leaves nothing that Podman cann
     expect(container.env).toContainEqual({ name: 'SERVICE_CLIENT_AUTH', value: 'a' });
     expect(JSON.stringify(deployment)).not.toMatch(/secretKeyRef|Probe|"secret"/);
   }
+  // A gateway keeps its volume.
+  expect(played.services).toContain(
+    '"persistentVolumeClaim":{"claimName":"data-sluice-gateway-0"}',
+  );
+  expect(played.services).toContain('"kind":"PersistentVolumeClaim"');
   expect(played.migrations).toContain('"kind":"Pod"');
 });
 

@@ -88,14 +88,50 @@ export function ask(
   });
 }
 
-export interface LedgerOptions {
+export interface LedgerPlace {
   readonly port: number;
   readonly token: string;
   readonly organisationId: string;
   /** Unix ms. */
   readonly fromMs: number;
+}
+
+export interface LedgerOptions extends LedgerPlace {
   /** How often it is looked, a second apart, while something is missing. */
   readonly tries: number;
+}
+
+/** How many requests analytics count since then, and how many the lists of logs have. */
+export async function countRequests({
+  port,
+  token,
+  organisationId,
+  fromMs,
+}: LedgerPlace): Promise<{ counted: number; listed: number }> {
+  const address = `127.0.0.1:${port}`;
+  const asked = createRpcClient(analytics.AnalyticsService, { address, token });
+  const logs = createRpcClient(analytics.LogService, { address, token });
+  const filter = { organisationId, fromMs: BigInt(fromMs), toMs: BigInt(Date.now() + 60_000) };
+  const within = { timeoutMs: 30_000 };
+  try {
+    const graph = analytics.Graph.REQUESTS;
+    const { summary } = await asked.unary(
+      analytics.AnalyticsService.method.getGraph,
+      { graph, filter },
+      within,
+    );
+    let [listed, cursor] = [0, ''];
+    do {
+      const request = { filter, pageSize: 1000, cursor };
+      const page = await logs.unary(analytics.LogService.method.listLogs, request, within);
+      listed += page.entries.length;
+      cursor = page.nextCursor;
+    } while (cursor !== '');
+    return { counted: summary.total ?? Number.NaN, listed };
+  } finally {
+    asked.close();
+    logs.close();
+  }
 }
 
 /** How many of these requests the ledger lacks, and how many it has twice. */

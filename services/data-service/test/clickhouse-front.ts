@@ -23,11 +23,16 @@ export interface ClickHouseFront {
  */
 export async function startClickHouseFront({
   replicaOf,
+  dataDir: given,
+  port: wanted = 0,
 }: {
   replicaOf?: string;
+  /** A new one that the tests delete, unless given. */
+  dataDir?: string;
+  port?: number;
 } = {}): Promise<ClickHouseFront> {
   const statements: string[] = [];
-  const dataDir = await temporaryFolder('clickhouse-front');
+  const dataDir = given ?? (await temporaryFolder('clickhouse-front'));
   const engine = createChdbConnection({ path: dataDir });
   const file = blockFile(dataDir);
   const server: Server = createServer(async (request, response) => {
@@ -60,7 +65,7 @@ export async function startClickHouseFront({
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  await listen(0);
+  await listen(wanted);
   const { port } = server.address() as AddressInfo;
   return {
     statements,
