@@ -42,7 +42,11 @@ import { embeddedLedger, type LedgerStore, ledgerOnServer } from './rehearsal/le
 import { ask, compareWithLedger, countRequests, Traffic } from './rehearsal/traffic.ts';
 
 const { values: flags } = parseArgs({
-  options: { postgres: { type: 'string' }, seconds: { type: 'string', default: '10' } },
+  options: {
+    postgres: { type: 'string' },
+    seconds: { type: 'string', default: '10' },
+    embedded: { type: 'boolean', default: false },
+  },
 });
 const stageMs = Number(flags.seconds) * 1000;
 const root = resolve(import.meta.dirname, '..');
