@@ -23,6 +23,7 @@ export {
   type VendorBatches,
 } from './batches/jobs/vendor-batches.ts';
 export { vendorBatchesOf } from './batches/jobs/vendors.ts';
+export { avroLines, isAvro } from './batches/avro/avro-rows.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {

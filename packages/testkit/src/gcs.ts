@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { byteRange } from './byte-range.ts';
+import type { Beside } from './s3.ts';
+import { recordedRequest } from './upstream.ts';
 
 /** A bucket of Cloud Storage that lets in nobody without its token. */
 export interface TestGcs {
@@ -14,6 +16,8 @@ export interface TestGcs {
   readonly openUploads: number;
   /** Why requests were refused, oldest first. */
   readonly refusals: string[];
+  /** What stands at the same origin: asked first, of every request; undefined = it is the bucket's. */
+  serve(beside: Beside): void;
   /** Of the next chunk only this much is taken, and the rest has to come again. */
   takeNext(bytes: number): void;
   close(): Promise<void>;
@@ -38,6 +42,7 @@ export async function startGcs(): Promise<TestGcs> {
   const sessions = new Map<string, Session>();
   const refusals: string[] = [];
   let taken: number | undefined;
+  let beside: Beside = () => undefined;
 
   const described = (name: string) => ({
     kind: 'storage#object',
@@ -50,6 +55,8 @@ export async function startGcs(): Promise<TestGcs> {
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(incoming);
+    const other = beside(recordedRequest(incoming, body));
+    if (other !== undefined) return other.send(response, new AbortController().signal);
     const { method = '', headers } = incoming;
     const url = new URL(incoming.url ?? '/', origin);
     const json = (status: number, document: object, further = {}) => {
@@ -138,6 +145,9 @@ export async function startGcs(): Promise<TestGcs> {
     refusals,
     get openUploads() {
       return sessions.size;
+    },
+    serve(next) {
+      beside = next;
     },
     takeNext(bytes) {
       taken = bytes;

@@ -41,6 +41,7 @@ export {
 } from './redis.ts';
 export { compileCacheDir, temporaryFolder } from './run-folder.ts';
 export { startS3, type TestS3 } from './s3.ts';
+export { signatureFault } from './s3-signature.ts';
 export { startService } from './service.ts';
 export type { SpawnedServer } from './spawned-server.ts';
 export { startStack, type TestStack, type TestStackOptions } from './stack.ts';

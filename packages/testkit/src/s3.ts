@@ -5,6 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { byteRange } from './byte-range.ts';
 import { OpenUploads } from './s3-multipart.ts';
 import { signatureFault } from './s3-signature.ts';
+import { type RecordedRequest, recordedRequest } from './upstream.ts';
+import type { UpstreamReply } from './upstream-replies.ts';
 
 /** A bucket that lets in nobody without a right signature. */
 export interface TestS3 {
@@ -23,10 +25,14 @@ export interface TestS3 {
   /** Why requests were refused, oldest first. */
   readonly refusals: string[];
   readonly requests: number;
+  /** What stands at the same origin: asked first, of every request; undefined = it is the bucket's. */
+  serve(beside: Beside): void;
   /** Answers everything with this status from now on; undefined = as it should. */
   fail(status: number | 'hang' | 'redirect' | undefined): void;
   close(): Promise<void>;
 }
+
+export type Beside = (request: RecordedRequest) => UpstreamReply | undefined;
 
 export async function startS3(): Promise<TestS3> {
   const bucket = 'sluice-logs';
@@ -38,10 +44,13 @@ export async function startS3(): Promise<TestS3> {
   let failure: number | 'hang' | 'redirect' | undefined;
   let requests = 0;
   const uploads = new OpenUploads();
+  let beside: Beside = () => undefined;
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     requests++;
     const body = await buffer(incoming);
+    const other = beside(recordedRequest(incoming, body));
+    if (other !== undefined) return other.send(response, new AbortController().signal);
     const refuse = (status: number, code: string) => {
       refusals.push(code);
       response.writeHead(status, { 'content-type': 'application/xml' });
@@ -149,6 +158,9 @@ export async function startS3(): Promise<TestS3> {
     },
     get requests() {
       return requests;
+    },
+    serve(next) {
+      beside = next;
     },
     fail(next) {
       failure = next;

@@ -46,15 +46,7 @@ export async function startUpstream(handler: UpstreamHandler = json(200, {})): P
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
-    const recorded: RecordedRequest = {
-      method: incoming.method ?? '',
-      path: incoming.url ?? '',
-      headers: incoming.headers,
-      rawHeaders: incoming.rawHeaders,
-      body: Buffer.alloc(0),
-      json: () => JSON.parse(recorded.body.toString('utf8')),
-      aborted: false,
-    };
+    const recorded = recordedRequest(incoming, Buffer.alloc(0));
     response.once('close', () => {
       recorded.aborted = !response.writableFinished;
       gone.abort();
@@ -98,4 +90,17 @@ export async function startUpstream(handler: UpstreamHandler = json(200, {})): P
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+export function recordedRequest(incoming: IncomingMessage, body: Buffer): RecordedRequest {
+  const recorded: RecordedRequest = {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    headers: incoming.headers,
+    rawHeaders: incoming.rawHeaders,
+    body,
+    json: () => JSON.parse(recorded.body.toString('utf8')),
+    aborted: false,
+  };
+  return recorded;
 }

@@ -67,7 +67,10 @@ export function anthropicVendor() {
 }
 
 /** Fireworks' datasets: made, filled at an address that is signed for its length, or in one request, and told so. */
-export function fireworksVendor(signedAt: () => string) {
+export function fireworksVendor(
+  signedAt: () => string,
+  beside: (request: RecordedRequest, has: (dataset: string) => boolean) => UpstreamReply | undefined = () => undefined,
+) {
   const sets = new Map<string, { content: Buffer | undefined; state: string; name: string }>();
   const refuse = (status: number, message: string) => json(status, { code: 3, message });
   return (request: RecordedRequest): UpstreamReply => {
@@ -85,6 +88,8 @@ export function fireworksVendor(signedAt: () => string) {
       return bytes(200, Buffer.alloc(0));
     }
     if (headers.authorization !== 'Bearer fw-key') return refuse(401, 'unauthenticated');
+    const other = beside(request, (dataset) => sets.get(dataset)?.state === 'READY');
+    if (other !== undefined) return other;
     const [, id = '', verb = ''] =
       /^\/v1\/accounts\/acme\/datasets(?:\/([^/:?]+))?(?::(\w+))?(?:\?.*)?$/.exec(path) ?? [];
     const told = (of: string) => {

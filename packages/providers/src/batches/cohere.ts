@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sluice/contracts';
 import { invalidField } from '../json/invalid-field.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { findTranslation } from '../translation/find-translation.ts';
@@ -19,18 +20,8 @@ export const cohereRows: RowDialect = {
   read(row) {
     const customId = stringOf(row.custom_id);
     if (customId === undefined) return undefined;
-    const vector = arrayOf(row.embedding);
-    const byType = objectOf(row.embeddings);
     const texts = [stringOf(row.text) ?? ''];
-    const embeddings =
-      vector !== undefined
-        ? { float: [vector] }
-        : Object.fromEntries(
-            Object.entries(byType ?? {}).map(([type, one]) => [
-              type,
-              Array.isArray(one) && Array.isArray(one[0]) ? one : [one],
-            ]),
-          );
+    const embeddings = vectorsOf(row);
     if (Object.keys(embeddings).length === 0)
       return {
         customId,
@@ -49,3 +40,13 @@ export const cohereRows: RowDialect = {
   },
   endpointOf: () => 'embed',
 };
+
+/** By their types, each a list of one vector: results are Avro, in which each type has a place, if only for nothing. */
+function vectorsOf({ embedding, embeddings }: JsonObject): JsonObject {
+  const byType = objectOf(embeddings) ?? { float: arrayOf(embedding) ?? arrayOf(embeddings) ?? null };
+  return Object.fromEntries(
+    Object.entries(byType)
+      .filter(([, one]) => one !== null && arrayOf(one)?.length !== 0)
+      .map(([type, one]) => [type, Array.isArray(one) && Array.isArray(one[0]) ? one : [one]]),
+  );
+}

@@ -223,12 +223,12 @@ export const cohereFiles: VendorFiles = {
     return cohereFile(await cohereDataset(id, use));
   },
   async content(id, use): Promise<FileRequest> {
-    const parts = arrayOf((await cohereDataset(id, use)).dataset_parts) ?? [];
-    if (parts.length !== 1)
+    const [url, ...others] = addressesOfDataset(await cohereDataset(id, use));
+    if (url === undefined || others.length > 0)
       throw new GatewayError('provider.endpoint_unsupported', {
-        message: `The dataset has ${parts.length} parts, each of them a file of its own: their addresses are in the dataset (GET /v1/proxy/v1/datasets/${one(id)}).`,
+        message: `The dataset has ${url === undefined ? 0 : others.length + 1} parts, each of them a file of its own: their addresses are in the dataset (GET /v1/proxy/v1/datasets/${one(id)}); the rows of a batch are its output (GET /v1/batches/{id}/output).`,
       });
-    return { method: 'GET', url: addressOf(objectOf(parts[0])?.url) };
+    return { method: 'GET', url };
   },
   list: (query, use) =>
     pageAfter(query, async (limit, { offset }) => {
@@ -248,6 +248,15 @@ export const cohereFiles: VendorFiles = {
 async function cohereDataset(id: string, use: FilesUse): Promise<JsonObject> {
   const url = `${use.base}/v1/datasets/${one(id)}`;
   return objectOf(documentOf(await use.ask({ method: 'GET', url })).dataset) ?? {};
+}
+
+/** Where the parts of one lie, in their order. @throws GatewayError where it does not say so */
+export function addressesOfDataset({ dataset_parts: parts }: JsonObject): string[] {
+  const index = (part: JsonObject | undefined) => Number(part?.index ?? 0);
+  return (arrayOf(parts) ?? [])
+    .map(objectOf)
+    .toSorted((part, other) => index(part) - index(other))
+    .map((part) => addressOf(part?.url));
 }
 
 const cohereStates: Readonly<Record<string, 'processed' | 'error'>> = {

@@ -13,7 +13,7 @@ import {
 import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
 import type { BodyReply } from '../exchange/reply.ts';
 import type { AskVendor, MadeReply, VendorAnswer } from '../exchange/vendor-work.ts';
-import { linesOf } from '../http/lines-of.ts';
+import { rowLines } from '../http/row-lines.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
 import { type AskingBatches, rowBytesMax } from './asking-batches.ts';
@@ -43,7 +43,7 @@ export async function outputOf(
       message: `The batch is ${String(batch.status)}: its output is there when it has ended.`,
       headers: { 'retry-after': '5' },
     });
-  const places = batches.output(batch, use);
+  const places = await batches.output(batch, use);
   const [first, ...rest] = places;
   const opened = first && (await openPlace(first, asking, askVendor, signal));
   const bill = await rules.batchBills?.open(visit, {
@@ -102,7 +102,7 @@ async function* rowsOf({
 }: Rows): AsyncGenerator<Buffer, void> {
   let answer = opened;
   for (let at = 0; answer !== undefined; at++) {
-    for await (const line of linesOf(answer.pieces(), rowBytesMax)) {
+    for await (const line of rowLines(answer.pieces(), rowBytesMax)) {
       const row = reader(line);
       if (row === undefined) continue;
       await bill?.hear(row);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
+import { addressesOfDataset } from '../../files/dataset-files.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
-import { openAiBatches } from './openai.ts';
 import {
   type BatchStatus,
   type BatchUse,
@@ -28,7 +28,6 @@ const idPattern = /^[A-Za-z0-9_-]{1,80}$/;
 
 /** Embed jobs over a dataset: https://docs.cohere.com/reference/create-embed-job, November 2026 */
 export const cohereBatches: VendorBatches = {
-  ...openAiBatches,
   async create(asked, use) {
     const { model: _model, ...options } = asked.options;
     needed(
@@ -66,6 +65,15 @@ export const cohereBatches: VendorBatches = {
     const from = after === null ? 0 : found.findIndex(({ id }) => id === after) + 1;
     const rest = after !== null && from === 0 ? [] : found.slice(from);
     return batchPage(rest.slice(0, size), rest.length > size);
+  },
+  async output({ output_file_id: id }, use) {
+    if (typeof id !== 'string') return [];
+    const url = `${use.base}/v1/datasets/${encodeURIComponent(id)}`;
+    const { dataset } = documentOf(await use.ask(jsonRequest('GET', url)));
+    return addressesOfDataset(objectOf(dataset) ?? {}).map((address) => ({
+      kind: 'request',
+      request: jsonRequest('GET', address),
+    }));
   },
 };
 

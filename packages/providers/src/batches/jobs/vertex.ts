@@ -4,7 +4,7 @@ import { locationPath, vertexModel } from '../../adapters/vertex-ai/address.ts';
 import type { CallFacts } from '../../contract.ts';
 import { objectId, placeOf } from '../../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
-import { openAiBatches } from './openai.ts';
+import { filesOfResults } from './openai.ts';
 import {
   type AskedBatch,
   type BatchStatus,
@@ -72,8 +72,8 @@ export const vertexBatches: VendorBatches = {
     return batchPage(found.slice(0, size), found.length > size || token !== undefined);
   },
   output(batch, use) {
-    const [files] = openAiBatches.output(batch, use);
-    if (files?.kind !== 'file') return [];
+    const [files] = filesOfResults(batch);
+    if (files === undefined) return [];
     // Gemini's rows are under the one name, those of other publishers under the other.
     return [{ ...files, orElse: [files.id.replace(/predictions\.jsonl$/, '000000000000.jsonl')] }];
   },
