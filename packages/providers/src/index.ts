@@ -6,6 +6,7 @@
 export { baseUrlOf, pathOf } from './address.ts';
 export { assembleStream } from './assemble/assemble-stream.ts';
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
+export { avroLines, isAvro } from './batches/avro/avro-rows.ts';
 export {
   type BatchRowMapper,
   type BatchRowReader,
@@ -23,7 +24,6 @@ export {
   type VendorBatches,
 } from './batches/jobs/vendor-batches.ts';
 export { vendorBatchesOf } from './batches/jobs/vendors.ts';
-export { avroLines, isAvro } from './batches/avro/avro-rows.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {

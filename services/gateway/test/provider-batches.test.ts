@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, line, linesIn, question } from './batch-lines.ts';
 import { errorOf, type Scenario, startScenario } from './scenario.ts';
 import { anthropicBatchVendor, openAiVendor } from './vendor-batches.ts';
+import { describeVendorJobs } from './vendor-jobs.ts';
 
 /** Batches that providers run, in one face, and billed once (rows B1 and B3 of the acceptance matrix). */
 
@@ -401,3 +402,5 @@ describe('a batch at Anthropic', () => {
     expect(claude.requests.slice(seen).every(({ aborted }) => aborted)).toBe(true);
   });
 });
+
+describeVendorJobs(() => s);

@@ -69,7 +69,10 @@ export function anthropicVendor() {
 /** Fireworks' datasets: made, filled at an address that is signed for its length, or in one request, and told so. */
 export function fireworksVendor(
   signedAt: () => string,
-  beside: (request: RecordedRequest, has: (dataset: string) => boolean) => UpstreamReply | undefined = () => undefined,
+  beside: (
+    request: RecordedRequest,
+    has: (dataset: string) => boolean,
+  ) => UpstreamReply | undefined = () => undefined,
 ) {
   const sets = new Map<string, { content: Buffer | undefined; state: string; name: string }>();
   const refuse = (status: number, message: string) => json(status, { code: 3, message });

@@ -43,7 +43,9 @@ export const cohereRows: RowDialect = {
 
 /** By their types, each a list of one vector: results are Avro, in which each type has a place, if only for nothing. */
 function vectorsOf({ embedding, embeddings }: JsonObject): JsonObject {
-  const byType = objectOf(embeddings) ?? { float: arrayOf(embedding) ?? arrayOf(embeddings) ?? null };
+  const byType = objectOf(embeddings) ?? {
+    float: arrayOf(embedding) ?? arrayOf(embeddings) ?? null,
+  };
   return Object.fromEntries(
     Object.entries(byType)
       .filter(([, one]) => one !== null && arrayOf(one)?.length !== 0)

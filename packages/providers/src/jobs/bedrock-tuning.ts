@@ -44,7 +44,9 @@ export const bedrockTuning: VendorJobs = {
       const asked = known({
         baseModelIdentifier: facts.model,
         customModelName: suffix,
-        jobName: stringOf(options.job_name) ?? `${suffix}-${name}`.slice(0, 63),
+        // Names of models may have underscores in them, and those of jobs may not.
+        jobName:
+          stringOf(options.job_name) ?? `${suffix.replaceAll('_', '-')}-${name}`.slice(0, 63),
         roleArn: required(options, 'role_arn'),
         customizationType: stringOf(options.customization_type) ?? 'FINE_TUNING',
         hyperParameters: hyperparametersFor(body),

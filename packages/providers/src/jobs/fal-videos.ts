@@ -1,7 +1,8 @@
 /** Videos of fal, whose models have parameters of their own, by its queue. https://docs.fal.ai/model-apis/model-endpoints/queue, November 2026 */
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject, JsonValue } from '../contract.ts';
-import { objectOf, stringOf } from '../json/json-access.ts';
+import { VendorRefusal } from '../files/vendor-files.ts';
+import { arrayOf, objectOf, parseJson, stringOf } from '../json/json-access.ts';
 import {
   contentAt,
   type JobUse,
@@ -61,25 +62,18 @@ export const falVideos: VendorJobs = {
     async getVideo({ id }, use) {
       const { model, seconds, size, createdAt } = read(id);
       const { status, error } = await use.ask({ method: 'GET', path: `${requestOf(id)}/status` });
-      const isDone = status === 'COMPLETED';
-      const failure = stringOf(error);
-      const told = isDone && failure === undefined ? await lengthOf(id, use) : undefined;
+      const came = status === 'COMPLETED' ? await resultOf(id, stringOf(error), use) : undefined;
       return {
         document: videoDocument({
           id,
           model,
-          status:
-            failure !== undefined
-              ? 'failed'
-              : isDone
-                ? 'completed'
-                : status === 'IN_PROGRESS'
-                  ? 'in_progress'
-                  : 'queued',
+          status: came?.status ?? (status === 'IN_PROGRESS' ? 'in_progress' : 'queued'),
           createdAt,
-          seconds: told ?? seconds,
+          // A caller who asked for no length is charged for the one there is.
+          seconds: seconds ?? came?.seconds,
           size,
-          error: failure === undefined ? undefined : { code: 'failed', message: failure },
+          error:
+            came?.failure === undefined ? undefined : { code: 'failed', message: came.failure },
         }),
       };
     },
@@ -126,10 +120,22 @@ async function videoOf(id: string, { ask }: JobUse): Promise<JsonObject | undefi
   return objectOf((await ask({ method: 'GET', path: requestOf(id) })).video);
 }
 
-/** Where the result says it: a caller who asked for no length is charged for the one there is. */
-async function lengthOf(id: string, use: JobUse): Promise<number | undefined> {
-  const { seconds } = read(id);
-  if (seconds !== undefined) return seconds;
-  const duration = Number((await videoOf(id, use))?.duration);
-  return duration > 0 ? duration : undefined;
+interface CameTo {
+  readonly status: 'completed' | 'failed';
+  readonly failure?: string;
+  readonly seconds?: number | undefined;
+}
+
+/** What is over may have failed: then it says so itself, or a refusal stands where its result would be. */
+async function resultOf(id: string, failure: string | undefined, use: JobUse): Promise<CameTo> {
+  if (failure !== undefined) return { status: 'failed', failure };
+  try {
+    const duration = Number((await videoOf(id, use))?.duration);
+    return { status: 'completed', seconds: duration > 0 ? duration : undefined };
+  } catch (error) {
+    if (!(error instanceof VendorRefusal) || ![400, 422].includes(error.status)) throw error;
+    const { detail } = objectOf(parseJson(error.bytes.toString('utf8'))) ?? {};
+    const told = stringOf(detail) ?? stringOf(objectOf(arrayOf(detail)?.[0])?.msg);
+    return { status: 'failed', failure: told ?? 'No video was made.' };
+  }
 }

@@ -86,7 +86,10 @@ function accountOf({ setting }: CallFacts): string {
 
 const states: Readonly<Record<string, TuningStatus>> = {
   CANCELLED: 'cancelled',
+  // Nothing leads back from these.
+  CANCELLING: 'cancelled',
   DELETING: 'cancelled',
+  DELETING_CLEANING_UP: 'cancelled',
   COMPLETED: 'succeeded',
   EARLY_STOPPED: 'succeeded',
   FAILED: 'failed',

@@ -16,7 +16,7 @@ export const togetherVideos: VendorJobs = {
         prompt: required(body, 'prompt'),
         seconds: seconds === undefined ? undefined : String(seconds),
         ...sizeIn(body),
-        frame_images: image === undefined ? undefined : [{ input_image: image }],
+        ...(image !== undefined && { media: { frame_images: [{ input_image: image }] } }),
       });
       return { document: presented(await ask({ method: 'POST', path: '/videos', json })) };
     },

@@ -384,6 +384,7 @@ const cases: [string, Asked, ...JsonObject[]][] = [
     'fal-done',
     { of: 'videos', provider: 'fal-ai', operation: 'getVideo', id: falId },
     { status: 'COMPLETED' },
+    { video: { url: 'https://v3.fal.media/files/a.mp4' } },
   ],
   [
     'fal-content',

@@ -2,8 +2,9 @@
  * Tuning jobs of Vertex AI.
  * https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.tuningJobs, November 2026
  */
+import { GatewayError } from '@sluice/errors';
 import { locationPath } from '../adapters/vertex-ai/address.ts';
-import type { CallFacts, JsonObject } from '../contract.ts';
+import type { CallFacts, JsonObject, JsonValue } from '../contract.ts';
 import { objectId, placeOf } from '../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import {
@@ -44,7 +45,7 @@ export const vertexTuning: VendorJobs = {
             hyperParameters: known({
               epochCount: chosen(asked, 'n_epochs'),
               learningRateMultiplier: chosen(asked, 'learning_rate_multiplier'),
-              adapterSize: typeof adapter === 'number' ? adapterSizes[adapter] : adapter,
+              adapterSize: adapterSizeOf(adapter),
             }),
           }),
         }),
@@ -89,6 +90,17 @@ const adapterSizes: Readonly<Record<number, string>> = {
   16: 'ADAPTER_SIZE_SIXTEEN',
   32: 'ADAPTER_SIZE_THIRTY_TWO',
 };
+
+/** @throws GatewayError `request.invalid_field` */
+function adapterSizeOf(asked: JsonValue | undefined): JsonValue | undefined {
+  if (asked === undefined || asked === null) return undefined;
+  const named = adapterSizes[Number(asked)] ?? asked;
+  if (Object.values(adapterSizes).includes(String(named))) return named;
+  throw new GatewayError('request.invalid_field', {
+    field: 'body.adapter_size',
+    message: `body.adapter_size must be one of ${Object.keys(adapterSizes).join(', ')}.`,
+  });
+}
 
 function uriOf(file: string, facts: CallFacts): string {
   return placeWithin('gs', 'vertex-storage-bucket-name', facts, file, 'body.training_file');

@@ -61,7 +61,8 @@ export const vertexVideos: VendorJobs = {
             // What is paid for is said once.
             durationSeconds: seconds,
             aspectRatio: size.width >= size.height ? '16:9' : '9:16',
-            resolution: resolutionOf(size),
+            // Those of the second generation have one, and refuse to hear of it.
+            ...(!facts.model.includes('veo-2') && { resolution: resolutionOf(size) }),
             sampleCount: 1,
           },
         },

@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import type { JsonObject } from '../contract.ts';
+import type { JsonObject, JsonValue } from '../contract.ts';
 import { known } from './vendor-jobs.ts';
 
 /** What callers know a video by. */
@@ -64,17 +64,23 @@ export function secondsIn({ seconds }: JsonObject): number | undefined {
   });
 }
 
-/** What the body has beside what OpenAI's videos have: the vendor's own parameters. */
+/**
+ * What the body has beside what OpenAI's videos have: the vendor's own parameters.
+ * Forms, which OpenAI's clients send, have texts alone: numbers and the like are read out of them.
+ */
 export function ownParameters(body: JsonObject): JsonObject {
-  const {
-    model: _model,
-    prompt: _prompt,
-    seconds: _seconds,
-    size: _size,
-    input_reference: _reference,
-    ...own
-  } = body;
-  return own;
+  const { model: _model, prompt: _prompt, seconds: _seconds, size: _size, ...own } = body;
+  return Object.fromEntries(
+    Object.entries(own)
+      .filter(([name]) => !/^input_reference(?:\[|$)/.test(name))
+      .map(([name, value]) => [name, /prompt|text/.test(name) ? value : typed(value)]),
+  );
+}
+
+function typed(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !/^(?:true|false|-?\d{1,15}(?:\.\d{1,15})?)$/.test(value))
+    return value;
+  return value === 'true' || value === 'false' ? value === 'true' : Number(value);
 }
 
 /** A picture to begin with, by its address. A file of a form is not taken. @throws GatewayError `request.invalid_field` */

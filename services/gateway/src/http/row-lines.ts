@@ -26,7 +26,9 @@ export async function* rowLines(
     }
   }
   try {
-    yield* isAvro(start) === true ? avroLines(all(), { blockBytesMax: bytesMax }) : linesOf(all(), bytesMax);
+    yield* isAvro(start) === true
+      ? avroLines(all(), { blockBytesMax: bytesMax })
+      : linesOf(all(), bytesMax);
   } finally {
     await pieces.return?.();
   }

@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { jobs } from '@sluice/proto-stubs';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
+import { asksForPart, type ByteRange, byteRange } from '../http/byte-range.ts';
 import { type FormTexts, readUploadForm } from '../http/upload-form.ts';
 import { presentFile, presentPage } from './present.ts';
 import { faultOf, type StoredRegister } from './register.ts';
@@ -183,13 +184,11 @@ export async function readFile(
   owner: StoredOwner,
   register: StoredRegister,
 ): Promise<Reply> {
-  const asked = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.range ?? '');
-  if (asked === null || (asked[1] === '' && asked[2] === ''))
-    return readFiles([id], undefined, owner, register, signal);
+  if (!asksForPart(headers.range)) return readFiles([id], undefined, owner, register, signal);
   const { workspaceId } = owner;
   const { file } = await register.ask(register.files.getFile, { workspaceId, id });
   if (file === undefined) throw new GatewayError('file.not_found');
-  const range = byteRange(asked[1] ?? '', asked[2] ?? '', Number(file.bytes));
+  const range = byteRange(headers.range, Number(file.bytes));
   if (range === undefined)
     return {
       kind: 'body',
@@ -198,18 +197,6 @@ export async function readFile(
       body: Buffer.alloc(0),
     };
   return readFiles([id], undefined, owner, register, signal, range);
-}
-
-export interface ByteRange {
-  readonly offset: number;
-  readonly length: number;
-}
-
-/** https://www.rfc-editor.org/rfc/rfc9110#name-byte-ranges; undefined = there is nothing of it. */
-export function byteRange(first: string, last: string, bytes: number): ByteRange | undefined {
-  const offset = first === '' ? Math.max(0, bytes - Number(last)) : Number(first);
-  const end = first === '' || last === '' ? bytes : Math.min(bytes, Number(last) + 1);
-  return offset < end ? { offset, length: end - offset } : undefined;
 }
 
 /** Contents one after the other, byte for byte, as they come from the data service. */

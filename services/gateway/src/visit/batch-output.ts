@@ -13,8 +13,8 @@ import {
 import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
 import type { BodyReply } from '../exchange/reply.ts';
 import type { AskVendor, MadeReply, VendorAnswer } from '../exchange/vendor-work.ts';
-import { rowLines } from '../http/row-lines.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
+import { rowLines } from '../http/row-lines.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
 import { type AskingBatches, rowBytesMax } from './asking-batches.ts';
 import type { BatchBill } from './batch-bills.ts';
@@ -45,7 +45,8 @@ export async function outputOf(
     });
   const places = await batches.output(batch, use);
   const [first, ...rest] = places;
-  const opened = first && (await openPlace(first, asking, askVendor, signal));
+  const open = (place: OutputPlace) => openPlace(place, asking, askVendor, signal);
+  const opened = first && (await open(first));
   const bill = await rules.batchBills?.open(visit, {
     id,
     createdAtMs: typeof batch.created_at === 'number' ? batch.created_at * 1000 : 0,
@@ -61,7 +62,6 @@ export async function outputOf(
       operation === 'results' ? '/v1/messages' : (query.get('endpoint') ?? endpointOf(batch)),
     ...(typeof batch.model === 'string' ? { model: batch.model } : {}),
   });
-  const open = (place: OutputPlace) => openPlace(place, asking, askVendor, signal);
   return {
     kind: 'made',
     headers: {
@@ -85,7 +85,7 @@ function endpointOf({ endpoint, model }: JsonObject): string {
 interface Rows {
   readonly opened: VendorAnswer | undefined;
   readonly rest: readonly OutputPlace[];
-  readonly open: (place: OutputPlace) => Promise<VendorAnswer>;
+  readonly open: (place: OutputPlace) => Promise<VendorAnswer | undefined>;
   readonly reader: (line: Uint8Array) => UnifiedRow | undefined;
   readonly bill: BatchBill | undefined;
   /** Lines go on as they came. */
@@ -128,16 +128,18 @@ async function openPlace(
   asking: AskingBatches,
   askVendor: AskVendor,
   signal: AbortSignal,
-): Promise<VendorAnswer> {
+): Promise<VendorAnswer | undefined> {
   if (place.kind === 'request') return openRequest(place.request, asking, askVendor, signal);
-  for (const id of [place.id, ...(place.orElse ?? [])].slice(0, -1)) {
+  const ids = [place.id, ...(place.orElse ?? [])];
+  for (const id of ids) {
     try {
       return await openFile(id, asking, askVendor, signal);
     } catch (error) {
-      if (!(error instanceof VendorRefusal) || error.status !== 404) throw error;
+      const isAbsent = error instanceof VendorRefusal && error.status === 404;
+      if (!isAbsent || (id === ids.at(-1) && place.mayBeAbsent !== true)) throw error;
     }
   }
-  return openFile(place.orElse?.at(-1) ?? place.id, asking, askVendor, signal);
+  return undefined;
 }
 
 /** A file of the same provider's, wherever it keeps files. */

@@ -18,8 +18,10 @@ import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
+import type { BodyReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import type { AskVendor, VendorWork } from '../exchange/vendor-work.ts';
+import { asksForPart, byteRange } from '../http/byte-range.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
 import {
   contentOf,
@@ -139,10 +141,26 @@ function told(
 ): ReturnType<VendorWork> {
   if ('content' in answer) return contentOf(answer.content, sending, askVendor, signal);
   if ('document' in answer) return Promise.resolve(jsonReply(answer.document));
-  return Promise.resolve({
+  return Promise.resolve(partOf(answer, sending.exchange.arrival.headers.range));
+}
+
+/** Bytes that lay in an answer, or the part of them that is asked for. */
+function partOf(
+  { bytes, contentType }: { readonly bytes: Buffer; readonly contentType: string },
+  asked: string | undefined,
+): BodyReply {
+  const whole = {
+    'content-type': contentType,
+    'cache-control': 'private, no-store',
+    'accept-ranges': 'bytes',
+  };
+  if (!asksForPart(asked)) return { kind: 'body', status: 200, headers: whole, body: bytes };
+  const range = byteRange(asked, bytes.length);
+  const told = range && `${range.offset}-${range.offset + range.length - 1}`;
+  return {
     kind: 'body',
-    status: 200,
-    headers: { 'content-type': answer.contentType, 'cache-control': 'private, no-store' },
-    body: answer.bytes,
-  });
+    status: range === undefined ? 416 : 206,
+    headers: { ...whole, 'content-range': `bytes ${told ?? '*'}/${bytes.length}` },
+    body: range ? bytes.subarray(range.offset, range.offset + range.length) : Buffer.alloc(0),
+  };
 }

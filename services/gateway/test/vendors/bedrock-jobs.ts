@@ -2,7 +2,13 @@
  * Batches and fine-tunes of Bedrock beside a bucket, as AWS judges them: names, patterns and members by
  * https://docs.aws.amazon.com/bedrock/latest/APIReference and the schemas of @aws-sdk/client-bedrock 3.1164.
  */
-import { json, type RecordedRequest, refuseConverse, signatureFault, type TestS3 } from '@sluice/testkit';
+import {
+  json,
+  type RecordedRequest,
+  refuseConverse,
+  signatureFault,
+  type TestS3,
+} from '@sluice/testkit';
 import { z } from 'zod';
 import { Refused, readBody, readQuery, refusing, type VendorPart } from './strict.ts';
 
@@ -232,7 +238,11 @@ function answered(
   });
   if (modelInvocationType === 'InvokeModel')
     return typeof modelInput.inputText === 'string'
-      ? { recordId, modelInput, modelOutput: { embedding: [0.5, -0.25], inputTextTokenCount: 1000 } }
+      ? {
+          recordId,
+          modelInput,
+          modelOutput: { embedding: [0.5, -0.25], inputTextTokenCount: 1000 },
+        }
       : refused('inputText is required');
   const fault = refuseConverse(modelId, modelInput);
   if (fault !== undefined) return refused(JSON.stringify(fault.body));

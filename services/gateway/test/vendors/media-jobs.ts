@@ -22,7 +22,10 @@ const veoOfFal = z.strictObject({
 
 /** One model, `fal-ai/veo3/fast`, in one queue. A prompt with `unfit` in it fails. */
 export function falVendor(apiKey: string, contentAt: () => string) {
-  const requests = new Map<string, { looks: number; body: z.infer<typeof veoOfFal>; gone?: true }>();
+  const requests = new Map<
+    string,
+    { looks: number; body: z.infer<typeof veoOfFal>; gone?: true }
+  >();
   const refusals: string[] = [];
   const refuse = (detail: string, status = 422) => new Refused(status, { detail });
   const part: VendorPart = (request) => {
@@ -67,7 +70,13 @@ export function falVendor(apiKey: string, contentAt: () => string) {
     // What failed has an error in the place of a result.
     if (asked.body.prompt.includes('unfit'))
       return json(422, {
-        detail: [{ loc: ['body', 'prompt'], msg: 'The prompt is unfit.', type: 'content_policy_violation' }],
+        detail: [
+          {
+            loc: ['body', 'prompt'],
+            msg: 'The prompt is unfit.',
+            type: 'content_policy_violation',
+          },
+        ],
       });
     return json(200, { video: { url: `${contentAt()}/fal/${id}.mp4`, content_type: 'video/mp4' } });
   };
@@ -107,7 +116,9 @@ export function togetherVendor(apiKey: string, contentAt: () => string) {
   const videos = new Map<string, Record<string, unknown>>();
   const refusals: string[] = [];
   const refuse = (message: string, status = 400) =>
-    new Refused(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
+    new Refused(status, {
+      error: { message, type: 'invalid_request_error', param: null, code: null },
+    });
   const part: VendorPart = (request) => {
     const { method, path, headers } = request;
     if (headers.authorization !== `Bearer ${apiKey}`) throw refuse('Invalid API key', 401);
@@ -147,7 +158,10 @@ export function togetherVendor(apiKey: string, contentAt: () => string) {
 
 const tuningOfFireworks = z.strictObject({
   dataset: z.string().regex(/^accounts\/[\w-]+\/datasets\/[\w-]+$/),
-  evaluationDataset: z.string().regex(/^accounts\/[\w-]+\/datasets\/[\w-]+$/).optional(),
+  evaluationDataset: z
+    .string()
+    .regex(/^accounts\/[\w-]+\/datasets\/[\w-]+$/)
+    .optional(),
   displayName: z.string().max(64).optional(),
   baseModel: z.string().regex(/^accounts\/[\w-]+\/models\/[\w.-]+$/),
   outputModel: z
@@ -166,7 +180,8 @@ const tuningOfFireworks = z.strictObject({
 export function fireworksJobs(apiKey: string, has: (dataset: string) => boolean) {
   const jobs = new Map<string, Record<string, unknown>>();
   const refusals: string[] = [];
-  const refuse = (message: string, status = 400, code = 3) => new Refused(status, { code, message });
+  const refuse = (message: string, status = 400, code = 3) =>
+    new Refused(status, { code, message });
   const part: VendorPart = (request) => {
     const { method, path, headers } = request;
     const [, id, query] =
@@ -227,23 +242,18 @@ const embedJob = z.strictObject({
 interface Dataset {
   readonly id: string;
   readonly type: string;
-  readonly rows: readonly Record<string, unknown>[];
   readonly at: string;
   looks: number;
 }
 
 /**
- * Datasets and embed jobs. Results are Avro, in two parts, at addresses that are signed.
- * @param encode rows of results as a file of Avro
+ * Datasets and embed jobs. Results are files of Avro at addresses that are signed.
+ * @param results a job's, in the order of its parts, which the vendor tells in another
  */
-export function cohereJobs(
-  apiKey: string,
-  contentAt: () => string,
-  encode: (rows: readonly Record<string, unknown>[], types: readonly string[]) => Buffer,
-) {
+export function cohereJobs(apiKey: string, contentAt: () => string, results: readonly Buffer[]) {
   const sets = new Map<string, Dataset>();
   const files = new Map<string, Buffer>();
-  const jobs = new Map<string, Record<string, unknown> & { looks: number; types: readonly string[] }>();
+  const jobs = new Map<string, Record<string, unknown> & { looks: number }>();
   const refusals: string[] = [];
   const refuse = (message: string, status = 400) => new Refused(status, { id: 'r', message });
   const part: VendorPart = (request) => {
@@ -252,7 +262,7 @@ export function cohereJobs(
     const url = new URL(path, 'http://cohere');
     const [, version, root = '', id = '', verb = ''] = url.pathname.split('/');
     if (version !== 'v1') throw refuse(`no route ${path}`, 404);
-    if (root === 'datasets') return ofDatasets(request, url, id);
+    if (root === 'datasets') return ofDatasets(request, id);
     if (root !== 'embed-jobs') throw refuse(`no route ${path}`, 404);
     if (method === 'POST' && id === '') {
       const asked = readBody(request, embedJob, refuse);
@@ -269,12 +279,12 @@ export function cohereJobs(
         truncate: asked.truncate ?? 'END',
         name: asked.name,
         looks: 0,
-        types: asked.embedding_types ?? [],
       });
       return json(200, { job_id: made, meta: { api_version: { version: '1' } } });
     }
-    const told = ({ looks: _looks, types: _types, ...job }: Record<string, unknown>) => job;
-    if (method === 'GET' && id === '') return json(200, { embed_jobs: [...jobs.values()].map(told) });
+    const told = ({ looks: _looks, ...job }: Record<string, unknown>) => job;
+    if (method === 'GET' && id === '')
+      return json(200, { embed_jobs: [...jobs.values()].map(told) });
     const job = jobs.get(id);
     if (job === undefined) throw refuse(`embed job ${id} not found`, 404);
     if (method === 'POST' && verb === 'cancel') {
@@ -287,27 +297,31 @@ export function cohereJobs(
     if (job.status === 'cancelling') job.status = 'cancelled';
     else if (job.status === 'processing' && ++job.looks >= 2) {
       job.status = 'complete';
-      job.output_dataset_id = outputOf(sets.get(String(job.input_dataset_id)), job.types);
+      job.output_dataset_id = outputOf();
     }
     return json(200, told(job));
   };
 
-  function outputOf(input: Dataset | undefined, types: readonly string[]): string {
+  function outputOf(): string {
     const id = `ds-${sets.size + 1}`;
-    const rows = (input?.rows ?? []).map((row, at) => ({ ...row, vector: [at + 0.5, -0.25] }));
-    sets.set(id, { id, type: 'embed-result', rows, at: nowText(), looks: 1 });
-    const middle = Math.ceil(rows.length / 2);
-    files.set(`/co/${id}/0.avro`, encode(rows.slice(0, middle), types));
-    files.set(`/co/${id}/1.avro`, encode(rows.slice(middle), types));
+    sets.set(id, { id, type: 'embed-result', at: nowText(), looks: 1 });
+    for (const [index, content] of results.entries()) files.set(`/co/${id}/${index}.avro`, content);
     return id;
   }
 
-  function ofDatasets(request: RecordedRequest, url: URL, id: string): UpstreamReply {
+  function ofDatasets(request: RecordedRequest, id: string): UpstreamReply {
     const { method } = request;
     if (method === 'POST') {
       const query = readQuery(
         request.path,
-        ['name', 'type', 'keep_fields', 'optional_fields', 'keep_original_file', 'skip_malformed_input'],
+        [
+          'name',
+          'type',
+          'keep_fields',
+          'optional_fields',
+          'keep_original_file',
+          'skip_malformed_input',
+        ],
         refuse,
       );
       if (query.get('type') !== 'embed-input') throw refuse('type');
@@ -324,7 +338,7 @@ export function cohereJobs(
         for (const name of kept)
           if (typeof row[name] !== 'string') throw refuse(`schema validation failed: ${name}`);
       const made = `ds-${sets.size + 1}`;
-      sets.set(made, { id: made, type: 'embed-input', rows, at: nowText(), looks: 0 });
+      sets.set(made, { id: made, type: 'embed-input', at: nowText(), looks: 0 });
       return json(200, { id: made });
     }
     const set = sets.get(id);
@@ -343,7 +357,7 @@ export function cohereJobs(
         validation_status: 'validated',
         created_at: set.at,
         updated_at: set.at,
-        dataset_parts: (isResult ? [0, 1] : [0]).map((index) => ({
+        dataset_parts: (isResult ? [...results.keys()].toReversed() : [0]).map((index) => ({
           id: `part-${index}`,
           name: `part-${index}`,
           index,

@@ -35,7 +35,11 @@ const tuningBody = z.strictObject({
         epochCount: z.coerce.number().int().positive().optional(),
         learningRateMultiplier: z.number().positive().optional(),
         adapterSize: z
-          .enum(['ONE', 'TWO', 'FOUR', 'EIGHT', 'SIXTEEN', 'THIRTY_TWO'].map((n) => `ADAPTER_SIZE_${n}`))
+          .enum(
+            ['ONE', 'TWO', 'FOUR', 'EIGHT', 'SIXTEEN', 'THIRTY_TWO'].map(
+              (n) => `ADAPTER_SIZE_${n}`,
+            ),
+          )
           .optional(),
       })
       .optional(),
@@ -47,7 +51,9 @@ const image = z.union([
   z.strictObject({ gcsUri: place, mimeType: z.enum(['image/png', 'image/jpeg']) }),
 ]);
 const veoBody = z.strictObject({
-  instances: z.array(z.strictObject({ prompt: z.string().min(1), image: image.optional() })).length(1),
+  instances: z
+    .array(z.strictObject({ prompt: z.string().min(1), image: image.optional() }))
+    .length(1),
   parameters: z.strictObject({
     aspectRatio: z.enum(['16:9', '9:16']).optional(),
     durationSeconds: z.int().optional(),
@@ -68,7 +74,10 @@ type Job = Record<string, unknown> & { name: string; state: string };
 export function vertexJobs(gcs: () => TestGcs, region = 'us-central1') {
   const batches = new Map<string, Job & z.infer<typeof batchBody>>();
   const tunings = new Map<string, Job & z.infer<typeof tuningBody>>();
-  const videos = new Map<string, { looks: number; prompt: string; storageUri?: string | undefined }>();
+  const videos = new Map<
+    string,
+    { looks: number; prompt: string; storageUri?: string | undefined }
+  >();
   const refusals: string[] = [];
   const location = `projects/project/locations/${region}`;
   const refuse = (message: string, code = 400, status = 'INVALID_ARGUMENT') =>
@@ -95,7 +104,8 @@ export function vertexJobs(gcs: () => TestGcs, region = 'us-central1') {
     const [id = '', verb] = named.split(':');
     if (kind === 'publishers') return ofVideos(request, [named, ...rest].join('/'));
     if (rest.length > 0) throw missing(pathname);
-    const known = kind === 'batchPredictionJobs' ? batches : kind === 'tuningJobs' ? tunings : undefined;
+    const known =
+      kind === 'batchPredictionJobs' ? batches : kind === 'tuningJobs' ? tunings : undefined;
     if (known === undefined) throw missing(pathname);
     if (named === '' && method === 'GET') {
       paged(path);
@@ -125,7 +135,13 @@ export function vertexJobs(gcs: () => TestGcs, region = 'us-central1') {
     objectAt(asked.outputConfig.gcsDestination.outputUriPrefix);
     const id = String(4711 + batches.size);
     const name = `${location}/batchPredictionJobs/${id}`;
-    const job = { ...asked, name, state: 'JOB_STATE_PENDING', createTime: now(), updateTime: now() };
+    const job = {
+      ...asked,
+      name,
+      state: 'JOB_STATE_PENDING',
+      createTime: now(),
+      updateTime: now(),
+    };
     batches.set(id, job);
     return json(200, job);
   }
@@ -170,7 +186,13 @@ export function vertexJobs(gcs: () => TestGcs, region = 'us-central1') {
         throw refuse(`${uri} does not exist`);
     const id = String(8_000 + tunings.size);
     const name = `${location}/tuningJobs/${id}`;
-    const job = { ...asked, name, state: 'JOB_STATE_PENDING', createTime: now(), updateTime: now() };
+    const job = {
+      ...asked,
+      name,
+      state: 'JOB_STATE_PENDING',
+      createTime: now(),
+      updateTime: now(),
+    };
     tunings.set(id, job);
     return json(200, job);
   }
@@ -251,10 +273,18 @@ function answered(
   model: string,
   excluded: readonly string[],
 ): Record<string, unknown> {
-  const beside = Object.fromEntries(Object.entries(row).filter(([name]) => excluded.includes(name)));
+  const beside = Object.fromEntries(
+    Object.entries(row).filter(([name]) => excluded.includes(name)),
+  );
   if (!model.startsWith('publishers/google/')) {
     const { custom_id, request } = z
-      .strictObject({ custom_id: z.string(), request: z.looseObject({ anthropic_version: z.literal('vertex-2023-10-16'), max_tokens: z.int() }) })
+      .strictObject({
+        custom_id: z.string(),
+        request: z.looseObject({
+          anthropic_version: z.literal('vertex-2023-10-16'),
+          max_tokens: z.int(),
+        }),
+      })
       .parse(row);
     const message = {
       id: 'msg_1',
@@ -267,10 +297,16 @@ function answered(
     };
     return { custom_id, request, response: message, status: '' };
   }
-  const asked = Object.fromEntries(Object.entries(row).filter(([name]) => !excluded.includes(name)));
+  const asked = Object.fromEntries(
+    Object.entries(row).filter(([name]) => !excluded.includes(name)),
+  );
   if (/embedding/.test(model)) {
-    if (typeof asked.content !== 'string') return { ...beside, instance: asked, status: 'content is required' };
-    const embeddings = { values: [0.5, -0.25], statistics: { truncated: false, token_count: 1000 } };
+    if (typeof asked.content !== 'string')
+      return { ...beside, instance: asked, status: 'content is required' };
+    const embeddings = {
+      values: [0.5, -0.25],
+      statistics: { truncated: false, token_count: 1000 },
+    };
     return { ...beside, instance: asked, predictions: [{ embeddings }], status: '' };
   }
   const { request } = z.strictObject({ request: z.record(z.string(), z.unknown()) }).parse(asked);
@@ -288,7 +324,9 @@ function answered(
     status: '',
     processed_time: '2026-11-23T10:00:01.000+00:00',
     response: {
-      candidates: [{ content: { role: 'model', parts: [{ text: 'Hi there' }] }, finishReason: 'STOP' }],
+      candidates: [
+        { content: { role: 'model', parts: [{ text: 'Hi there' }] }, finishReason: 'STOP' },
+      ],
       modelVersion: model.split('/').at(-1),
       usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 500, totalTokenCount: 1500 },
     },

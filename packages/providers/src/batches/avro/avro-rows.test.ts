@@ -50,13 +50,9 @@ describe('a file of Avro', () => {
   });
 
   it('is known by how it begins', () => {
-    expect(['Obj\u0001x', 'Ob', '', '{"te', 'Obj\u0002'].map((text) => isAvro(Buffer.from(text)))).toEqual([
-      true,
-      undefined,
-      undefined,
-      false,
-      false,
-    ]);
+    expect(
+      ['Obj\u0001x', 'Ob', '', '{"te', 'Obj\u0002'].map((text) => isAvro(Buffer.from(text))),
+    ).toEqual([true, undefined, undefined, false, false]);
   });
 
   it('is refused where it is broken, too large, or nothing but words', async () => {
@@ -104,7 +100,10 @@ describe('a file of Avro', () => {
       ['a schema without an end', hostile(deep, [0])],
       ['a schema that is none', hostile('{"type":', [0])],
       ['a branch that is not there', hostile(['null'], [8])],
-      ['a type of itself', hostile({ type: 'record', name: 'A', fields: [{ name: 'a', type: 'A' }] }, [0])],
+      [
+        'a type of itself',
+        hostile({ type: 'record', name: 'A', fields: [{ name: 'a', type: 'A' }] }, [0]),
+      ],
     ];
     for (const [what, file] of broken)
       await expect(rowsOf(file), what).rejects.toMatchObject({ code: 'upstream.invalid_response' });

@@ -40,10 +40,14 @@ export async function* avroLines(
   const file = new Pieces(content);
   const { schema, isPacked, sync } = await file.read(headerBytesMax, readHeader);
   while (!(await file.isOver())) {
-    const { rows, packed } = await file.read(blockBytesMax, (bytes) => {
-      const rows = bytes.count();
-      return { rows, packed: Buffer.from(bytes.take(bytes.count())), end: bytes.take(syncBytes) };
-    }, (block) => block.end.equals(sync));
+    const { rows, packed } = await file.read(
+      blockBytesMax,
+      (bytes) => {
+        const rows = bytes.count();
+        return { rows, packed: Buffer.from(bytes.take(bytes.count())), end: bytes.take(syncBytes) };
+      },
+      (block) => block.end.equals(sync),
+    );
     const block = isPacked ? await unpacked(packed, blockBytesMax) : packed;
     yield* rowsIn(block, rows, schema);
   }

@@ -4,7 +4,7 @@ import { regionalHost } from '../../adapters/bedrock/address.ts';
 import type { AuthRecipe, CallFacts } from '../../contract.ts';
 import { objectId, placeOf } from '../../files/object-uri.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
-import { openAiBatches } from './openai.ts';
+import { filesOfResults } from './openai.ts';
 import {
   type AskedBatch,
   type BatchStatus,
@@ -41,7 +41,9 @@ const controlPlane = regionalHost('bedrock');
 
 /** Model invocation jobs: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelInvocationJob.html, November 2026 */
 export const bedrockBatches: VendorBatches = {
-  ...openAiBatches,
+  // A job that was stopped before its end may have written nothing.
+  output: (batch) =>
+    filesOfResults(batch).map((file) => ({ ...file, mayBeAbsent: batch.status !== 'completed' })),
   auth,
   base: (facts) => (typeof controlPlane === 'string' ? controlPlane : controlPlane(facts)),
   async create(asked, use) {

@@ -22,13 +22,22 @@ export interface VendorBatches {
   /** Takes lines of a file that the service keeps, since the vendor reads none: they go up with the batch. */
   readonly takesLines?: true;
   /** Where the rows of a batch that has ended are, one after the other. `batch` is OpenAI's object. */
-  output(batch: JsonObject, use: BatchUse): readonly OutputPlace[] | Promise<readonly OutputPlace[]>;
+  output(
+    batch: JsonObject,
+    use: BatchUse,
+  ): readonly OutputPlace[] | Promise<readonly OutputPlace[]>;
 }
 
 /** Rows of results, lines of JSON or a file of Avro: at an address, or in a file of the vendor's. */
 export type OutputPlace =
   | { readonly kind: 'request'; readonly request: FileRequest }
-  | { readonly kind: 'file'; readonly id: string; readonly orElse?: readonly string[] };
+  | {
+      readonly kind: 'file';
+      readonly id: string;
+      readonly orElse?: readonly string[];
+      /** It may never have been written: then there are no rows. */
+      readonly mayBeAbsent?: boolean;
+    };
 
 export interface BatchUse {
   readonly facts: CallFacts;
