@@ -71,7 +71,7 @@ export const vertexBatches: VendorBatches = {
     }
     return batchPage(found.slice(0, size), found.length > size || token !== undefined);
   },
-  output(batch, use) {
+  output(batch) {
     const [files] = filesOfResults(batch);
     if (files === undefined) return [];
     // Gemini's rows are under the one name, those of other publishers under the other.
