@@ -104,6 +104,7 @@ const commands = {
   'cache:measure': ['scripts/cache-measure.ts'],
   'translations:measure': ['scripts/translations-measure.ts'],
   'guardrails:measure': ['scripts/guardrails-measure.ts'],
+  'batches:measure': ['scripts/batches-measure.ts'],
   'admin-key': ['scripts/admin-key.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
   'ledger:speed': ['scripts/ledger-speed.ts'],

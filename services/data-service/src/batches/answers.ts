@@ -8,6 +8,8 @@ export interface AnswersParts {
   readonly write: (part: WrittenPart) => Promise<boolean>;
   /** The batch is not this run's any more. */
   readonly onLost: () => void;
+  /** So many wait for no more: the places of those under way would run out. */
+  readonly enough: number;
   readonly signal: AbortSignal;
   readonly logger: Logger;
 }
@@ -49,9 +51,15 @@ export class Answers {
     return new Promise((noted) => {
       this.#waiting.push({ ...answer, line, noted });
       this.#length += answer.text.length;
-      if (this.#length >= lengthMax) this.#write();
-      else this.#timer ??= setTimeout(() => this.#write(), lingerMs);
+      this.#consider();
     });
+  }
+
+  /** A part costs the same however many are in it: few are written at once only when they have waited. */
+  #consider(): void {
+    if (this.#waiting.length === 0 || this.#writing !== undefined) return;
+    if (this.#waiting.length >= this.#parts.enough || this.#length >= lengthMax) this.#write();
+    else this.#timer ??= setTimeout(() => this.#write(), lingerMs);
   }
 
   /** All that was added is kept, or lost. */
@@ -72,7 +80,7 @@ export class Answers {
     this.#writing = this.#keep(waiting).finally(() => {
       this.#writing = undefined;
       for (const { noted } of waiting) noted();
-      this.#write();
+      this.#consider();
     });
   }
 

@@ -8,6 +8,7 @@ import {
   noError,
   wasAsked,
 } from '../through-gateway/answers.ts';
+import { askWhole, type WholeAnswer } from '../through-gateway/ask-whole.ts';
 
 /** What a line is sent with. */
 export interface LineCall {
@@ -64,32 +65,36 @@ export async function callLine(
   /** Hears the events of an answer that is a stream. */
   onEvents?: (piece: Buffer) => void,
 ): Promise<LineOutcome> {
+  const request = {
+    method: 'POST' as const,
+    path: endpoint,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      [batchLineHeader]: writeBatchLine({
+        batchId,
+        customId,
+        headers,
+        ...(isResponse === true && { isResponse }),
+      }),
+    },
+    body,
+    signal,
+  };
   try {
-    const reply = await pool.request({
-      method: 'POST',
-      path: endpoint,
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        [batchLineHeader]: writeBatchLine({
-          batchId,
-          customId,
-          headers,
-          ...(isResponse === true && { isResponse }),
-        }),
-      },
-      body,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      signal,
-    });
-    const { statusCode: status } = reply;
-    const isStream = /^text\/event-stream\b/i.test(String(reply.headers['content-type']));
-    if (isStream && onEvents !== undefined) {
-      for await (const piece of reply.body as AsyncIterable<Buffer>) onEvents(piece);
-      return { kind: 'answer', status, requestId: '', body: '{}' };
+    let reply: WholeAnswer;
+    if (onEvents === undefined)
+      reply = await askWhole(pool, { ...request, timeoutMs, bytesMax: answerBytesMax });
+    else {
+      const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+      const { statusCode, headers, body } = await pool.request({ ...request, ...timeouts });
+      if (/^text\/event-stream\b/i.test(String(headers['content-type']))) {
+        for await (const piece of body as AsyncIterable<Buffer>) onEvents(piece);
+        return { kind: 'answer', status: statusCode, requestId: '', body: '{}' };
+      }
+      reply = { status: statusCode, headers, bytes: await bytesOf(body, answerBytesMax) };
     }
-    const bytes = await bytesOf(reply.body, answerBytesMax);
+    const { status, bytes } = reply;
     if (bytes === undefined) return { kind: 'answer', ...tooLarge(answerBytesMax) };
     const requestId = String(reply.headers['x-request-id'] ?? '');
     const value = jsonIn(bytes);

@@ -182,6 +182,7 @@ class BatchRun {
         return true;
       },
       onLost: life.lose,
+      enough: Math.ceil(rules.atOnce / 2),
       signal: cut,
       logger,
     });
