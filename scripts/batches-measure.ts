@@ -7,6 +7,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createSecrets, freePorts, type PartName, startSluice } from '@sluice/stack';
@@ -170,7 +171,7 @@ async function sendJson(method: 'GET' | 'POST', path: string, body?: object) {
   });
   const text = await reply.body.text();
   if (reply.statusCode !== 200) throw new Error(`${method} ${path}: ${reply.statusCode} ${text}`);
-  return JSON.parse(text) as Record<string, never>;
+  return JSON.parse(text) as { id: string; status: string; request_counts: object };
 }
 
 /** A form that is never whole anywhere. */
@@ -186,7 +187,7 @@ async function sendFile(purpose: string, pieces: () => Iterable<Buffer>): Promis
   const reply = await request(`${sluice.credentials.base_url}/files`, {
     method: 'POST',
     headers: { ...headers(), 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: form(),
+    body: Readable.from(form(), { objectMode: false }),
     headersTimeout: 600_000,
   });
   const text = await reply.body.text();

@@ -13,6 +13,7 @@ import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, line, linesIn, question } from './batch-lines.ts';
+import { provesBatchRules } from './proves-batch-rules.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
 /** `npm run batches:prove`: every process is killed in turn under 50,000 lines, with the usual settings. */
@@ -494,6 +495,8 @@ describe('a batch that the gateway runs', () => {
         `${provedLines} lines in ${seconds.toFixed(0)} s, ${made - provedLines} called twice, longest pause ${(pausedMsMax / 1000).toFixed(1)} s\n`,
       );
   });
+
+  provesBatchRules({ scenario: () => s, clientOf, makeBatch, ended });
 
   it('leaves nothing in the store that can be read, and no credential', async () => {
     const names = await readdir(join(s.stack.dataDir, 'logs'), {

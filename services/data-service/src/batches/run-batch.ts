@@ -3,6 +3,7 @@ import type { jobs } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import type { Register } from '../control-plane/register.ts';
 import type { Contents } from '../files/contents.ts';
+import { jsonIn } from '../through-gateway/answers.ts';
 import { AnsweredLines, decodeLines } from './answered-lines.ts';
 import { Answers } from './answers.ts';
 import type { LineCaller } from './call-line.ts';
@@ -14,6 +15,7 @@ import { LateFile, putTogether } from './put-together.ts';
 import { type LineFault, readLine } from './read-line.ts';
 import { type RunEnd, runLines } from './run-lines.ts';
 import { type ManagedPlan, ManagedRun, type ManagedState } from './run-managed.ts';
+import { SeenIds } from './seen-ids.ts';
 
 export interface BatchRules {
   readonly linesMax: number;
@@ -65,6 +67,8 @@ export async function runBatch(
 
 /** Beside the headers of lines: that a provider runs them, and how it is asked. No header has such a name. */
 const managedName = ':managed';
+/** The error file of the batch whose failed lines it tries again. */
+const retryName = ':retry';
 const expiredFault = {
   code: 'batch_expired',
   message: 'The batch expired before the line was run.',
@@ -89,13 +93,27 @@ class BatchRun {
   }
 
   async run(): Promise<BatchEnd> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      // Somebody deleted it meanwhile, or it expired: what was answered is kept.
+      if (!(error instanceof GoneFile)) throw error;
+      return this.#end('failed', 0, [error.fault]);
+    }
+  }
+
+  async #run(): Promise<BatchEnd> {
     const { status } = this.#batch;
     let total = Number(this.#batch.total);
+    const { [retryName]: retried } = this.#headers();
+    if (retried !== undefined && status !== 'cancelling') await this.#passOver(retried);
+    const passedOver = this.#answered.count;
     if (!this.#claim.isChecked && status !== 'cancelling') {
       const checked = await this.#check();
       if (typeof checked === 'string') return checked;
       total = checked;
     }
+    total += passedOver;
     await this.#readParts();
     // A provider that runs it hears of it.
     if (this.#managed() !== undefined && status === 'cancelling') this.#life.cancel();
@@ -121,33 +139,54 @@ class BatchRun {
     const { register, rules } = this.#parts;
     const { endpoint, id } = this.#batch;
     const { run } = this.#claim;
-    let result: { total: number; faults: readonly LineFault[] };
-    try {
-      result = await checkLines(await this.#input(), { ...rules, endpoint });
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      const message = 'The input file is not there any more, or not what was kept.';
-      result = {
-        total: 0,
-        faults: [{ code: 'input_file_gone', message, param: null, line: null }],
-      };
-    }
+    const result = await checkLines(this.#input(), { ...rules, endpoint });
     if (result.faults.length > 0) return this.#end('failed', 0, result.faults);
+    const total = result.total - this.#answered.count;
     const { isHeld } = await register.ask(register.jobs.noteChecked, {
       id,
       run,
-      total: BigInt(result.total),
+      total: BigInt(total),
     });
     if (!isHeld) this.#life.lose();
-    return isHeld ? result.total : 'left';
+    return isHeld ? total : 'left';
   }
 
-  async #input(): Promise<AsyncGenerator<Buffer, void>> {
+  /** Of a batch that tries again what failed: all lines that did not are as good as answered. */
+  async #passOver(errorFileId: string): Promise<void> {
+    const { rules } = this.#parts;
+    const failed = new SeenIds();
+    for await (const { number, bytes } of linesOf(
+      this.#content(errorFileId, 'error_file_gone'),
+      2 * rules.lineBytesMax,
+    )) {
+      const { custom_id: id } = ((bytes && jsonIn(bytes)) ?? {}) as { custom_id?: unknown };
+      if (typeof id === 'string') failed.add(id, number);
+    }
+    for await (const line of linesOf(this.#input(), rules.lineBytesMax)) {
+      const read = readLine(line, this.#batch.endpoint);
+      if (!('code' in read) && !failed.has(read.customId)) this.#answered.add(line.number);
+    }
+  }
+
+  #input(): AsyncGenerator<Buffer, void> {
+    return this.#content(this.#batch.inputFileId, 'input_file_gone');
+  }
+
+  /** @throws GoneFile */
+  async *#content(id: string, code: string): AsyncGenerator<Buffer, void> {
     const { register, contents } = this.#parts;
-    const { inputFileId: id, workspaceId } = this.#batch;
-    const { file, dataKey } = await register.ask(register.files.openFile, { workspaceId, id });
-    if (file === undefined) throw new GatewayError('file.not_found');
-    return contents.read({ id, dataKey: Buffer.from(dataKey), segments: file.segments });
+    const { workspaceId } = this.#batch;
+    try {
+      const { file, dataKey } = await register.ask(register.files.openFile, { workspaceId, id });
+      if (file === undefined) throw new GatewayError('file.not_found');
+      yield* contents.read({ id, dataKey: Buffer.from(dataKey), segments: file.segments });
+    } catch (error) {
+      throw isGone(error) ? new GoneFile(code) : error;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return JSON.parse(this.#claim.headersJson) as Record<string, string>;
   }
 
   /** What was answered before, by whichever run. */
@@ -187,11 +226,11 @@ class BatchRun {
       logger,
     });
     return runLines(
-      await this.#input(),
+      this.#input(),
       {
         batchId: id,
         endpoint,
-        headers: JSON.parse(this.#claim.headersJson) as Record<string, string>,
+        headers: withoutOwn(this.#headers()),
         endsAtMs,
         ...rules,
       },
@@ -210,7 +249,7 @@ class BatchRun {
 
   /** Undefined = gateways run its lines. */
   #managed(): ManagedPlan | undefined {
-    const { [managedName]: plan } = JSON.parse(this.#claim.headersJson) as Record<string, string>;
+    const { [managedName]: plan } = this.#headers();
     return plan === undefined ? undefined : (JSON.parse(plan) as ManagedPlan);
   }
 
@@ -239,10 +278,7 @@ class BatchRun {
       if (!isHeld) life.lose();
       if (status === 'cancelling') life.cancel();
     };
-    const { [managedName]: _plan, ...headers } = JSON.parse(this.#claim.headersJson) as Record<
-      string,
-      string
-    >;
+    const headers = withoutOwn(this.#headers());
     const managed = new ManagedRun({
       batchId: id,
       inputFileId,
@@ -334,7 +370,7 @@ class BatchRun {
 
   async *#notRun(): AsyncGenerator<string, void> {
     const { endpoint, id } = this.#batch;
-    for await (const line of linesOf(await this.#input(), this.#parts.rules.lineBytesMax)) {
+    for await (const line of linesOf(this.#input(), this.#parts.rules.lineBytesMax)) {
       const read = this.#answered.has(line.number) ? undefined : readLine(line, endpoint);
       if (read === undefined || 'code' in read) continue;
       yield JSON.stringify({
@@ -344,6 +380,23 @@ class BatchRun {
         error: expiredFault,
       });
     }
+  }
+}
+
+/** The headers that lines are sent with. */
+function withoutOwn(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(':')));
+}
+
+/** A file that the batch needs is not there any more, or not what was kept: that does not change. */
+class GoneFile extends Error {
+  readonly fault: LineFault;
+
+  constructor(code: string) {
+    super(code);
+    const which = code === 'input_file_gone' ? 'input file' : 'error file of the batch before';
+    const message = `The ${which} is not there any more, or not what was kept.`;
+    this.fault = { code, message, param: null, line: null };
   }
 }
 

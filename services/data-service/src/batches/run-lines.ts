@@ -81,6 +81,21 @@ class LineRun {
   }
 
   async all(pieces: AsyncIterable<Buffer>): Promise<RunEnd> {
+    const { endsAtMs } = this.#rules;
+    try {
+      await this.#beginAll(pieces);
+    } finally {
+      // Whatever ended it, what was begun is waited for.
+      while (this.#underWay > 0) await this.#ended();
+      await this.#parts.answers.settled();
+    }
+    if (this.#keyEnded !== undefined) return { keyEnded: this.#keyEnded };
+    if (this.#parts.answered.count >= this.#parts.total) return 'done';
+    if (this.#parts.signals.cut.aborted || this.#parts.signals.leave.aborted) return 'left';
+    return Date.now() >= endsAtMs ? 'expired' : 'left';
+  }
+
+  async #beginAll(pieces: AsyncIterable<Buffer>): Promise<void> {
     const { endpoint, lineBytesMax, atOnce, endsAtMs } = this.#rules;
     for await (const line of linesOf(pieces, lineBytesMax)) {
       if (this.#parts.answered.has(line.number)) continue;
@@ -96,12 +111,6 @@ class LineRun {
         this.#onEnd();
       });
     }
-    while (this.#underWay > 0) await this.#ended();
-    await this.#parts.answers.settled();
-    if (this.#keyEnded !== undefined) return { keyEnded: this.#keyEnded };
-    if (this.#parts.answered.count >= this.#parts.total) return 'done';
-    if (this.#parts.signals.cut.aborted || this.#parts.signals.leave.aborted) return 'left';
-    return Date.now() >= endsAtMs ? 'expired' : 'left';
   }
 
   /** Some line ended. One waits at a time. */

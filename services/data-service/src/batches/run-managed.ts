@@ -37,7 +37,7 @@ export interface ManagedRunParts {
   readonly intervalMs: number;
   readonly endsAtMs: number;
   readonly lineBytesMax: number;
-  readonly input: () => Promise<AsyncGenerator<Buffer, void>>;
+  readonly input: () => AsyncGenerator<Buffer, void>;
   readonly note: (state: ManagedState) => Promise<void>;
   readonly signals: {
     readonly cut: AbortSignal;
@@ -114,7 +114,7 @@ export class ManagedRun {
   /** Jobs of many vendors have one model. */
   async #modelOfFirst(): Promise<string> {
     const { input, lineBytesMax } = this.#parts;
-    for await (const { bytes } of linesOf(await input(), lineBytesMax)) {
+    for await (const { bytes } of linesOf(input(), lineBytesMax)) {
       const line = bytes && (jsonIn(bytes) as { body?: { model?: unknown } } | undefined);
       return typeof line?.body?.model === 'string' ? line.body.model : '';
     }
@@ -124,7 +124,7 @@ export class ManagedRun {
   async #upload(model: string): Promise<unknown> {
     const boundary = `sluice-${randomUUID()}`;
     const { input, batchId } = this.#parts;
-    const content = await input();
+    const content = input();
     async function* form() {
       yield Buffer.from(
         `--${boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${batchId}.jsonl"\r\nContent-Type: application/jsonl\r\n\r\n`,

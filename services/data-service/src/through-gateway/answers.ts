@@ -1,8 +1,13 @@
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
 
-/** Whether a provider was asked: the reply names it, in headers of whichever prefix. A refusal of the gateway's own does not. */
+/**
+ * Whether a provider was asked: the reply counts its calls, in a header of whichever prefix. That it names a provider does not say so: a
+ * refusal by a limit names the target that it was on its way to.
+ */
 export function wasAsked(headers: Readonly<Record<string, unknown>>): boolean {
-  return Object.keys(headers).some((name) => name.endsWith('-provider'));
+  return Object.entries(headers).some(
+    ([name, value]) => name.endsWith('-attempts') && value !== '0',
+  );
 }
 
 /** Of a gateway's own refusals those that say nothing of what was asked, and nothing of its key. */

@@ -48,6 +48,8 @@ const inherited = ['config', 'metadata', 'debug'];
 const headersLengthMax = 16 * 1024;
 const hourMs = 3_600_000;
 const windowHoursMax = 7 * 24;
+/** As of the data service. */
+const retryName = ':retry';
 /** What is wanted at once ends some time, too. */
 const immediateMs = 24 * hourMs;
 
@@ -58,14 +60,21 @@ export async function createBatch(
   prefixes: HeaderPrefixes,
 ): Promise<Reply> {
   const { arrival } = exchange;
-  const body = parseJsonBody(await arrival.readBody());
+  const sent = parseJsonBody(await arrival.readBody());
+  const retried = await retriedBy(sent, owner, register);
+  const body = { ...sent, ...retried?.asked };
   const { input_file_id: file, endpoint, completion_window: window, metadata } = body;
   if (typeof file !== 'string') throw invalid('input_file_id', 'must be the id of a file');
   if (typeof endpoint !== 'string' || !batchEndpoints.includes(endpoint))
     throw invalid('endpoint', `must be one of ${batchEndpoints.join(', ')}`);
   const windowMs = windowOf(window);
   if (owner.apiKeyId === '') throw new GatewayError('batch.needs_key');
-  const headers = withPlan(exchange, headersOfLines(arrival, body, prefixes), body);
+  const named = headersOfLines(arrival, body, prefixes);
+  // What failed at a provider's batch is tried again line by line.
+  const headers =
+    retried === undefined
+      ? withPlan(exchange, named, body)
+      : { ...named, [retryName]: retried.errorFileId };
   const { batch } = await register.ask(register.batches.createBatch, {
     owner,
     inputFileId: fileUuid(file, 'body.input_file_id'),
@@ -78,6 +87,31 @@ export async function createBatch(
   });
   if (batch === undefined) throw new GatewayError('file.unavailable');
   return jsonReply(presentBatch(batch));
+}
+
+/** The lines that failed of a batch, as a new one: of the same file, for the same endpoint. */
+async function retriedBy(
+  { retry_of: of, input_file_id: file, endpoint }: JsonObject,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<{ asked: JsonObject; errorFileId: string } | undefined> {
+  if (of === undefined || of === null) return undefined;
+  if (typeof of !== 'string') throw invalid('retry_of', 'must be the id of a batch');
+  for (const [name, value] of Object.entries({ input_file_id: file, endpoint }))
+    if (value !== undefined)
+      throw invalid(name, 'must not stand beside retry_of, which says it already');
+  const request = { workspaceId, id: batchUuid(of) };
+  const { batch } = await register.ask(register.batches.getBatch, request);
+  if (batch === undefined) throw new GatewayError('batch.not_found');
+  if (!endStates.has(batch.status) || batch.errorFileId === '')
+    throw invalid(
+      'retry_of',
+      endStates.has(batch.status)
+        ? 'is a batch of which no line failed'
+        : `is a batch that is ${batch.status}: what failed is known when it has ended`,
+    );
+  const { endpoint: to, inputFileId, errorFileId } = batch;
+  return { asked: { input_file_id: storedId('file', inputFileId), endpoint: to }, errorFileId };
 }
 
 function windowOf(window: JsonValue | undefined): number {
