@@ -5,16 +5,36 @@ import { isIPv4, isIPv6 } from 'node:net';
  * never as text, so that every spelling of one address gets one answer.
  */
 
+/** Each connection asks several times of one address, and a burst of them of few. */
+const rememberedMax = 256;
+/** No address is longer. */
+const textMax = 45;
+
+function remembering<T>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined || known.has(text)) return found as T;
+    const value = read(text);
+    if (text.length > textMax) return value;
+    if (known.size >= rememberedMax) known.clear();
+    known.set(text, value);
+    return value;
+  };
+}
+
 /** An IPv4 address as a 32-bit unsigned number; only the plain dotted form is read. */
-export function parseIpv4(text: string): number | undefined {
+export const parseIpv4 = remembering((text: string): number | undefined => {
   if (!isIPv4(text)) return undefined;
   let value = 0;
   for (const part of text.split('.')) value = value * 256 + Number(part);
   return value;
-}
+});
 
 /** An IPv6 address as 128 bits. Zone ids are not read: such an address is local to one link. */
-export function parseIpv6(text: string): bigint | undefined {
+export const parseIpv6 = remembering(readIpv6);
+
+function readIpv6(text: string): bigint | undefined {
   if (!isIPv6(text) || text.includes('%')) return undefined;
   const halves = withHexTail(text).split('::');
   const head = groups(halves[0] ?? '');
@@ -70,13 +90,13 @@ export function parseRange(text: string): AddressTest | undefined {
 }
 
 /** The IPv4 address that an IPv6 address stands for, written plainly; any other address as it is. */
-export function withoutEmbedding(ip: string): string {
+export const withoutEmbedding = remembering((ip: string): string => {
   const value = parseIpv6(ip);
   const inner = value === undefined ? undefined : embeddedIpv4(value);
   // `::` and `::1` are no IPv4 addresses in disguise.
   if (inner === undefined || value! < 2n) return ip;
   return [24, 16, 8, 0].map((shift) => (inner >>> shift) & 0xff).join('.');
-}
+});
 
 function range4(cidr: string): Range4 {
   const [base = '', bits = '32'] = cidr.split('/');
@@ -150,12 +170,12 @@ function embeddedIpv4(value: bigint): number | undefined {
  */
 export type AddressClass = 'public' | 'private' | 'metadata';
 
-export function classifyAddress(ip: string): AddressClass {
+export const classifyAddress = remembering((ip: string): AddressClass => {
   const value4 = parseIpv4(ip);
   if (value4 !== undefined) return classify4(value4);
   const value6 = parseIpv6(ip);
   return value6 === undefined ? 'metadata' : classify6(value6);
-}
+});
 
 function classify4(value: number): AddressClass {
   if (within4(value, metadata4)) return 'metadata';

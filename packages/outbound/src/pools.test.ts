@@ -35,6 +35,12 @@ async function upstream(listener: RequestListener) {
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets };
 }
 
+/** One that holds as many requests as there are. */
+async function burstUpstream() {
+  const held: ServerResponse[] = [];
+  return { held, ...(await upstream((_req, res) => void held.push(res))) };
+}
+
 /** An upstream that answers only when told to. */
 async function heldUpstream() {
   const held: ServerResponse[] = [];
@@ -97,6 +103,52 @@ describe('pool', () => {
     await secondArrived;
     held[1]!.end();
     await (await replies[1]!).body.dump();
+  });
+});
+
+describe('connections of one origin', () => {
+  it('a burst opens one for each request, and the next burst takes them', async () => {
+    const { origin, held, sockets } = await burstUpstream();
+    const made = pools();
+    for (let round = 1; round <= 2; round += 1) {
+      const replies = Array.from({ length: 20 }, () => get(made, origin));
+      await expect.poll(() => held.length).toBe(20);
+      for (const response of held.splice(0)) response.end('ok');
+      await Promise.all(replies.map(async (reply) => (await reply).body.dump()));
+      await expect.poll(() => made.pool(origin).isIdle).toBe(true);
+      // Free a turn after their answers are.
+      await new Promise((done) => setImmediate(done));
+    }
+    expect(sockets.size).toBe(20);
+    expect(made.load).toEqual({ connections: 20, waiting: 0 });
+  });
+
+  it('one that is cut, closed or cannot be opened gives its place to whoever waits', async () => {
+    const { origin, held, sockets } = await burstUpstream();
+    const made = pools({ connectionsMax: 1 });
+    for (let round = 1; round <= 3; round += 1) {
+      const [cut, closed] = [get(made, origin), get(made, origin)];
+      await expect.poll(() => held.length).toBe(1);
+      held.splice(0)[0]?.destroy();
+      await expect(cut).rejects.toThrow();
+      await expect.poll(() => held.length).toBe(1);
+      held.splice(0)[0]?.writeHead(200, { connection: 'close' }).end('ok');
+      await (await closed).body.dump();
+    }
+    expect(sockets.size).toBe(6);
+    await expect.poll(() => made.load).toEqual({ connections: 0, waiting: 0 });
+    const refused = pools({ connectionsMax: 1 });
+    const outcomes = Array.from({ length: 5 }, () => get(refused, 'http://127.0.0.1:9'));
+    for (const outcome of outcomes) await expect(outcome).rejects.toThrow();
+    expect(refused.load).toEqual({ connections: 0, waiting: 0 });
+  });
+
+  it('a request that cannot even be made takes none', async () => {
+    const { origin } = await upstream((_req, res) => res.end('ok'));
+    const made = pools({ connectionsMax: 1 });
+    const bad = made.pool(origin).request({ method: 'GET', path: 'no path' });
+    await expect(bad).rejects.toThrow();
+    expect(await (await get(made, origin)).body.text()).toBe('ok');
   });
 });
 

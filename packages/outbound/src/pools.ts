@@ -1,11 +1,11 @@
 import { GatewayError } from '@sluice/errors';
-import { Pool } from 'undici';
 import type { ConnectGuard, TlsIdentity } from './guarded-connect.ts';
 import type { AddressAuthor } from './host-rules.ts';
+import { OriginPool, type OriginPoolOptions } from './origin-pool.ts';
 import { unreachable } from './upstream-failure.ts';
 
 /**
- * Keep-alive connections to upstreams, one undici pool for each origin, TLS
+ * Keep-alive connections to upstreams, one pool for each origin, TLS
  * identity and kind of author: a connection that an admin's address was trusted
  * with is never a caller's. Deadlines belong to the attempt, so pools have none but for connecting.
  */
@@ -16,9 +16,9 @@ export interface UpstreamPools {
    * now is on this owner's account. @throws GatewayError `upstream.unreachable`
    * when all pools, or all that one owner may have, are in use
    */
-  pool(origin: string, use?: PoolUse): Pool;
+  pool(origin: string, use?: PoolUse): OriginPool;
   /** What a call of this pool may have to wait for; undefined where connections are not bounded. */
-  placeOf(pool: Pool): PlaceInPool | undefined;
+  placeOf(pool: OriginPool): PlaceInPool | undefined;
   /** How many pools are open. */
   readonly size: number;
   /** Of all pools: connections that are open, and requests that wait for one. */
@@ -60,7 +60,7 @@ export interface UpstreamPoolsOptions {
 }
 
 interface OpenPool {
-  readonly pool: Pool;
+  readonly pool: OriginPool;
   readonly openedFor: string;
   /** Who took it last: what it opens next is on this account. */
   owner: string;
@@ -68,7 +68,7 @@ interface OpenPool {
   takenAs: number;
 }
 
-/** Who has left stays in undici's line until its turn comes, with what was to be sent. */
+/** Who has left stays in the line until its turn comes, with what was to be sent. */
 const lineMax = 5_000;
 
 export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPools {
@@ -77,12 +77,11 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
   const pools = new Map<string, OpenPool>();
   let takings = 0;
   const counts = new Map<string, number>();
-  const closing = new Set<Pool>();
+  const closing = new Set<OriginPool>();
   let isClosed = false;
 
-  const settings: Omit<Pool.Options, 'connect'> = {
-    connections: options.connectionsMax ?? null,
-    pipelining: 1,
+  const settings: Omit<OriginPoolOptions, 'connect'> = {
+    connectionsMax: options.connectionsMax,
     allowH2: false,
     keepAliveTimeout: options.keepAliveMs ?? 30_000,
     keepAliveMaxTimeout: 600_000,
@@ -91,7 +90,7 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
     bodyTimeout: 0,
   };
 
-  function retire(pool: Pool): void {
+  function retire(pool: OriginPool): void {
     closing.add(pool);
     // Nothing waits for a retired pool, and it had nothing in flight; a failure to close it has no one to matter to.
     pool
@@ -129,7 +128,7 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
     let least: [string, OpenPool] | undefined;
     for (const entry of pools) {
       const [, open] = entry;
-      if ((owner !== undefined && open.openedFor !== owner) || !isIdle(open.pool)) continue;
+      if ((owner !== undefined && open.openedFor !== owner) || !open.pool.isIdle) continue;
       if (least === undefined || open.takenAs < least[1].takenAs) least = entry;
     }
     return least;
@@ -143,7 +142,7 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       owner: () => open.owner,
     });
     const open: OpenPool = {
-      pool: new Pool(origin, { ...settings, connect }),
+      pool: new OriginPool(origin, { ...settings, connect }),
       openedFor: owner,
       owner,
       takenAs: 0,
@@ -173,8 +172,8 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       if (connectionsMax === undefined || waitMs === undefined) return undefined;
       return {
         waitMs,
-        isTaken: () => pool.stats.queued > 0,
-        isFull: () => pool.stats.queued >= lineMax,
+        isTaken: () => pool.queued > 0,
+        isFull: () => pool.queued >= lineMax,
       };
     },
     get size() {
@@ -184,10 +183,9 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       let connections = 0;
       let waiting = 0;
       for (const { pool } of pools.values()) {
-        const { connected, pending } = pool.stats;
-        connections += connected;
-        // Those in line among them.
-        waiting += pending;
+        const { load } = pool;
+        connections += load.connections;
+        waiting += load.waiting;
       }
       return { connections, waiting };
     },
@@ -205,9 +203,4 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       if (outcome === 'cut') await Promise.all(all.map((pool) => pool.destroy()));
     },
   };
-}
-
-function isIdle(pool: Pool): boolean {
-  const { running, pending, queued } = pool.stats;
-  return running + pending + queued === 0;
 }

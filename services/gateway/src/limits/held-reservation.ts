@@ -208,7 +208,8 @@ function added(
   name: string,
   more: number,
 ): Map<string, number> {
-  if (counts === undefined) return new Map([[name, more]]);
+  // Not of a list of pairs: each request has up to four of these.
+  if (counts === undefined) return new Map<string, number>().set(name, more);
   return counts.set(name, (counts.get(name) ?? 0) + more);
 }
 

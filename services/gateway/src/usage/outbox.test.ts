@@ -70,6 +70,19 @@ describe('Outbox', () => {
     );
   });
 
+  it('has nothing more to send while only begins were written, and does not read them again', () => {
+    const outbox = open();
+    const id = uuidV7(1);
+    outbox.begin(id, payload('begin'));
+    expect(outbox.hasMore).toBe(true);
+    expect(outbox.read(10)).toBeUndefined();
+    expect(outbox.hasMore).toBe(false);
+    outbox.saveCursor();
+    expect(open().recover((begin) => begin)).toBe(1);
+    outbox.end(id, payload('record'));
+    expect(contents(outbox)).toEqual(['record']);
+  });
+
   it('keeps what was written when the process dies without closing', () => {
     const first = open();
     first.end(uuidV7(1), payload('a'));

@@ -283,13 +283,20 @@ export class Outbox {
     return Array.from(this.#notes, ([key, { text }]) => [key, text] as const);
   }
 
-  /** The next records to send, or undefined when all are sent. Reading does not move the cursor. */
+  /**
+   * The next records to send, or undefined when all are sent. Reading does not move the cursor,
+   * save behind what is never sent: begins of streams that are open would be read again for as
+   * long as they are, and `hasMore` would say that something is left.
+   */
   read(recordsMax: number, from: OutboxPosition = this.#cursor): OutboxBatch | undefined {
     let position = from;
     for (;;) {
       const size = this.#sizes.get(position.segment) ?? 0;
       if (position.offset >= size) {
-        if (position.segment >= this.#segment) return undefined;
+        if (position.segment >= this.#segment) {
+          if (from === this.#cursor) this.#cursor = position;
+          return undefined;
+        }
         position = { segment: this.#following(position.segment), offset: 0 };
         continue;
       }
