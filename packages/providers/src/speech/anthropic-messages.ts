@@ -50,7 +50,7 @@ function begun(block: JsonObject, index: number): Piece[] {
   if (block.type === 'text') return piece('said', index, block.text, [...path, 'text']);
   if (block.type === 'thinking')
     return piece('thought', index, block.thinking, [...path, 'thinking']);
-  return wholePieces(block.input, { kind: 'called', choice: 0 }, [...path, 'input']);
+  return wholePieces(block.input, { kind: 'written', choice: 0 }, [...path, 'input']);
 }
 
 function added(delta: JsonObject, index: number): Piece[] {

@@ -40,6 +40,12 @@ describe('jsonPiece', () => {
     expect(piece.withValues(values)).toBe('{"phone":"{{PHONE_NUMBER_1}}","n":1}');
   });
 
+  it('has what is no JSON as it stands, and puts others there', () => {
+    const piece = jsonPiece('card 4111 1111 {"a":true,"b":4} see, 12 below', false);
+    expect(piece.values).toEqual(['card 4111 1111 ', 'a', 'b', '4', 'see', '12 below']);
+    expect(piece.withValues(['X', 'a', 'b', '4', 'see', 'Y'])).toBe('X{"a":true,"b":4} see, Y');
+  });
+
   it('never throws on what is no JSON, and changes nothing of it', () => {
     fc.assert(
       fc.property(fc.string(), fc.boolean(), (raw, inString) => {

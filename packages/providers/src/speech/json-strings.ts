@@ -3,10 +3,10 @@ import { parseJson, stringOf } from '../json/json-access.ts';
 /**
  * The values in a piece of JSON text that begins and ends anywhere: strings and
  * numbers, so that checks see words and not escapes, and what replaces them
- * leaves JSON behind.
+ * leaves JSON behind. What a model writes that is no JSON is a value as it stands.
  */
 export interface JsonPiece {
-  /** Strings without their escapes, and numbers. */
+  /** Strings without their escapes, numbers, and words that stand loose. */
   readonly values: readonly string[];
   /** The piece with others in their place. */
   withValues(values: readonly string[]): string;
@@ -17,7 +17,7 @@ export interface JsonPiece {
 }
 
 interface Token {
-  readonly kind: 'string' | 'number' | 'syntax';
+  readonly kind: 'string' | 'number' | 'literal' | 'loose' | 'syntax';
   readonly start: number;
   readonly end: number;
 }
@@ -25,10 +25,10 @@ interface Token {
 /** @param inString the piece begins inside a string */
 export function jsonPiece(raw: string, inString: boolean): JsonPiece {
   const tokens = tokensOf(raw, inString);
-  const valued = tokens.filter(({ kind }) => kind !== 'syntax');
+  const valued = tokens.filter(({ kind }) => isValue(kind));
   const values = valued.map(({ kind, start, end }) => {
     const text = raw.slice(start, end);
-    return kind === 'number' ? text : unescaped(text);
+    return kind === 'string' ? unescaped(text) : text;
   });
   return {
     values,
@@ -36,10 +36,11 @@ export function jsonPiece(raw: string, inString: boolean): JsonPiece {
       let next = 0;
       return tokens
         .map(({ kind, start, end }) => {
-          if (kind === 'syntax') return raw.slice(start, end);
+          if (!isValue(kind)) return raw.slice(start, end);
           const at = next++;
           const other = others[at];
           if (other === undefined || other === values[at]) return raw.slice(start, end);
+          if (kind === 'loose') return other;
           return kind === 'number' ? JSON.stringify(other) : escaped(other);
         })
         .join('');
@@ -47,7 +48,7 @@ export function jsonPiece(raw: string, inString: boolean): JsonPiece {
     cutBefore(at) {
       for (const { kind, start, end } of tokens) {
         if (at <= start || at > end) continue;
-        if (kind === 'number' && at < end) return start;
+        if ((kind === 'number' || kind === 'literal') && at < end) return start;
         if (kind === 'string') return outsideEscape(raw, start, at);
       }
       return at;
@@ -96,10 +97,13 @@ function tokensOf(raw: string, inString: boolean): Token[] {
       if (at < raw.length) at += 1;
       continue;
     }
-    const number = /^-?\d[\d.eE+-]*/.exec(raw.slice(at, at + numberLengthMax));
-    if (number !== null) {
+    if (!syntax.test(raw[at] ?? '')) {
       push('syntax', at);
-      push('number', at + number[0].length);
+      const kind = kinds.find(([, form]) => {
+        form.lastIndex = at;
+        return form.test(raw);
+      });
+      push(kind?.[0] ?? 'loose', kind?.[1].lastIndex ?? at + 1);
       at = start;
       continue;
     }
@@ -113,7 +117,18 @@ function tokensOf(raw: string, inString: boolean): Token[] {
   return tokens;
 }
 
-const numberLengthMax = 400;
+function isValue(kind: Token['kind']): boolean {
+  return kind === 'string' || kind === 'number' || kind === 'loose';
+}
+
+const syntax = /[\s"{}[\],:]/;
+
+/** What may stand outside of strings, and before what. */
+const kinds: readonly (readonly [Token['kind'], RegExp])[] = [
+  ['number', /-?\d[\d.eE+-]{0,400}(?=\s*(?:[,}\]]|$))/y],
+  ['literal', /(?:true|false|null)(?=\s*(?:[,}\]]|$))/y],
+  ['loose', /[^"{}[\],:]+/y],
+];
 
 /** Where the string ends that goes on at `from`: its quote, or the end of what there is. */
 function endOfString(raw: string, from: number): number {

@@ -71,9 +71,14 @@ const tellings: Readonly<Record<string, Telling>> = {
   'response.mcp_call_arguments': telling('called', 'arguments'),
   'response.custom_tool_call_input': telling('written', 'input'),
   'response.code_interpreter_call_code': telling('written', 'code'),
+  'response.shell_call_command': telling('written', 'command', 'command'),
 };
 
-function telling(kind: VoiceKind, whole: string, list?: 'content' | 'summary'): Telling {
+function telling(
+  kind: VoiceKind,
+  whole: string,
+  list?: 'content' | 'summary' | 'command',
+): Telling {
   return (event, isDone) => {
     const item = numberOf(event.output_index) ?? 0;
     const part =
@@ -140,8 +145,16 @@ function itemPieces(
     ...toldAgain('called', at, undefined, item.arguments, [...path, 'arguments']),
     ...toldAgain('written', at, undefined, item.input, [...path, 'input']),
     ...toldAgain('written', at, undefined, item.code, [...path, 'code']),
+    ...calls.flatMap((field) =>
+      typeof item[field] === 'object' || field === 'revised_prompt'
+        ? wholePieces(item[field], { kind: 'written', choice: 0 }, [...path, field])
+        : [],
+    ),
   ];
 }
+
+/** What further tools are called with, which comes whole: shells, patches, computers, searches, pictures. */
+const calls = ['action', 'actions', 'operation', 'queries', 'arguments', 'revised_prompt'] as const;
 
 function toldAgain(
   kind: VoiceKind,

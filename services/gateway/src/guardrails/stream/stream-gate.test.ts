@@ -125,8 +125,7 @@ describe.each(exampleStreams)('a held stream of $format', (stream) => {
     for (const mode of ['window', 'sentence'] as const) {
       const { gate, caller } = start(stream, { checks: [pii()], mode });
       for (const event of events.slice(0, -2)) gate.write(Buffer.from(event));
-      await new Promise((resolve) => setImmediate(resolve));
-      expect(caller.text().length).toBeGreaterThan(0);
+      await vi.waitFor(() => expect(caller.text().length).toBeGreaterThan(0));
       for (const event of events.slice(-2)) gate.write(Buffer.from(event));
       gate.end();
       await caller.whenEnded;
