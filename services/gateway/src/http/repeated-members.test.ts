@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { repeatedMember } from './repeated-members.ts';
+import { isReadDifferently, repeatedMember } from './repeated-members.ts';
 
 const found = (text: string) => repeatedMember(Buffer.from(text));
 
@@ -38,12 +38,26 @@ describe('repeatedMember', () => {
   );
 });
 
+describe('isReadDifferently', () => {
+  it.each([
+    '{"seed":9007199254740993}',
+    '{"messages":[{"content":[{"type":"tool_use","input":{"id":-1234567890123456}}]}]}',
+    '{"a":1,"a":1}',
+  ])('is so of %s', (text) => expect(isReadDifferently(Buffer.from(text))).toBe(true));
+
+  it.each([
+    '{"seed":900719925474099}',
+    '{"temperature":0.30000000000000004,"n":1}',
+    '{"a":"9007199254740993","b":"\\","c":"\\"9007199254740993"}',
+  ])('is not so of %s', (text) => expect(isReadDifferently(Buffer.from(text))).toBe(false));
+});
+
 /** In ms. */
 function timeOf(text: string): number {
   const bytes = Buffer.from(text);
   // Of this thread's own: how long it takes by the clock is the machine's affair.
   const before = process.threadCpuUsage();
-  repeatedMember(bytes);
+  isReadDifferently(bytes);
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / 1000;
 }

@@ -34,6 +34,38 @@ export function repeatedMember(bytes: Buffer): string | undefined {
   return undefined;
 }
 
+/**
+ * Whether readers of a document differ about what it says: a member stands
+ * twice, or a whole number has more digits than many keep. `bytes` must be
+ * valid JSON.
+ */
+export function isReadDifferently(bytes: Buffer): boolean {
+  return hasLongInteger(bytes) || repeatedMember(bytes) !== undefined;
+}
+
+function hasLongInteger(bytes: Buffer): boolean {
+  let digits = 0;
+  let isFraction = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === quote) at = stringEnd(bytes, at) - 1;
+    else if (byte >= zero && byte <= nine) {
+      if (++digits === longDigits && !isFraction) return true;
+    } else {
+      // Of fractions all readers keep what a double has.
+      isFraction = byte === point;
+      digits = 0;
+    }
+  }
+  return false;
+}
+
+/** Of 2^53, up to which a double has each whole number. */
+const longDigits = 16;
+const zero = 0x30;
+const nine = 0x39;
+const point = 0x2e;
+
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;
@@ -49,7 +81,13 @@ function nameAt(bytes: Buffer, start: number, end: number): string {
 
 /** The position after the closing quote of the string that starts at `start`. */
 function stringEnd(bytes: Buffer, start: number): number {
-  let at = start + 1;
+  const first = bytes.indexOf(quote, start + 1);
+  if (first === -1) return bytes.length + 1;
+  let before = first;
+  while (bytes[before - 1] === backslash) before--;
+  if ((first - before) % 2 === 0) return first + 1;
+  // Where there is one escape there may be millions.
+  let at = first + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
   return at + 1;
 }

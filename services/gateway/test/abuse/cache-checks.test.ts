@@ -108,4 +108,24 @@ describe('a kept answer', () => {
       expect(answer.own('cache-status')).toBe('MISS');
       expect((await trial.ask({ config, body, headers })).answer.own('cache-status')).toBe('HIT');
     }));
+
+  it('is neither made nor served where the provider may have read another question', () =>
+    inTrial(async (trial) => {
+      const upstream = await trial.upstream('first', openAiReply);
+      const config = await lab.saveConfig(upstream.target({ cache }));
+      const asked = async (rawBody: string) =>
+        (await trial.ask({ config, rawBody })).answer.own('cache-status');
+      const plain = JSON.stringify(bodySaying('read in one way', { seed: 7 }));
+      const twice = plain.replace('"messages"', '"messages":[],"messages"');
+      const [one, other] = ['9007199254740992', '9007199254740993'].map((seed) =>
+        plain.replace('"seed":7', `"seed":${seed}`),
+      ) as [string, string];
+      expect([await asked(twice), await asked(plain), await asked(twice)]).toEqual([
+        'DISABLED',
+        'MISS',
+        'DISABLED',
+      ]);
+      expect([await asked(one), await asked(other)]).toEqual(['DISABLED', 'DISABLED']);
+      expect(await asked(plain)).toBe('HIT');
+    }));
 });

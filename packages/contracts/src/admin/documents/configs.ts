@@ -5,20 +5,23 @@ import { instantText, nameField, slugField, workspaceField } from '../kernel/fie
 import { cappedListQuery, queryFlag } from '../kernel/paging.ts';
 
 /** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
-export const configDocument = z.union([
-  z.record(z.string(), z.unknown()),
-  z.string().transform((text, context): Record<string, unknown> => {
-    try {
-      const value: unknown = JSON.parse(text);
-      if (typeof value === 'object' && value !== null && !Array.isArray(value))
-        return value as Record<string, unknown>;
-    } catch {
-      // Reported below, together with what is JSON but not an object.
-    }
-    context.issues.push({ code: 'custom', message: 'must be a JSON object', input: text });
-    return z.NEVER;
-  }),
-]);
+export const configDocument = z.union(
+  [
+    z.record(z.string(), z.unknown()),
+    z.string().transform((text, context): Record<string, unknown> => {
+      try {
+        const value: unknown = JSON.parse(text);
+        if (typeof value === 'object' && value !== null && !Array.isArray(value))
+          return value as Record<string, unknown>;
+      } catch {
+        // Reported below, together with what is JSON but not an object.
+      }
+      context.issues.push({ code: 'custom', message: 'must be a JSON object', input: text });
+      return z.NEVER;
+    }),
+  ],
+  'must be a JSON object, or one as text',
+);
 
 const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(Boolean);
 

@@ -59,12 +59,21 @@ export function appliesTo(target: PolicyTarget, key: string): boolean {
   return keysByTarget.get(target)?.has(key) === true;
 }
 
+function namesFor(wanted: readonly PolicyTarget[]): string[] {
+  return conditionKeys
+    .filter(({ targets }) => wanted.some((target) => targets.includes(target)))
+    .map(({ id }) => id);
+}
+
 /** Names of keys; with a target, of those that apply to it. */
 function keyOf(...targets: PolicyTarget[]) {
   return z
     .string()
     .max(160)
-    .refine((key) => targets.some((target) => appliesTo(target, key)), 'is not a known key');
+    .refine(
+      (key) => targets.some((target) => appliesTo(target, key)),
+      `is not a known key; there are ${namesFor(targets).join(', ')}`,
+    );
 }
 
 /** A star stands for the rest: alone for all, or after a `/` for what is below it. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
 import { jsonBounds, scanJson } from '@sluice/json';
 import express, { type Request, type RequestHandler, type Response } from 'express';
+import { faultPath } from './parse-input.ts';
 
 /** Validation walks a body several times: it may hold less than a model's request. */
 const bounds = { ...jsonBounds.request, depthMax: 64, workMax: 200_000 };
@@ -29,7 +30,7 @@ export function jsonBody(options: { bytesMax: number }): RequestHandler {
       // The parser takes a body of no bytes for an empty object; it is no body.
       if (empty.has(req)) req.body = undefined;
       try {
-        refuseUnstorableText(req.body);
+        refuseUnstorableText(req.body, 'body');
       } catch (fault) {
         return next(fault);
       }
@@ -60,20 +61,44 @@ export function refuseCostlyJson(raw: Buffer): void {
  * NUL and lone surrogates are JSON, but no text for Postgres; `__proto__` is a
  * name that copying an object would lose or obey.
  */
-export function refuseUnstorableText(value: unknown): void {
-  const pending: unknown[] = [value];
-  while (pending.length > 0) {
-    const next = pending.pop();
-    if (typeof next === 'string') {
-      if (next.includes('\0') || !next.isWellFormed() || next === '__proto__')
-        throw new GatewayError('admin.validation', {
-          message:
-            'The request holds text that cannot be stored (NUL, half a character or __proto__).',
-        });
-    } else if (typeof next === 'object' && next !== null) {
-      for (const [name, inner] of Object.entries(next)) pending.push(name, inner);
+export function refuseUnstorableText(root: unknown, part?: 'body' | 'query' | 'path'): void {
+  const pending: Pending[] = [{ value: root, parent: undefined, step: '' }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value } = next;
+    if (typeof value === 'string') {
+      if (!isUnstorable(value)) continue;
+      throw unstorable(part && faultPath(part, stepsTo(next)));
+    }
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [name, inner] of Object.entries(value)) {
+      // The name itself could not be told either.
+      if (isUnstorable(name)) throw unstorable(part && faultPath(part, stepsTo(next)));
+      const step = Array.isArray(value) ? Number(name) : name;
+      pending.push({ value: inner, parent: next, step });
     }
   }
+}
+
+interface Pending {
+  readonly value: unknown;
+  readonly parent: Pending | undefined;
+  readonly step: string | number;
+}
+
+function stepsTo({ parent, step }: Pending): (string | number)[] {
+  return parent === undefined ? [] : [...stepsTo(parent), step];
+}
+
+function isUnstorable(text: string): boolean {
+  return text.includes('\0') || !text.isWellFormed() || text === '__proto__';
+}
+
+function unstorable(field: string | undefined): GatewayError {
+  const what = 'holds text that cannot be stored (NUL, half a character or __proto__)';
+  return new GatewayError('admin.validation', {
+    message: field === undefined ? `The request ${what}.` : `${field}: ${what}`,
+    field,
+  });
 }
 
 function fromBodyParser(error: unknown): unknown {

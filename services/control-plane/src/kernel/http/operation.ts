@@ -119,7 +119,8 @@ async function answer(
     Object.assign(res.locals, { keyId: caller.keyId, organisationId: caller.organisationId });
     call = createCall(operation, caller, req, res, parts);
     if (method === 'post' || method === 'put') await readBody(req, res, parts.jsonBody);
-    refuseUnstorableText([req.params, req.query]);
+    refuseUnstorableText(req.params, 'path');
+    refuseUnstorableText(req.query, 'query');
     authorise(caller, access);
     if (lines === true) {
       const found = (await operation.handle(call)) as AsyncIterable<object>;

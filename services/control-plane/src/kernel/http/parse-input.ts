@@ -97,7 +97,7 @@ function judge(schema: z.ZodType, value: unknown, part: string, notes: InputNote
 }
 
 function whatIsKnown({ path, known }: UnknownField, part: string, general: readonly string[]) {
-  const names = path.length === 1 ? [...known, ...general] : known;
+  const names = path.length === 1 ? [...new Set([...known, ...general])] : known;
   const kind = part === 'query' ? 'parameter' : 'field';
   return `is no ${kind} here${nearestAdvice(String(path.at(-1)), names)}`;
 }
@@ -141,7 +141,7 @@ function wordsOf(issue: Issue, input: unknown): string {
   return `must be one of ${listed}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
-function faultPath(part: string, path: readonly PropertyKey[]): string {
+export function faultPath(part: string, path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${String(step)}`),
     part,

@@ -13,6 +13,7 @@ import type { ModelCall } from '../../exchange/subject.ts';
 import type { Target } from '../../exchange/target.ts';
 import { outputChecks } from '../../guardrails/output-checks.ts';
 import { inTurn } from '../../http/large-work.ts';
+import { isReadDifferently } from '../../http/repeated-members.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { credentialOf } from '../credential-of.ts';
 import type { QuestionEmbedder } from '../embed-question.ts';
@@ -82,7 +83,9 @@ function cacheRequest(visit: TargetVisit, parts: LookInCacheParts): CacheRequest
     subject.toolRound !== undefined ||
     call.translation === undefined ||
     !caller.debug ||
-    bundle === undefined
+    bundle === undefined ||
+    // The provider may read another question in it than we do.
+    (subject.body !== undefined && isReadDifferently(subject.body))
   )
     return undefined;
   return {
