@@ -54,6 +54,19 @@ describe('readPriceFiles', () => {
     ]);
   });
 
+  it('warns of words that nobody reads: what is written there is charged to nobody', async () => {
+    const price = { price: 1 };
+    const paid = { request_token: price, response_tokens: price, additional_units: { own: price } };
+    const config = { pay_as_you_go: paid, batch_config: { request_tokn: price }, currency: 'USD' };
+    write('ours.json', JSON.stringify({ a: { pricing_config: config }, b: { '2026-11-01': {} } }));
+    const at = 'ours.json: $.a.pricing_config';
+    expect((await readPriceFiles(dir)).warnings).toEqual([
+      `${at}.pay_as_you_go.response_tokens: is no word of price files`,
+      `${at}.batch_config.request_tokn: is no word of price files`,
+      'ours.json: $.b.2026-11-01: is no word of price files',
+    ]);
+  });
+
   it.each([
     ['ours.json: is not JSON', '{'],
     ['ours.json: $.m.pricing_config: must be an object', '{"m":{"pricing_config":7}}'],

@@ -9,6 +9,7 @@ import {
   type ListedModel,
   PriceBook,
   PriceFault,
+  type PriceFile,
   type ProviderPrices,
   readPriceFile,
 } from '@sluice/pricing';
@@ -55,8 +56,10 @@ export async function readPriceFiles(dir: string, keys?: readonly KeyObject[]): 
     if (bytes > allBytesMax)
       throw new PriceFault(path, `the files have more than ${allBytesMax} bytes together`);
     hash.update(path).update('\0').update(text).update('\0');
-    const read = await readFile(path, text);
+    const { models: read, overlooked } = await readFile(path, text);
     models += read.size;
+    for (const at of overlooked)
+      if (warnings.length < warningsMax) warnings.push(`${path}: ${at}: is no word of price files`);
     const provider = name.slice(0, -'.json'.length);
     const version = `files@${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
     const inForce = versions.get(effectiveAtMs) ?? new Map<string, ProviderPrices>();
@@ -123,7 +126,7 @@ async function readBounded(
   }
 }
 
-async function readFile(path: string, text: string): Promise<ReadonlyMap<string, ListedModel>> {
+async function readFile(path: string, text: string): Promise<PriceFile> {
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -137,7 +140,7 @@ async function readFile(path: string, text: string): Promise<ReadonlyMap<string,
       if (count % 200 === 0) await turn();
       step = reading.next();
     }
-    return step.value.models;
+    return step.value;
   } catch (error) {
     if (!(error instanceof PriceFault)) throw error;
     throw new PriceFault(path, error.message);

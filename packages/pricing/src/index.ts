@@ -10,7 +10,7 @@ export { FilePrices, type FilePriceVersion, type ProviderPrices } from './file-p
 export type { ImagePrices, ListedModel } from './listed-model.ts';
 export { tiersOf } from './listed-model.ts';
 export { Multipliers } from './multipliers.ts';
-export { PriceFault, readPriceFile } from './open-format.ts';
+export { PriceFault, type PriceFile, readPriceFile } from './open-format.ts';
 export { PriceBook, type PriceQuery } from './price-book.ts';
 export { unitKeys, videoUnitOf } from './price-keys.ts';
 export type { ListLayer, Rates, TokenRates } from './rates.ts';

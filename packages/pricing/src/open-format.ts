@@ -8,6 +8,7 @@ import {
   noPrices,
   type VideoPrices,
 } from './listed-model.ts';
+import { overlookedKeys } from './overlooked-keys.ts';
 import {
   requestUnit,
   searchContextUnit,
@@ -36,10 +37,14 @@ export class PriceFault extends Error {
 /** A price nobody would mean: beyond it a request of one token would cost a thousand dollars. */
 const centsMax = 100_000;
 const modelsMax = 20_000;
+/** Told of one file: who sees so many looks at the first. */
+const overlookedMax = 1000;
 
 /** A file of one provider: models by the names that callers send. What is `default` in it says nothing of a price. */
 export interface PriceFile {
   models: ReadonlyMap<string, ListedModel>;
+  /** Paths of what is said of models and means nothing here. */
+  overlooked: readonly string[];
 }
 
 /**
@@ -51,11 +56,14 @@ export function* readPriceFile(document: unknown): Generator<string, PriceFile> 
   const entries = Object.entries(objectAt(document, '$'));
   if (entries.length > modelsMax) throw new PriceFault('$', `has more than ${modelsMax} models`);
   const models = new Map<string, ListedModel>();
+  const overlooked: string[] = [];
   for (const [name, entry] of entries) {
     if (name !== 'default') models.set(name, readEntry(entry, `$.${name}`));
+    for (const path of overlookedKeys(entry, `$.${name}`))
+      if (overlooked.length < overlookedMax) overlooked.push(path);
     yield name;
   }
-  return { models: withLongContexts(models) };
+  return { models: withLongContexts(models), overlooked };
 }
 
 /**
