@@ -114,13 +114,26 @@ type Issue = z.core.$ZodIssue;
  */
 function meantFaults(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
-  const [meant, ...others] = issue.errors.filter(
+  const forms = issue.errors.filter(
     (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
   );
-  if (meant === undefined || others.length > 0) return [issue];
+  const [meant, ...others] = forms;
+  if (meant === undefined || others.length > 0) return [listOfAll(issue, forms) ?? issue];
   return meant
     .flatMap(meantFaults)
     .map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** Where each form is a list of values, all of them as one. */
+function listOfAll(issue: Issue, forms: readonly (readonly Issue[])[]): Issue | undefined {
+  const values = forms.flatMap(([fault, ...more]) =>
+    fault?.code === 'invalid_value' && fault.path.length === 0 && more.length === 0
+      ? [fault.values]
+      : [],
+  );
+  if (values.length === 0 || values.length < forms.length) return undefined;
+  const { input, path } = issue;
+  return { code: 'invalid_value', input, path, values: values.flat(), message: 'Invalid option' };
 }
 
 /** Of a value that is none of a list, the list, and which of it may have been meant. */

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseInput } from './parse-input.ts';
+
+const own = z.enum(['ai_model', 'cost']);
+const others = z.enum(['model', 'price']).transform((name) => `other ${name}`);
+
+it('names all that may stand where there are several lists, and what may have been meant', () => {
+  const schema = z.object({ fields: z.array(z.union([own, others])) });
+  expect(parseInput(schema, { fields: ['cost', 'model'] }, 'body').fields).toEqual([
+    'cost',
+    'other model',
+  ]);
+  expect(() => parseInput(schema, { fields: ['cost', 'modle'] }, 'body')).toThrow(
+    'body.fields[1]: must be one of ai_model, cost, model, price; did you mean model?',
+  );
+});
+
+it('says nothing of lists where something else may stand, too', () => {
+  const schema = z.object({ field: z.union([own, z.string().startsWith('@')]) });
+  expect(() => parseInput(schema, { field: 'x' }, 'body')).toThrow('must start with');
+});
