@@ -250,6 +250,12 @@ export const settings = defineSettings({
       timerMsMax,
     ),
     REALTIME_SESSION_TIMEOUT: integer('ms that a session may last', 7_200_000, 1, timerMsMax),
+    REALTIME_TRANSLATION_STRETCH: integer(
+      'ms of a translation that are one request to limits, prices and records',
+      30_000,
+      1000,
+      600_000,
+    ),
     REALTIME_VENDOR_SECRETS: bool(
       'client secrets are the provider’s own: what is said with them is neither counted nor limited, and keys with limits get none',
       false,

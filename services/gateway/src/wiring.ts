@@ -404,6 +404,7 @@ export async function wire(
     guard: upstream.guard,
     store,
     tokens: jwt.tokens,
+    shared: redis.shared,
   });
   const app = createApp({
     ...serving,

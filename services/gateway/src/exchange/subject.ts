@@ -48,6 +48,8 @@ export interface ModelCall extends Asked {
   minted?: MintedSecret;
   /** What a secret is asked for with: its life, and the body as it came. */
   secret?: { readonly lifeMs: number; readonly body: JsonObject };
+  /** Of a translation, whose next stretch this is. */
+  heardSeconds?: number;
   /** The offer of a call over WebRTC. */
   sdp?: string;
   /** Which visit of the model this is for one request whose tools the gateway runs, from 1; undefined = it runs none. */

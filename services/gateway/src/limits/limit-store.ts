@@ -69,6 +69,8 @@ export interface LimitStore {
    * @param noteKey of the note that is to be forgotten when all that was ended so far has arrived
    */
   end(scope: string, ends: readonly EndedHold[], noteKey?: string): void;
+  /** When what was ended so far counts for whoever asks next, at most half a second; absent = at once. Never rejects. */
+  settled?(scope: string): Promise<void>;
   /** What another life of this gateway needs to end a hold; undefined, and absent, = nobody else knows of it. */
   noteOf?(ended: EndedHold): SettlingEnd | undefined;
   /** Adds to counters of which nothing is held. Neither throws nor waits. */

@@ -53,6 +53,9 @@ const refreshedInOneGo = 500;
 /** Budgets that nobody asked for in so long are not leased. */
 const leasableMs = 60_000;
 
+/** Whoever waits for counts waits no longer. */
+const settledMs = 500;
+
 /**
  * Limits that gateways share. One call for all counters of a request, by the
  * clock of Redis; settling is not waited for. Where Redis does not answer, each
@@ -230,6 +233,17 @@ export class RedisLimits implements LimitStore {
   }
 
   /** Sends what waits. The connection is others' too; who made it closes it. */
+  settled(scope: string): Promise<void> {
+    return new Promise((resolve) => {
+      const late = setTimeout(resolve, settledMs);
+      late.unref();
+      this.#queue.whenArrived(scope, () => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
+  }
+
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#part.isUsable) {

@@ -47,7 +47,7 @@ export class UseEstimates {
     const { entry, servedModel } = target;
     const bytes = subject.body?.length ?? 0;
     // What flows through unread has no text that could be counted.
-    if (json === undefined) return unread(bytes);
+    if (json === undefined) return unread(bytes, subject.heardSeconds);
     const size = sizeOf(subject, json, mediaRuleOf(entry.id, servedModel));
     const model = modelKeyOf(target);
     const most = this.#outputMaxOf(servedModel);
@@ -109,7 +109,7 @@ const modelsMax = 1000;
 const outputTokensMax = 10_000_000;
 
 /** A quarter of its bytes, as text has. */
-function unread(bytes: number): EstimatedUse {
+function unread(bytes: number, heardSeconds: number | undefined): EstimatedUse {
   const inputTokens = Math.ceil(bytes / 4);
   return {
     inputTokens,
@@ -117,7 +117,7 @@ function unread(bytes: number): EstimatedUse {
     observedOutputTokens: 0,
     expected: { inputTokens, outputTokens: 0 },
     isOpen: true,
-    units: undefined,
+    units: heardSeconds === undefined ? undefined : { audioSeconds: heardSeconds },
   };
 }
 

@@ -11,11 +11,14 @@ import type { LimitWatchers } from '../limits/request-limits.ts';
 import {
   createCallPipelines,
   createSessionPipeline,
+  createTakenCallPipeline,
   type SessionEntrance,
   type Stages,
 } from '../pipeline/pipelines.ts';
 import { authenticate } from '../pipeline/stages/authenticate.ts';
 import { type RouteParts, routeToTarget } from '../pipeline/stages/route-to-target.ts';
+import { CallHandover } from '../realtime/call-handover.ts';
+import { CallRegister } from '../realtime/call-register.ts';
 import { createEnterMinted } from '../realtime/enter-minted.ts';
 import { mintSecret } from '../realtime/mint-secret.ts';
 import { openSession, prepareSession } from '../realtime/open-session.ts';
@@ -25,13 +28,17 @@ import { readSecretRequest } from '../realtime/read-secret-request.ts';
 import { readSessionRequest } from '../realtime/read-session-request.ts';
 import { serveSessions } from '../realtime/serve-sessions.ts';
 import { Sessions } from '../realtime/sessions.ts';
-import { prepareCallRequest, superviseCall } from '../realtime/supervise-call.ts';
+import { prepareCallRequest, superviseCall, takeCallOver } from '../realtime/supervise-call.ts';
+import { enterTaken, takesCallsOver } from '../realtime/taken-call.ts';
+import { estimateStretch } from '../realtime/translated-time.ts';
+import type { SharedStore } from '../redis/shared-store.ts';
 import { observe, type ServeDeps } from '../routes/serve.ts';
 import type { Env } from '../settings.ts';
 import {
   callProvider,
   createCallLadder,
   createSessionLadder,
+  createTakenCallLadder,
   type Ladder,
   type LadderParts,
 } from '../visit/ladder.ts';
@@ -50,6 +57,7 @@ export interface RealtimeParts {
   guard: ConnectGuard;
   store: ConfigStore;
   tokens: TokenKeys | undefined;
+  shared: SharedStore | undefined;
 }
 
 /** What is held over a WebSocket, and what is heard beside calls. */
@@ -75,6 +83,8 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
     watch: parts.watch,
     connectTimeoutMs: env.REALTIME_CONNECT_TIMEOUT,
     frameBytesMax: env.REALTIME_FRAME_BYTES_MAX,
+    stretchMs: env.REALTIME_TRANSLATION_STRETCH,
+    estimate: estimateStretch(ladder.estimate, env.REALTIME_TRANSLATION_STRETCH),
     onMetered: (exchange: ModelExchange, status: number, errorCode: string) =>
       observe(exchange, status, errorCode, {
         ...serving,
@@ -98,8 +108,24 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
       createSessionLadder(ladder, prepareSession(ladder), openSession(metering)),
     ),
   });
-  const supervising = { ...metering, openStreams: serving.openStreams, underWay: serving.underWay };
+  const handover = new CallHandover(new CallRegister(parts.shared), serving.logger);
+  const { openStreams, underWay } = serving;
+  const supervising = { ...metering, openStreams, underWay, handover, sealer };
   const supervise = superviseCall(supervising);
+  takesCallsOver({
+    handover,
+    sealer,
+    run: createTakenCallPipeline({
+      ...stages,
+      enterTaken: enterTaken(parts.store, parts.tokens),
+      routeTaken: routed(createTakenCallLadder(ladder, takeCallOver(supervising))),
+    }),
+    warn: (error, call_id) =>
+      serving.logger.error(
+        { err: error, call_id },
+        'a call of another gateway cannot be taken over, and is not metered any more',
+      ),
+  });
   const pipelines = createCallPipelines({
     ...stages,
     authenticateForCall,
@@ -125,8 +151,15 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
   });
   const part: Part = {
     name: 'realtime',
-    start: () => sessions.start(),
-    stop: () => sessions.stop(),
+    start() {
+      sessions.start();
+      handover.start();
+    },
+    drain: () => handover.drain(),
+    stop() {
+      handover.stop();
+      return sessions.stop();
+    },
     gauges: () => [
       {
         name: 'sluice_realtime_sessions',

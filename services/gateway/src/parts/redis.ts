@@ -14,6 +14,7 @@ const aloneHelp = {
   mcp_sessions: '1 while ends of MCP sessions are known to each gateway alone',
   owners: '1 while owners of stored objects are known to the gateway that saw them made alone',
   bills: '1 while what ended in the background may count for limits at each gateway that sees it',
+  calls: '1 while calls of a gateway that is killed are not taken over by another',
   agents: '1 while each gateway knows the agent tasks that it saw itself',
 };
 

@@ -68,6 +68,15 @@ export function createCallPipelines(
   };
 }
 
+/** A call of another gateway, which nobody there hears any more. It was judged, and recorded, when it was placed. */
+export function createTakenCallPipeline(stages: {
+  enterTaken: Stage;
+  resolveConfig: Stage;
+  routeTaken: Stage;
+}) {
+  return pipeline([stages.enterTaken, stages.resolveConfig, stages.routeTaken]);
+}
+
 /** What is done with each kind of request, and in which order; the first stage is the outermost. */
 export function createPipelines(stages: Stages) {
   const entrance = entranceOf(stages);

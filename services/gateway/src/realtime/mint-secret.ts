@@ -8,9 +8,9 @@ import type { MintedSecret } from '../exchange/asked-session.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
-import { isOurs } from '../http/caller-headers.ts';
 import type { Step } from '../visit/step.ts';
 import { targetOf } from '../visit/target-visit.ts';
+import { askerOf } from './asker-of.ts';
 import { sealSecret } from './minted-secret.ts';
 import { isOfBeta } from './read-secret-request.ts';
 import { sidebandCall } from './session-call.ts';
@@ -79,17 +79,10 @@ function secretFor(exchange: ModelExchange, target: Target): MintedSecret {
   const { asked, secret } = subject;
   if (key === undefined || asked === undefined || secret === undefined)
     throw new Error('a secret is of a key');
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(arrival.headers))
-    if (isOurs(name) && name !== 'x-service-api-key' && typeof value === 'string')
-      headers[name] = value;
-  headers['x-service-trace-id'] ??= arrival.traceId;
   const lastsUntil = arrival.startedAtMs + secret.lifeMs;
   return {
     ...asked,
-    by:
-      'validUntilMs' in key ? { token: arrival.caller.serviceKey ?? '' } : { keyHash: key.hashHex },
-    headers,
+    ...askerOf(exchange),
     upstreamModel: asked.model === '' ? '' : target.model,
     untilMs: key.expiresAtMs === 0 ? lastsUntil : Math.min(lastsUntil, key.expiresAtMs),
   };

@@ -28,6 +28,8 @@ export interface OpenedSession {
   readonly isMetered: boolean;
   /** Undefined = nobody judges what is said. */
   readonly guards: SessionGuards | undefined;
+  /** Of a translation: so much of it is one request. */
+  readonly stretchMs: number;
   /** Gives its place back, once it is over. */
   readonly leave: () => void;
   /** Nobody will listen: it is as if it had not been opened. */
@@ -36,6 +38,7 @@ export interface OpenedSession {
 
 export interface OpenSessionParts extends CallRules, MeterParts, SocketParts, SessionGuardParts {
   readonly sessions: Sessions;
+  readonly stretchMs: number;
 }
 
 const opened = new WeakMap<Exchange, OpenedSession>();
@@ -133,6 +136,7 @@ export function openSession(parts: OpenSessionParts): Step {
           call,
           isMetered,
           guards: SessionGuards.of(visit.exchange, call.target, parts),
+          stretchMs: parts.stretchMs,
           leave,
           giveUp,
         });

@@ -76,7 +76,9 @@ function sessionFor(
 ): AskedSession {
   const { minted, search } = subject;
   const named = new URLSearchParams(search).get('model') ?? '';
-  const own = sent === undefined ? undefined : readSession(sent, kind);
+  // An offer alone is for a session that has nothing but its model.
+  const said = sent ?? (minted === undefined ? {} : undefined);
+  const own = said === undefined ? undefined : readSession(said, kind);
   if (own !== undefined && own.model !== '' && named !== '' && own.model !== named)
     throw invalid('query.model', 'is not the model of the session');
   const asked: AskedSession = {

@@ -86,6 +86,7 @@ export function sidebandCall(
   const { realtime } = operations;
   const subject = modelCall(realtime, '/v1/realtime', `?call_id=${encodeURIComponent(callId)}`);
   subject.model = from.subject.model;
+  subject.asked = from.subject.asked;
   const exchange: ModelExchange = {
     ...from,
     subject,

@@ -11,7 +11,7 @@ import {
 import { jsonObjectIn } from '../http/json-body.ts';
 import { typeOfFrame } from './frame-type.ts';
 import type { SessionGuards } from './session-guards.ts';
-import type { SessionMeter } from './session-meter.ts';
+import type { SessionMeter, UsedEvent } from './session-meter.ts';
 
 const { Outcome } = usage;
 
@@ -41,6 +41,13 @@ function estimateOf({ audioBytes, textBytes }: Seen, contextTokens: number): Cha
   return { ...noUsage, inputTokens: contextTokens, outputTokens, outputAudioTokens };
 }
 
+export interface SessionEventsOptions {
+  readonly guards?: SessionGuards | undefined;
+  readonly isBesideCall?: boolean;
+  /** Whether an event is this gateway's to account for: another may hear the same. Undefined = nobody else does. */
+  readonly isFirst?: ((event: string) => Promise<boolean>) | undefined;
+}
+
 /** What the provider tells in a session, as far as it is accounted for. */
 export class SessionEvents {
   readonly #meter: Pick<SessionMeter, 'used' | 'told'>;
@@ -53,17 +60,15 @@ export class SessionEvents {
 
   readonly #guards: SessionGuards | undefined;
   readonly #isBesideCall: boolean;
+  readonly #isFirst: ((event: string) => Promise<boolean>) | undefined;
   /** Something was said that must not be. */
   onDenied: ((error: GatewayError, said: Said) => void) | undefined;
 
-  constructor(
-    meter: Pick<SessionMeter, 'used' | 'told'>,
-    guards?: SessionGuards | undefined,
-    isBesideCall = false,
-  ) {
+  constructor(meter: Pick<SessionMeter, 'used' | 'told'>, options: SessionEventsOptions = {}) {
     this.#meter = meter;
-    this.#guards = guards;
-    this.#isBesideCall = isBesideCall;
+    this.#guards = options.guards;
+    this.#isBesideCall = options.isBesideCall === true;
+    this.#isFirst = options.isFirst;
   }
 
   /** Frames that cannot be read mean nothing here. */
@@ -98,6 +103,7 @@ export class SessionEvents {
           outcome: hasSucceeded ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR,
           status: hasSucceeded ? 200 : 500,
           errorCode: hasSucceeded ? '' : 'upstream.error',
+          ...this.#claimOf(type, event.id),
           ...(this.#guards === undefined ? {} : { verdicts: this.#guards.takeVerdicts() }),
         });
         return;
@@ -110,6 +116,11 @@ export class SessionEvents {
       case 'error':
         this.#meter.told({ type, startedAt: now }, new GatewayError('upstream.error'));
     }
+  }
+
+  #claimOf(type: string, id: string): Pick<UsedEvent, 'isFirst'> {
+    const isFirst = this.#isFirst;
+    return isFirst === undefined || id === '' ? {} : { isFirst: () => isFirst(`${type}\n${id}`) };
   }
 
   #judge(said: Said | undefined): void {
@@ -132,10 +143,11 @@ export class SessionEvents {
 
   /** Responses that nobody will hear the end of: made, and paid for, as far as that came. */
   cut(error: GatewayError, isCallers: boolean): void {
-    for (const { startedAt, ...seen } of this.#begun.values())
+    for (const [id, { startedAt, ...seen }] of this.#begun)
       this.#meter.used({
         type: 'response.done',
         startedAt,
+        ...this.#claimOf('response.done', id),
         facts: {
           ...(this.#model === undefined ? {} : { model: this.#model }),
           usage: estimateOf(seen, this.#contextTokens),

@@ -48,6 +48,8 @@ export interface UsedEvent extends LoggedEvent {
   readonly failureCause?: FailureCause;
   /** What guardrails thought of what was said, once they know: each a `HookVerdict` as JSON. Never rejects. */
   readonly verdicts?: Promise<readonly string[]>;
+  /** Whether it is this gateway's to account for. Never rejects. Undefined = it is. */
+  readonly isFirst?: (() => Promise<boolean>) | undefined;
 }
 
 /** Records of what is only told, not paid for: a vendor, or a caller, that makes thousands fills no ledger. */
@@ -130,6 +132,7 @@ export class SessionMeter {
 
   async #meter(event: UsedEvent): Promise<void> {
     const { listeners, onMetered } = this.#parts;
+    if ((await event.isFirst?.()) === false) return;
     const requester = this.#exchangeOf(event);
     const held = this.#held;
     this.#held = undefined;
@@ -150,6 +153,9 @@ export class SessionMeter {
     } finally {
       held?.limits.close();
     }
+    // A hold that is taken before would find the counter as it was.
+    if (held !== undefined)
+      await this.#parts.limits.settled?.(requester.key?.source.organisationId ?? '');
     await this.#hold();
   }
 

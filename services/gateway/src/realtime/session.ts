@@ -9,6 +9,7 @@ import type { OpenedSession } from './open-session.ts';
 import { Relay, type Side } from './relay.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionGuards } from './session-guards.ts';
+import { isTranslation, TranslatedTime } from './translated-time.ts';
 import { withdrawal } from './withdrawal.ts';
 
 /** What one side may have waiting before the other is asked to pause. */
@@ -31,23 +32,27 @@ export class Session implements LiveSession {
   seenAt = this.openedAt;
   lookedAt = this.openedAt;
   readonly #events: SessionEvents | undefined;
+  readonly #translated: TranslatedTime | undefined;
   /** Said to the caller, and the reason of what is cut. */
   #endedBy: GatewayError | undefined;
 
   /** @param onOver once, when both sides are closed or closing, and all is accounted for */
   constructor(
     caller: WebSocket,
-    { upstream, meter, call, isMetered, guards }: OpenedSession,
+    { upstream, meter, call, isMetered, guards, stretchMs }: OpenedSession,
     exchange: ModelExchange,
     onOver: () => void,
   ) {
     this.exchange = exchange;
     // What is said in a call is counted beside it.
-    this.#events = isMetered ? new SessionEvents(meter, guards) : undefined;
+    this.#events = isMetered ? new SessionEvents(meter, { guards }) : undefined;
     if (this.#events !== undefined)
       this.#events.onDenied = (error, said) => this.#deny(error, said);
     meter.onRefused = (error) => this.refuse(error);
     const { target } = call;
+    if (isMetered && isTranslation(exchange.subject))
+      this.#translated = new TranslatedTime(meter, { stretchMs });
+    const translated = this.#translated;
     const binding =
       target.saved?.limitsModels === true ? new ModelBinding(target, !isMetered) : undefined;
     this.relay = new Relay(
@@ -56,12 +61,16 @@ export class Session implements LiveSession {
       { waitingBytesMax },
       {
         fromCaller:
-          binding === undefined && guards?.hearsCaller !== true
+          binding === undefined && guards?.hearsCaller !== true && translated === undefined
             ? undefined
-            : (frame) => this.#mayPass(frame, binding, guards),
+            : (frame) => {
+                translated?.heard(frame);
+                return this.#mayPass(frame, binding, guards);
+              },
         fromUpstream: (frame) => this.#events?.read(frame),
         closed: (by) => {
           this.#recordCut(by);
+          translated?.end();
           meter.end().finally(onOver);
         },
       },

@@ -1,5 +1,6 @@
 import { matchObject, operations } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { Sealer } from '@sluice/mcp';
 import type { Logger } from '@sluice/telemetry';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { unheardBy } from '../compiled/session-hooks.ts';
@@ -12,6 +13,10 @@ import type { OwnerNotes } from '../owners/owner-notes.ts';
 import { accountOf } from '../owners/route-to-owner.ts';
 import type { Step } from '../visit/step.ts';
 import { callOf, type TargetVisit, targetOf } from '../visit/target-visit.ts';
+import { askerOf } from './asker-of.ts';
+import type { CallHandover } from './call-handover.ts';
+import type { TakenCall } from './call-register.ts';
+import { nameOfCall, sealNote } from './noted-call.ts';
 import { openSocket, type SocketParts } from './open-session.ts';
 import { type PostParts, postUpstream } from './post-upstream.ts';
 import { callForm, preparePost, sidebandCall } from './session-call.ts';
@@ -20,6 +25,7 @@ import { type SessionGuardParts, SessionGuards } from './session-guards.ts';
 import { type MeterParts, SessionMeter } from './session-meter.ts';
 import type { Sessions } from './sessions.ts';
 import { SupervisedCall } from './supervised-call.ts';
+import { takenOf } from './taken-call.ts';
 
 export interface SuperviseParts
   extends CallRules,
@@ -32,6 +38,8 @@ export interface SuperviseParts
   readonly openStreams: OpenStreams;
   readonly underWay: RequestsUnderWay;
   readonly logger: Logger;
+  readonly handover: CallHandover;
+  readonly sealer: Sealer;
 }
 
 /** The request that places a call: with the provider's own key, since a call of a minted secret has no sideband. */
@@ -74,27 +82,8 @@ export function superviseCall(parts: SuperviseParts): Step {
         const { reply, status } = answer;
         if (reply === undefined || status < 200 || status > 299) return answer;
         const id = accepted ?? placedId(reply);
-        const call = atProvider(id, visit, life.signal, parts);
-        const ended = parts.openStreams.open();
-        const noLonger = parts.underWay.begin(life);
-        const supervised = new SupervisedCall(
-          call,
-          meter,
-          unknown.exchange,
-          parts,
-          parts.logger,
-          SessionGuards.of(unknown.exchange, target, parts),
-          () => {
-            parts.sessions.delete(supervised);
-            noLonger();
-            ended();
-            leave();
-          },
-        );
+        const supervised = hear(visit, id, { ...unknown, meter, life, leave }, parts);
         isTaken = true;
-        parts.sessions.add(supervised);
-        life.signal.addEventListener('abort', () => parts.sessions.endDraining(supervised));
-        supervised.begin();
         const { signal } = exchange.arrival;
         if (signal.aborted) {
           supervised.abandon();
@@ -110,6 +99,106 @@ export function superviseCall(parts: SuperviseParts): Step {
           leave();
         }
       }
+    },
+  };
+}
+
+interface Listening {
+  /** As of a session of the key over a WebSocket: what is said is recorded for it. */
+  readonly exchange: ModelExchange;
+  readonly meter: SessionMeter;
+  readonly life: AbortController;
+  readonly leave: () => void;
+  /** Of a call that another gateway heard before. */
+  readonly taken?: TakenCall & { readonly startedAtMs: number };
+}
+
+/** Listens to a call until it is over, and lets other gateways know. */
+function hear(
+  visit: TargetVisit,
+  id: string,
+  { exchange, meter, life, leave, taken }: Listening,
+  parts: SuperviseParts,
+): SupervisedCall {
+  const { handover, sealer, sessions } = parts;
+  const call = atProvider(id, visit, life.signal, parts);
+  const ended = parts.openStreams.open();
+  const noLonger = parts.underWay.begin(life);
+  const organisationId = exchange.key?.source.organisationId ?? '';
+  const name = nameOfCall(organisationId, call.origin, id);
+  const supervised = new SupervisedCall({
+    call,
+    meter,
+    exchange,
+    bounds: parts,
+    logger: parts.logger,
+    guards: SessionGuards.of(exchange, targetOf(visit), parts),
+    heardSinceMs: taken?.startedAtMs,
+    isFirst: handover.isOn ? (event) => handover.isFirst(name, event) : undefined,
+    onOver: () => {
+      sessions.delete(supervised);
+      handover.over(name, supervised);
+      noLonger();
+      ended();
+      leave();
+    },
+  });
+  sessions.add(supervised);
+  life.signal.addEventListener('abort', () => sessions.endDraining(supervised));
+  const sealed = taken?.sealed ?? noteOf(visit, id, sealer, parts);
+  if (sealed !== undefined) handover.keep(name, sealed, supervised, taken !== undefined);
+  supervised.begin();
+  return supervised;
+}
+
+/** For another gateway; undefined = it could not hear the call: there is no Redis, or the credential is the caller's. */
+function noteOf(
+  visit: TargetVisit,
+  callId: string,
+  sealer: Sealer,
+  { handover, logger }: SuperviseParts,
+): string | undefined {
+  const { exchange } = visit;
+  const { arrival, subject, key } = exchange;
+  if (!handover.isOn || key === undefined || targetOf(visit).credentialBy !== 'admin')
+    return undefined;
+  try {
+    return sealNote(sealer, {
+      callId,
+      ...askerOf(exchange),
+      address: arrival.callerAddress(),
+      model: subject.model,
+      of: subject.asked?.kind ?? 'realtime',
+      startedAtMs: arrival.startedAtMs,
+    });
+  } catch (error) {
+    logger.warn({ err: error, call_id: callId }, 'a call cannot be noted for other gateways');
+    return undefined;
+  }
+}
+
+/** Innermost: goes on with a call that another gateway heard. What cannot be heard is hung up, as anywhere. */
+export function takeCallOver(parts: SuperviseParts): Step {
+  return {
+    async run(visit) {
+      const { exchange } = visit;
+      const taken = takenOf(exchange);
+      const life = new AbortController();
+      const beside = sidebandCall(exchange, targetOf(visit), taken.callId, life.signal, parts);
+      const meter = new SessionMeter(beside.call, beside.exchange, parts);
+      let leave = () => {};
+      let refused: unknown;
+      try {
+        leave = parts.sessions.enter(exchange);
+        await meter.begin();
+      } catch (error) {
+        refused = error;
+      }
+      const heard = { exchange: beside.exchange, meter, life, leave, taken };
+      const supervised = hear(visit, taken.callId, heard, parts);
+      if (refused !== undefined) supervised.refuse(fromUnknown(refused));
+      const reply: Reply = { kind: 'body', status: 200, headers: {}, body: Buffer.alloc(0) };
+      return { status: 200, stops: true, reply, error: undefined };
     },
   };
 }
@@ -153,6 +242,7 @@ function atProvider(id: string, visit: TargetVisit, signal: AbortSignal, parts: 
   );
   return {
     id,
+    origin: sideband.origin,
     listen: () => openSocket(sideband, [], parts),
     hangUp: (timeoutMs: number) => postUpstream(hangUp, timeoutMs, parts),
   };

@@ -7,6 +7,7 @@ import type { EndReason, LiveSession } from './live-session.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionGuards } from './session-guards.ts';
 import type { SessionMeter } from './session-meter.ts';
+import { isTranslation, TranslatedCall } from './translated-time.ts';
 import { withdrawal } from './withdrawal.ts';
 
 /** A call as its provider has it, and what can be done about it. */
@@ -21,6 +22,23 @@ export interface CallAtProvider {
 export interface SupervisionBounds {
   /** Until the sideband is open, first and after each loss. */
   readonly connectTimeoutMs: number;
+  /** Of a translation: so much of it is one request. */
+  readonly stretchMs: number;
+}
+
+export interface SupervisedParts {
+  readonly call: CallAtProvider;
+  readonly meter: SessionMeter;
+  readonly exchange: ModelExchange;
+  readonly bounds: SupervisionBounds;
+  readonly logger: Logger;
+  readonly guards: SessionGuards | undefined;
+  /** Once, when the call is over and all of it is accounted for. */
+  readonly onOver: () => void;
+  /** Another gateway heard it before, since then (Unix ms). */
+  readonly heardSinceMs?: number | undefined;
+  /** Whether an event is this gateway's to account for. */
+  readonly isFirst?: ((event: string) => Promise<boolean>) | undefined;
 }
 
 /** Waits before the sideband is tried again; a call that cannot be heard after these is hung up. */
@@ -38,17 +56,19 @@ const missedMax = 2;
  */
 export class SupervisedCall implements LiveSession {
   readonly exchange: ModelExchange;
-  readonly openedAt = performance.now();
+  readonly openedAt: number = performance.now();
   messages = 0;
   seenMessages = 0;
-  seenAt = this.openedAt;
-  lookedAt = this.openedAt;
+  seenAt = performance.now();
+  lookedAt = performance.now();
   readonly #call: CallAtProvider;
   readonly #meter: SessionMeter;
   readonly #events: SessionEvents;
   readonly #bounds: SupervisionBounds;
   readonly #logger: Logger;
   readonly #onOver: () => void;
+  readonly #isTakenOver: boolean;
+  readonly #translated: TranslatedCall | undefined;
   #socket: WebSocket | undefined;
   #missed = 0;
   #losses = 0;
@@ -56,23 +76,23 @@ export class SupervisedCall implements LiveSession {
   /** Why it is being hung up. */
   #endedBy: GatewayError | undefined;
 
-  /** @param onOver once, when the call is over and all of it is accounted for */
-  constructor(
-    call: CallAtProvider,
-    meter: SessionMeter,
-    exchange: ModelExchange,
-    bounds: SupervisionBounds,
-    logger: Logger,
-    guards: SessionGuards | undefined,
-    onOver: () => void,
-  ) {
+  constructor(parts: SupervisedParts) {
+    const { call, meter, exchange, bounds, logger, guards, onOver, heardSinceMs, isFirst } = parts;
     this.#call = call;
     this.#meter = meter;
     this.exchange = exchange;
     this.#bounds = bounds;
     this.#logger = logger;
     this.#onOver = onOver;
-    this.#events = new SessionEvents(meter, guards, true);
+    this.#isTakenOver = heardSinceMs !== undefined;
+    if (heardSinceMs !== undefined)
+      this.openedAt = performance.now() - Math.max(0, Date.now() - heardSinceMs);
+    this.#events = new SessionEvents(meter, { guards, isBesideCall: true, isFirst });
+    if (isTranslation(exchange.subject)) {
+      const { stretchMs } = bounds;
+      const beganAt = this.openedAt;
+      this.#translated = new TranslatedCall(meter, { stretchMs, beganAt, isFirst });
+    }
     this.#events.onDenied = (error, { itemId }) => {
       meter.told({ type: 'guardrail.denied', startedAt: performance.now() }, error);
       const socket = this.#socket;
@@ -84,7 +104,7 @@ export class SupervisedCall implements LiveSession {
 
   /** Begins to listen: the provider may know the call a moment later than it says so. */
   begin(): void {
-    void this.#listen(true);
+    void this.#listen(!this.#isTakenOver);
   }
 
   refuse(error: GatewayError): void {
@@ -108,6 +128,11 @@ export class SupervisedCall implements LiveSession {
 
   cut(): void {
     this.#over();
+  }
+
+  /** Another gateway hears it: what is under way is told, and counted, there. */
+  letGo(): void {
+    this.#over(true);
   }
 
   look(): void {
@@ -190,13 +215,17 @@ export class SupervisedCall implements LiveSession {
     this.#over();
   }
 
-  #over(): void {
+  #over(isHeardElsewhere = false): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const socket = this.#socket;
     if (socket?.readyState === socket?.OPEN) socket?.close(1000);
     setTimeout(() => socket?.terminate(), closingMs).unref();
-    this.#events.cut(this.#endedBy ?? new GatewayError('upstream.stream_cut'), false);
+    if (isHeardElsewhere) this.#translated?.letGo();
+    else {
+      this.#events.cut(this.#endedBy ?? new GatewayError('upstream.stream_cut'), false);
+      this.#translated?.end();
+    }
     this.#meter.end().finally(this.#onOver);
   }
 }

@@ -31,6 +31,12 @@ export const sharedKeys = {
   objectBill: (organisationId: string, id: string) => `sluice:{${organisationId}}:objbill:${id}`,
   /** Left for whoever waits for it at another gateway. */
   mcpLetter: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcpl:${name}`,
+  /** Calls that go on beside gateways: until when each is heard, by whom, and what another needs to take it over. */
+  callLeases: 'sluice:{calls}:leases',
+  callOwners: 'sluice:{calls}:owners',
+  callNotes: 'sluice:{calls}:notes',
+  /** Says that an event of a call is accounted for. */
+  callEvent: (digest: string) => `sluice:{calls}:heard:${digest}`,
   circuits: (name: string) => `sluice:cb:{cb}:${name}`,
   /** In the slot of another key; anywhere without one. */
   probeBeside: (key: string) => `${key.slice(0, key.indexOf('}') + 1) || 'sluice'}:probe`,

@@ -65,6 +65,11 @@ export function createCallLadder(parts: LadderParts, ...within: readonly Step[])
   ]);
 }
 
+/** The same for a call that another gateway heard so far. */
+export function createTakenCallLadder(parts: ResolveTargetParts, takeOver: Step): Ladder {
+  return new Ladder([resolveTarget(parts), takeOver]);
+}
+
 /** Innermost of those that ask the provider: the request itself. */
 export function callProvider(parts: LadderParts): readonly Step[] {
   return [noteOwner(parts), call(parts)];

@@ -1,6 +1,7 @@
 import type { usage } from '@sluice/proto-stubs';
 import { eventually } from '@sluice/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
 import type { Lab } from '../lab.ts';
 import { errorOf } from '../scenario.ts';
 import { sdpAnswer, sdpOffer } from './fake-calls.ts';
@@ -15,10 +16,15 @@ export interface CallBench {
   session(
     model: string | undefined,
     over: object,
-  ): Promise<{ hears(type: string): Promise<void>; closed: Promise<{ code: number }> }>;
+  ): Promise<{
+    hears(type: string): Promise<void>;
+    say(event: object): void;
+    readonly socket: WebSocket;
+    closed: Promise<{ code: number }>;
+  }>;
 }
 
-const done = (id: string) => ({
+export const done = (id: string) => ({
   type: 'response.done',
   response: { id, status: 'completed', usage: responseUsage },
 });

@@ -8,6 +8,8 @@ export interface FakeCall {
   readonly session: { type?: string; model?: string; instructions?: string };
   readonly sdp: string;
   readonly sidebands: Set<WebSocket>;
+  /** What was said by who listens, in order. */
+  readonly told: unknown[];
   /** How often a sideband was asked for. */
   listened: number;
   hungUpAt: number | undefined;
@@ -63,7 +65,8 @@ export class FakeCalls {
       res.end(JSON.stringify({ error: { message, type: 'invalid_request_error' } }));
       return true;
     };
-    if (req.headers.authorization !== `Bearer ${this.#key}`) return refuse(401, 'wrong key');
+    const shown = req.headers['api-key'] ?? req.headers.authorization?.replace(/^Bearer /, '');
+    if (shown !== this.#key) return refuse(401, 'wrong key');
     if (path.endsWith('/client_secrets')) {
       const { session } = JSON.parse(body);
       res.writeHead(200, { 'content-type': 'application/json' });
@@ -81,7 +84,8 @@ export class FakeCalls {
       );
       const session = JSON.parse(parts.get('session') ?? '{}');
       if (!parts.get('sdp')?.startsWith('v=0')) return refuse(400, 'no offer');
-      if (session.type !== 'realtime' || typeof session.model !== 'string')
+      const kind = path.includes('/translations/') ? undefined : 'realtime';
+      if (session.type !== kind || typeof session.model !== 'string')
         return refuse(400, 'no session');
       const call = this.#add(`rtc_${this.all.length + 1}`, session, parts.get('sdp') ?? '');
       res.writeHead(201, {
@@ -119,6 +123,7 @@ export class FakeCalls {
       session,
       sdp,
       sidebands,
+      told: [],
       listened: 0,
       hungUpAt: undefined,
       say(event) {

@@ -103,6 +103,7 @@ export async function startFakeVendor(): Promise<FakeVendor> {
       if (call === undefined) converse(opened, model, pathname);
       else {
         call.sidebands.add(opened);
+        opened.on('message', (data) => call.told.push(JSON.parse(String(data))));
         opened.on('close', () => call.sidebands.delete(opened));
       }
       waiting.shift()?.(opened);

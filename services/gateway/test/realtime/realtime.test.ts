@@ -14,7 +14,10 @@ import { errorOf, type Scenario } from '../scenario.ts';
 import { callCases } from './call-cases.ts';
 import { clientCases } from './client-cases.ts';
 import { type FakeVendor, responseUsage, startFakeVendor, vendorKey } from './fake-vendor.ts';
+import { guardedCallCases } from './guarded-call-cases.ts';
+import { handoverCases } from './handover-cases.ts';
 import { tlsInFront } from './in-chromium.ts';
+import { translationCases } from './translation-cases.ts';
 
 /** Of one key: more than any test has open. */
 const sessionsMax = 60;
@@ -32,16 +35,22 @@ const open: WebSocket[] = [];
 beforeAll(async () => {
   vendor = await startFakeVendor();
   nobody = await freePort();
+  const bounds = {
+    REALTIME_CONNECT_TIMEOUT: '700',
+    REALTIME_PING_INTERVAL: '300',
+    REALTIME_IDLE_TIMEOUT: '60000',
+    REALTIME_FRAME_BYTES_MAX: String(4 * 1024 * 1024),
+    REALTIME_KEY_SESSIONS_MAX: String(sessionsMax),
+    REALTIME_TRANSLATION_STRETCH: '2000',
+  };
   lab = await startLab({
+    // The second one is killed.
+    gateways: 2,
+    processes: ['gateway'],
+    redis: true,
     environment: {
-      gateway: {
-        DRAIN_TIMEOUT: String(drainMs),
-        REALTIME_CONNECT_TIMEOUT: '700',
-        REALTIME_PING_INTERVAL: '300',
-        REALTIME_IDLE_TIMEOUT: '60000',
-        REALTIME_FRAME_BYTES_MAX: String(4 * 1024 * 1024),
-        REALTIME_KEY_SESSIONS_MAX: String(sessionsMax),
-      },
+      gateway: { ...bounds, DRAIN_TIMEOUT: String(drainMs) },
+      'gateway-2': { ...bounds, DRAIN_TIMEOUT: '30000' },
     },
   });
   ({ scenario, records } = lab);
@@ -60,14 +69,18 @@ interface Asked extends Omit<ClientOptions, 'host' | 'key'> {
   host?: string | null;
   protocols?: string[];
   metadata?: string;
+  /** Which one, in order. */
+  gateway?: number;
 }
 
 /** A WebSocket at the gateway that goes on to our vendor. */
 function dial(model: string | undefined, over: Asked = {}): WebSocket {
-  const { path = '/v1/realtime', query, key, host, protocols = [], metadata, ...options } = over;
+  const { path = '/v1/realtime', query, key, host, protocols = [], metadata, ...rest } = over;
+  const { gateway = 0, ...options } = rest;
+  const at = (scenario.stack.gatewayUrls[gateway] as string).replace('http', 'ws');
   const search = query ?? (model === undefined ? '' : `model=${model}`);
   const shown = key === undefined ? scenario.stack.credentials.workspace_key : key;
-  const socket = new WebSocket(`${origin.replace('http', 'ws')}${path}?${search}`, protocols, {
+  const socket = new WebSocket(`${at}${path}?${search}`, protocols, {
     perMessageDeflate: false,
     skipUTF8Validation: true,
     ...options,
@@ -775,6 +788,9 @@ describe('openai 7.57, over TLS', () => {
 });
 
 callCases(() => ({ lab, vendor, newKey, recordsOf, session }));
+handoverCases(() => ({ lab, vendor, newKey, recordsOf, session }));
+guardedCallCases(() => ({ lab, vendor, newKey, recordsOf, session }));
+translationCases(() => ({ lab, vendor, newKey, recordsOf, session }));
 clientCases(() => ({ lab, vendor, recordsOf }));
 
 it('a key that was shown to nobody it belongs to is in no log', async () => {

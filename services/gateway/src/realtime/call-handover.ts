@@ -1,0 +1,135 @@
+import type { Logger } from '@sluice/telemetry';
+import type { CallRegister, TakenCall } from './call-register.ts';
+
+/** A call that is heard here. */
+export interface HeardCall {
+  /** Another gateway hears it: nothing more is counted here, and nobody hangs up. */
+  letGo(): void;
+}
+
+interface Kept {
+  readonly call: HeardCall;
+  readonly sealed: string;
+}
+
+const lookMs = 1000;
+/** Others are waited for, and what is heard by two is over soon. */
+const leavingLookMs = 250;
+
+/**
+ * Keeps other gateways told of the calls that are heard here, and takes over those
+ * that nobody hears any more: of a gateway that was killed within some seconds, of
+ * one that is stopping at once.
+ */
+export class CallHandover {
+  readonly #register: CallRegister;
+  readonly #logger: Logger;
+  readonly #calls = new Map<string, Kept>();
+  #isLeaving = false;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Hears a call from here on. Rejects where that cannot be now; false = it never can. */
+  adopt: ((call: TakenCall) => Promise<boolean>) | undefined;
+
+  constructor(register: CallRegister, logger: Logger) {
+    this.#register = register;
+    this.#logger = logger;
+  }
+
+  get isOn(): boolean {
+    return this.#register.isShared;
+  }
+
+  start(): void {
+    if (this.isOn) this.#lookIn(lookMs);
+  }
+
+  /** Its calls are offered to others. */
+  drain(): void {
+    this.#isLeaving = true;
+    if (this.isOn && this.#calls.size > 0) this.#lookIn(0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** It is heard here from now on. */
+  keep(name: string, sealed: string, call: HeardCall, isNoted: boolean): void {
+    this.#calls.set(name, { call, sealed });
+    if (!isNoted) void this.#note(name);
+  }
+
+  over(name: string, call: HeardCall): void {
+    if (this.#calls.get(name)?.call !== call) return;
+    this.#calls.delete(name);
+    void this.#register.drop(name);
+  }
+
+  /** False = another gateway accounts for this event of the call. Never rejects. */
+  isFirst(name: string, event: string): Promise<boolean> {
+    return this.#register.isFirst(name, event);
+  }
+
+  #lookIn(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => {
+      void this.#look().finally(() => this.#lookIn(this.#isLeaving ? leavingLookMs : lookMs));
+    }, ms);
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    const names = [...this.#calls.keys()];
+    try {
+      const { states, taken } = await this.#register.look(names, this.#isLeaving);
+      for (const [at, name] of names.entries()) this.#heed(name, states[at]);
+      await Promise.all(taken.map((call) => this.#take(call)));
+    } catch {
+      // The part says so. Who hears a call goes on hearing it.
+    }
+  }
+
+  #heed(name: string, state: string | undefined): void {
+    const kept = this.#calls.get(name);
+    if (kept === undefined) return;
+    // Redis lost it.
+    if (state === 'unknown') void this.#note(name);
+    if (state !== 'taken') return;
+    this.#calls.delete(name);
+    kept.call.letGo();
+  }
+
+  async #note(name: string): Promise<void> {
+    const kept = this.#calls.get(name);
+    if (kept === undefined || this.#isLeaving) return;
+    try {
+      const { sealed } = kept;
+      if (!(await this.#register.note({ name, sealed })))
+        this.#logger.warn('more calls are under way than gateways note for one another');
+      // It ended meanwhile.
+      if (!this.#calls.has(name)) await this.#register.drop(name);
+    } catch {
+      // The next look finds it unknown.
+    }
+  }
+
+  /** Never rejects. */
+  async #take(call: TakenCall): Promise<void> {
+    if (this.#calls.has(call.name)) return;
+    try {
+      if ((await this.adopt?.(call)) === true) {
+        this.#logger.info({ call: call.name }, 'a call was taken over from another gateway');
+        return;
+      }
+    } catch (error) {
+      // Its lease ends, and whoever looks next tries again.
+      this.#logger.warn({ err: error, call: call.name }, 'a call cannot be taken over yet');
+      return;
+    }
+    await this.#register.drop(call.name);
+  }
+}
