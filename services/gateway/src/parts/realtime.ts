@@ -155,7 +155,10 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
       sessions.start();
       handover.start();
     },
-    drain: () => handover.drain(),
+    drain(deadlineMs) {
+      handover.drain();
+      return sessions.drainCalls(deadlineMs);
+    },
     stop() {
       handover.stop();
       return sessions.stop();

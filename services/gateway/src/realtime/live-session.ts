@@ -7,6 +7,8 @@ export type EndReason = 'draining' | 'expired' | 'idle';
 /** What lasts until somebody ends it, and is looked at meanwhile: a session over a WebSocket, a call beside us. */
 export interface LiveSession {
   readonly exchange: ModelExchange;
+  /** A call, which is in no connection of its caller's: whoever drains those does not wait for it. */
+  readonly isCall?: boolean;
   readonly openedAt: number;
   /** From either side, so far. */
   readonly messages: number;

@@ -18,6 +18,9 @@ export interface SessionBounds {
 
 /** How often deadlines are looked at. */
 const tickMs = 500;
+/** What providers have to hang up before the drain is over. */
+const hangingUpMs = 1000;
+const drainLookMs = 50;
 /** What the records of the last events have. */
 const recordingMs = 1000;
 /** What callers have for their close at the drain's deadline. */
@@ -44,6 +47,23 @@ export class Sessions {
   start(): void {
     this.#timer = setInterval(() => this.#look(), Math.min(tickMs, this.#bounds.pingMs));
     this.#timer.unref();
+  }
+
+  /** Waits for calls, which others may take over, and hangs up those that are left when the time is nearly over. */
+  async drainCalls(deadlineMs: number): Promise<void> {
+    const until = performance.now() + deadlineMs;
+    const hangUpAt = until - Math.min(hangingUpMs, deadlineMs / 2);
+    let isHangingUp = false;
+    for (;;) {
+      const calls = [...this.#sessions].filter(({ isCall }) => isCall);
+      const now = performance.now();
+      if (calls.length === 0 || now >= until) return;
+      if (!isHangingUp && now >= hangUpAt) {
+        isHangingUp = true;
+        for (const call of calls) call.end('draining');
+      }
+      await delay(drainLookMs);
+    }
   }
 
   /** Cuts what is left, and resolves when all of it is recorded. */

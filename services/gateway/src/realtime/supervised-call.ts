@@ -56,6 +56,7 @@ const missedMax = 2;
  */
 export class SupervisedCall implements LiveSession {
   readonly exchange: ModelExchange;
+  readonly isCall = true;
   readonly openedAt: number = performance.now();
   messages = 0;
   seenMessages = 0;

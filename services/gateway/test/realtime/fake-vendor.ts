@@ -45,6 +45,7 @@ const known = new Set([
   'conversation.item.create',
   'conversation.item.delete',
   'input_audio_buffer.append',
+  'session.input_audio_buffer.append',
   'input_audio_buffer.commit',
   'response.create',
   'response.cancel',

@@ -98,7 +98,8 @@ export function handoverCases(bench: () => CallBench): void {
       call.say(done('r1'));
       await recordsOf('given', 'response.done', 1);
       const before = [...call.sidebands];
-      await lab.scenario.stack.part('gateway-2').stop();
+      const gateway = lab.scenario.stack.part('gateway-2');
+      await gateway.stop();
       expect(call.hungUpAt).toBeUndefined();
       await eventually(() => {
         expect(call.sidebands.size).toBe(1);
@@ -108,6 +109,7 @@ export function handoverCases(bench: () => CallBench): void {
       await recordsOf('given', 'response.done', 2);
       call.end();
       await eventually(() => expect(call.sidebands.size).toBe(0));
+      await gateway.start();
     }, 90_000);
   });
 }
