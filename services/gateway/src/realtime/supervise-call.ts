@@ -38,6 +38,8 @@ export interface SuperviseParts
   readonly openStreams: OpenStreams;
   readonly underWay: RequestsUnderWay;
   readonly logger: Logger;
+  /** Of a translation: so much of it is one request. */
+  readonly stretchMs: number;
   readonly handover: CallHandover;
   readonly sealer: Sealer;
 }
