@@ -55,7 +55,8 @@ beforeAll(async () => {
   });
   ({ scenario, records } = lab);
   origin = scenario.stack.gatewayUrls[0] as string;
-}, 60_000);
+  // Two gateways with processes of their own: on a machine that is busy with others 60 s were not enough.
+}, 120_000);
 afterAll(async () => {
   for (const socket of open) socket.terminate();
   await lab?.stop();
