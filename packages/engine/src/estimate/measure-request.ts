@@ -280,14 +280,26 @@ function member(value: JsonValue | undefined, name: string): JsonValue | undefin
     : undefined;
 }
 
-const limitKeys = ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'maxOutputTokens'];
+const limitKeys = [
+  'max_completion_tokens',
+  'max_tokens',
+  'max_output_tokens',
+  'maxOutputTokens',
+  'maxTokens',
+];
 
 function outputMaxOf(json: Readonly<JsonObject>): number | undefined {
-  for (const holder of [json, json.generationConfig, json.inferenceConfig])
-    for (const key of [...limitKeys, 'maxTokens']) {
-      const limit = member(holder as JsonValue, key);
-      if (typeof limit === 'number' && limit > 0) return Math.ceil(limit);
-    }
+  return (
+    limitIn(json as JsonObject) ?? limitIn(json.generationConfig) ?? limitIn(json.inferenceConfig)
+  );
+}
+
+function limitIn(holder: JsonValue | undefined): number | undefined {
+  if (typeof holder !== 'object' || holder === null || Array.isArray(holder)) return undefined;
+  for (const key of limitKeys) {
+    const limit = holder[key];
+    if (typeof limit === 'number' && limit > 0) return Math.ceil(limit);
+  }
   return undefined;
 }
 
