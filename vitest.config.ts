@@ -48,8 +48,11 @@ export default defineConfig({
     maxWorkers: 5,
     reporters: ['default', new SlowestFiles()],
     sequence: { sequencer: LongestFirst },
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // What hangs ends here, and nothing is measured by it: on a busy machine an installation starts in a minute.
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    // One second is the runner's own, which a busy machine takes for a single request.
+    expect: { poll: { timeout: 40_000 } },
     teardownTimeout: 30_000,
   },
 });

@@ -175,10 +175,10 @@ describe('a text beyond 100 characters', () => {
 describe('a text of braces alone', () => {
   it('is given up in time', async () => {
     const text = '{'.repeat(1_000_000);
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     const parameters = { keys: ['a'], operator: 'any' };
     expect(await verdictOf('default.jsonKeys', parameters, answering(text))).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(5_000);
   });
 });
 

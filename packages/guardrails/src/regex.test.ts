@@ -55,11 +55,11 @@ describe('default.regexMatch', () => {
   it.each(['(a+)+$', '(a|a)*$', '(a|aa)+$', '(.*a){10}$', '^(\\w+\\s?)*$'])(
     'does not hang on %s',
     (rule) => {
-      const startedAt = performance.now();
+      const before = process.threadCpuUsage();
       const text = `${'a'.repeat(100_000)}!`;
       const fault = faultOf(() => match({ rule }, asking(text)));
       expect(['none', 'InvalidPattern', 'TextTooLong']).toContain(fault);
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(5_000);
     },
   );
 });

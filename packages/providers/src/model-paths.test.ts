@@ -65,9 +65,9 @@ describe('readModelPath', () => {
 
   it('takes time by the length of the path', () => {
     for (const piece of ['/openai', '/v1', '/run/', '/workflows/', '/%41', '/x:']) {
-      const startedAt = performance.now();
+      const before = process.threadCpuUsage();
       readModelPath(piece.repeat(8_000));
-      expect(performance.now() - startedAt, piece).toBeLessThan(100);
+      expect(process.threadCpuUsage(before).user / 1000, piece).toBeLessThan(100);
     }
   });
 });

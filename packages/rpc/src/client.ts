@@ -17,6 +17,7 @@ import {
 import { methodDefinition, tokenKey } from './definition.ts';
 import { greeting, greetMethod, type HandshakeOptions, saySelf } from './handshake.ts';
 import { isLoopbackAddress } from './loopback.ts';
+import { Patience } from './patience.ts';
 import type { ClientTls } from './tls.ts';
 import { whyUnreachable } from './why-unreachable.ts';
 
@@ -30,6 +31,8 @@ export interface RpcClientOptions {
   allowInsecure?: boolean;
   /** Largest message in either direction, bytes. */
   messageBytesMax?: number;
+  /** How long `failFast` calls wait, all together, for a side that only just went, ms. */
+  graceMs?: number;
   /** Who asks whom, so that releases that do not work with each other find out before they try; without it nobody does. */
   handshake?: HandshakeOptions | undefined;
 }
@@ -39,7 +42,7 @@ export interface RpcClient {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { methodKind: 'unary'; input: I; output: O },
     request: MessageInitShape<I>,
-    /** With `failFast` a side that is down is an error at once; otherwise it is waited for until the deadline. */
+    /** With `failFast` a side that is down is an error at once, unless it only just went (`patience.ts`); otherwise it is waited for until the deadline. */
     options: { timeoutMs: number; signal?: AbortSignal; failFast?: boolean },
   ): Promise<MessageShape<O>>;
   /** The caller must listen to 'data', 'error' and 'end', and cancel() when done. */
@@ -96,6 +99,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
   // A call made while the other side restarts waits for it, within its deadline.
   const patient = new Metadata({ waitForReady: true });
   const impatient = new Metadata();
+  const patience = new Patience(client, options.graceMs);
   for (const metadata of [patient, impatient]) {
     metadata.set(tokenKey, token);
     saySelf(metadata, handshake?.role);
@@ -104,17 +108,19 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
   return {
     unary(method, request, { timeoutMs, signal, failFast }) {
       const definition = methodDefinition(method);
+      const graceMs = failFast === true ? patience.leftMs() : undefined;
       return new Promise((resolve, reject) => {
         const call = client.makeUnaryRequest(
           definition.path,
           definition.requestSerialize,
           definition.responseDeserialize,
           create(method.input, request) as object,
-          failFast === true ? impatient : patient,
+          graceMs === 0 ? impatient : patient,
           { deadline: Date.now() + timeoutMs },
           (error, value) => {
             signal?.removeEventListener('abort', cancel);
-            if (error) reject(error);
+            endGrace();
+            if (error) reject(isGraceOver ? notThere(error) : error);
             else if (value === undefined)
               reject(Object.assign(new Error('empty answer'), { code: status.INTERNAL }));
             else resolve(value as MessageShape<typeof method.output>);
@@ -122,25 +128,41 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
         );
         const cancel = () => call.cancel();
         signal?.addEventListener('abort', cancel, { once: true });
+        let isGraceOver = false;
+        const endGrace = patience.whenOver(graceMs, () => {
+          isGraceOver = true;
+          cancel();
+        });
       });
     },
     serverStream(method, request, options) {
       const definition = methodDefinition(method);
-      return client.makeServerStreamRequest(
+      const graceMs = options?.failFast === true ? patience.leftMs() : undefined;
+      const stream = client.makeServerStreamRequest(
         definition.path,
         definition.requestSerialize,
         definition.responseDeserialize,
         create(method.input, request) as object,
-        options?.failFast === true ? impatient : patient,
+        graceMs === 0 ? impatient : patient,
       ) as ClientReadableStream<MessageShape<typeof method.output>>;
+      stream.once(
+        'status',
+        patience.whenOver(graceMs, () => stream.cancel()),
+      );
+      return stream;
     },
     duplexStream(method, options) {
       const definition = methodDefinition(method);
+      const graceMs = options?.failFast === true ? patience.leftMs() : undefined;
       const stream = client.makeBidiStreamRequest(
         definition.path,
         definition.requestSerialize,
         definition.responseDeserialize,
-        options?.failFast === true ? impatient : patient,
+        graceMs === 0 ? impatient : patient,
+      );
+      stream.once(
+        'status',
+        patience.whenOver(graceMs, () => stream.cancel()),
       );
       const say = (message: MessageInitShape<typeof method.input>) =>
         stream.write(create(method.input, message) as object);
@@ -167,6 +189,10 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
     },
     close: () => client.close(),
   };
+}
+
+function notThere(error: ServiceError): Error {
+  return Object.assign(error, { code: status.UNAVAILABLE });
 }
 
 function isAnswerOfOld({ code, details }: ServiceError): boolean {

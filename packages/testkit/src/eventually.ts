@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** What is there comes at once on a quiet machine; this is when a busy one is given up. */
+const usualMs = 40_000;
 /** A look that hung says nothing of what the next one costs. */
 const restMsMax = 500;
 
@@ -12,7 +14,7 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   options: { timeoutMs?: number; intervalMs?: number } = {},
 ): Promise<T> {
-  const timeoutMs = options.timeoutMs ?? 15_000;
+  const timeoutMs = options.timeoutMs ?? usualMs;
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     let failure: unknown;

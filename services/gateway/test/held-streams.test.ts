@@ -277,14 +277,14 @@ describe('what is held back', () => {
           say();
           await pause(10);
         }
-        await pause(3 * holdMs);
+        await pause(5 * holdMs);
       });
       expect(delays).toHaveLength(60);
       const sorted = delays.toSorted((a, b) => a - b);
-      // It is held, and no longer than was said; the slack is a busy machine's.
+      // It is held, and goes long before the stream ends, which is when it would go without `hold_ms`.
       expect(sorted[0]).toBeGreaterThan(0.2 * holdMs);
-      expect(sorted[30]).toBeLessThan(holdMs + 100);
-      expect(sorted[59]).toBeLessThan(holdMs + 600);
+      expect(sorted[30]).toBeLessThan(2 * holdMs);
+      expect(sorted[59]).toBeLessThan(4 * holdMs);
     },
   );
 
@@ -303,7 +303,7 @@ describe('what is held back', () => {
         say();
         said += 13;
         // Where more is held than that, nothing ever comes.
-        await eventually(() => said - came() <= chars, { timeoutMs: 5_000 });
+        await eventually(() => said - came() <= chars);
       }
     });
   });

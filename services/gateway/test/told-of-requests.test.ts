@@ -237,19 +237,16 @@ interface Told {
 
 /** What is told of a request, at latest two seconds after its end. */
 async function requestOf(id: string, key = scenario.stack.credentials.admin_key): Promise<Told> {
-  return eventually(
-    async () => {
-      const response = await scenario.call(`/v1/requests/${id}`, {
-        method: 'GET',
-        host: null,
-        key,
-      });
-      const body = await response.json();
-      if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(body)}`);
-      return body as Told;
-    },
-    { timeoutMs: 2000 },
-  );
+  return eventually(async () => {
+    const response = await scenario.call(`/v1/requests/${id}`, {
+      method: 'GET',
+      host: null,
+      key,
+    });
+    const body = await response.json();
+    if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(body)}`);
+    return body as Told;
+  });
 }
 
 async function toldOf(options: CallOptions): Promise<Told> {

@@ -188,7 +188,7 @@ describe('connections of callers', () => {
     await connection.write(chat(body) + chat(body));
     const second = await scenario.upstream.received(seen + 2);
     connection.end();
-    await expect.poll(() => second.aborted, { timeout: 3000 }).toBe(true);
+    await expect.poll(() => second.aborted).toBe(true);
     await ledgerHolds(scenario, before + 2);
   });
 
@@ -440,10 +440,16 @@ describe('headers', () => {
   });
 
   it('a host of slashes costs no time', async () => {
-    const startedAt = performance.now();
-    const response = await scenario.chat({ host: `http://a${'/'.repeat(50_000)}b` });
-    expect(await errorOf(response)).toMatchObject({ status: 400, code: 'host.invalid' });
-    expect(performance.now() - startedAt).toBeLessThan(300);
+    // In turns with one that is shorter, whatever else the machine does.
+    const msOf = async (slashes: number) => {
+      const startedAt = performance.now();
+      const response = await scenario.chat({ host: `http://a${'/'.repeat(slashes)}b` });
+      expect(await errorOf(response)).toMatchObject({ status: 400, code: 'host.invalid' });
+      return performance.now() - startedAt;
+    };
+    const more: number[] = [];
+    for (let round = 0; round < 5; round++) more.push((await msOf(50_000)) - (await msOf(3_000)));
+    expect(Math.min(...more)).toBeLessThan(300);
   });
 
   it('errors say which provider was asked and what the limits are', async () => {

@@ -47,9 +47,9 @@ describe('isExponential', () => {
   });
 
   it('takes few milliseconds for the largest patterns', () => {
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     isExponential(`(${'[a-y]?'.repeat(100)})*z`);
     isExponential(`(${'[a-y]'.repeat(110)}|${'[b-z]'.repeat(9)})*0`);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(1000);
   });
 });

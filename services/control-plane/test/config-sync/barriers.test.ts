@@ -4,6 +4,9 @@ import { eventually } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, token } from '../support/harness.ts';
 
+/** A change that waits for somebody who says nothing waits five seconds; one that does not takes what the machine takes. */
+const noWaitMs = 4_000;
+
 const { follow, watch } = config.ConfigService.method;
 
 let h: Harness;
@@ -22,7 +25,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const stream of streams.splice(0)) stream.cancel();
   // What has gone is waited for no more, once its end is known.
-  await eventually(async () => expect((await change()).ms).toBeLessThan(500));
+  await eventually(async () => expect((await change()).ms).toBeLessThan(noWaitMs));
 });
 afterAll(async () => {
   another.close();
@@ -79,7 +82,7 @@ describe('the answer of a change', () => {
     const { ms, inForce, changed } = await change();
     expect(inForce).toBe('everywhere');
     expect(changed).toMatch(new RegExp(`^workspace=${h.first.workspace_id}@\\d+$`));
-    expect(ms).toBeLessThan(500);
+    expect(ms).toBeLessThan(noWaitMs);
   });
 
   it.each([
@@ -110,29 +113,24 @@ describe('the answer of a change', () => {
       expect(first.ms).toBeGreaterThan(4_900);
       const second = await change();
       expect(second.inForce).toBe('pending');
-      expect(second.ms).toBeLessThan(1_500);
+      expect(second.ms).toBeLessThan(noWaitMs);
       // It is there again, and passes what it was sent meanwhile.
       hanging.passAfter(300);
       await eventually(async () => expect((await change()).inForce).toBe('everywhere'));
     },
-    20_000,
   );
 
   it.each([
     ['of the same replica', () => h.rpc],
     ['of another replica', () => another],
-  ])(
-    'waits as long as a gateway %s needs that is slow',
-    async (_name, rpc) => {
-      await following(rpc(), 2_000);
-      for (const again of [1, 2]) {
-        const { ms, inForce } = await change();
-        expect(inForce, `${again}`).toBe('everywhere');
-        expect(ms).toBeGreaterThan(1_990);
-      }
-    },
-    20_000,
-  );
+  ])('waits as long as a gateway %s needs that is slow', async (_name, rpc) => {
+    await following(rpc(), 2_000);
+    for (const again of [1, 2]) {
+      const { ms, inForce } = await change();
+      expect(inForce, `${again}`).toBe('everywhere');
+      expect(ms).toBeGreaterThan(1_990);
+    }
+  });
 
   it('hardly waits for a gateway that has not yet fetched what changed while it was away', async () => {
     const { events, stream, passAfter } = await following(another, undefined, {
@@ -145,7 +143,7 @@ describe('the answer of a change', () => {
     await eventually(() => expect(events.at(-1)).toBe('barrier'));
     const { ms, inForce } = await change();
     expect(inForce).toBe('pending');
-    expect(ms).toBeLessThan(1_500);
+    expect(ms).toBeLessThan(noWaitMs);
     passAfter(300);
     await eventually(async () => expect((await change()).inForce).toBe('everywhere'));
   });
@@ -167,7 +165,7 @@ describe('the answer of a change', () => {
     setTimeout(() => stream.cancel(), 200);
     const { ms, inForce } = await change();
     expect(inForce).toBe('everywhere');
-    expect(ms).toBeLessThan(900);
+    expect(ms).toBeLessThan(noWaitMs);
   });
 
   it('does not wait for gateways of the release before, which say nothing', async () => {
@@ -179,7 +177,7 @@ describe('the answer of a change', () => {
     await eventually(() => events.includes('ready'));
     const { ms, inForce } = await change();
     expect(inForce).toBe('everywhere');
-    expect(ms).toBeLessThan(500);
+    expect(ms).toBeLessThan(noWaitMs);
     await eventually(() => events.includes('workspaceChanged'));
     expect(events).not.toContain('barrier');
   });

@@ -339,7 +339,7 @@ describe('Watch', () => {
     await workspace()
       .post('/configs', { name: 'after', config: { provider: '@demo' } })
       .expect(200);
-    await eventually(() => events.length > 0, { timeoutMs: 1000 });
+    await eventually(() => events.length > 0);
     expect(events.filter((event) => event.case !== 'heartbeat')).toHaveLength(1);
   });
 

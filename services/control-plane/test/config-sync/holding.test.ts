@@ -231,7 +231,7 @@ it('marks of keys are told with the change, and to others with the next heartbea
   const beats = () =>
     other.events.flatMap((event) => (event.case === 'heartbeat' ? [event.value.mark] : []));
   await expect.poll(beats, { timeout: 7_000 }).toContain(mark);
-}, 10_000);
+});
 
 describe('ResolveKeys', () => {
   it('gives those that there are, as ResolveKey does', async () => {

@@ -185,8 +185,7 @@ describe('GetOrganisation', () => {
       if (event.case === 'ready') told.push(0);
     });
     stream.on('error', () => {});
-    const hears = (count: number) =>
-      eventually(() => told.length >= count, { timeoutMs: 1_000, intervalMs: 5 });
+    const hears = (count: number) => eventually(() => told.length >= count, { intervalMs: 5 });
     try {
       await hears(1);
       await put({ jwks_url: url, clock_tolerance_s: 7 }).expect(200);

@@ -116,7 +116,7 @@ describe('ContentSpool', () => {
     expect(losses.every(([logs, because]) => logs === 1 && because === 'spool-full')).toBe(true);
     expect(spool.bytes).toBeLessThanOrEqual(4000);
     store.isAway = false;
-    await eventually(() => expect(store.logs.length + losses.length).toBe(12), { timeoutMs: 5000 });
+    await eventually(() => expect(store.logs.length + losses.length).toBe(12));
     // The newest are those that are kept.
     expect(store.logs.at(-1)?._id).toBe('019388b0-7c00-7000-8000-000000000011');
     await spool.stop(1000);

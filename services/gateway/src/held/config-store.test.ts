@@ -339,7 +339,8 @@ describe('keys', () => {
       await turn();
     }
     const before = source.keyCalls;
-    await new Promise((resolve) => setTimeout(resolve, 160));
+    await expect.poll(() => source.keyCalls, { interval: 2 }).toBeGreaterThan(before);
+    // The next try comes 100 ms later at the earliest.
     expect(source.keyCalls - before).toBe(1);
   });
 
@@ -672,7 +673,8 @@ describe('the stream', () => {
     source.isAway = true;
     const startedAt = performance.now();
     const second = await startStore(source);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    // With nothing held it would wait five seconds.
+    expect(performance.now() - startedAt).toBeLessThan(4_000);
     expect((await second.findKey(secret))?.source.workspaceId).toBe('ws');
     expect((await second.bundle('ws'))?.source.hash).toBe('h1');
     expect(source.hash(secret)).toBeTruthy();

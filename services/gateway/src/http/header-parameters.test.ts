@@ -44,11 +44,11 @@ describe('headerParameters', () => {
   it.each([' ', '\t', ';', '; ', '"', '\\', '; a="', 'a=', ' ;', '=', '; b=x '])(
     'is done at once with 64 kB of %j',
     (piece) => {
-      const startedAt = performance.now();
+      const before = process.threadCpuUsage();
       for (const length of [8_000, 60_000])
         for (const end of ['', 'x'])
           headerParameters(`form-data; a=b${piece.repeat(length / piece.length)}${end}`);
-      expect(performance.now() - startedAt).toBeLessThan(100);
+      expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(100);
     },
   );
 });

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { operations } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { type NotedWork, WorkNotes, type WorkNotesOptions } from './work-notes.ts';
@@ -35,9 +34,8 @@ describe('notes of work at providers', () => {
   it('are told once each, together', async () => {
     const { all, note, told, said } = notes();
     for (const id of ['a', 'b', 'a']) note(id);
-    await delay(20);
+    await expect.poll(() => [said, all.waiting]).toEqual([['noted 2'], 0]);
     expect(told.map(({ path }) => path)).toEqual(['/v1/responses/a', '/v1/responses/b']);
-    expect([said, all.waiting]).toEqual([['noted 2'], 0]);
   });
 
   it('wait while nobody hears them, for a time and up to a number', async () => {
@@ -50,19 +48,16 @@ describe('notes of work at providers', () => {
       },
     });
     for (const id of ['a', 'b', 'c']) note(id);
-    await delay(10);
-    expect([said, all.waiting]).toEqual([['lost 1', 'away'], 2]);
+    await expect.poll(() => [said, all.waiting]).toEqual([['lost 1', 'away'], 2]);
     isAway = false;
-    await delay(20);
-    expect(said).toEqual(['lost 1', 'away', 'noted 1', 'refused 1', 'back']);
+    await expect.poll(() => said).toEqual(['lost 1', 'away', 'noted 1', 'refused 1', 'back']);
   });
 
   it('are given up when they were tried for long, and told once more at the end', async () => {
     const tell = () => Promise.reject(new Error('away'));
     const old = notes({ tell, triedMs: -1 });
     old.note('a');
-    await delay(20);
-    expect([old.said, old.all.waiting]).toEqual([['away', 'lost 1'], 0]);
+    await expect.poll(() => [old.said, old.all.waiting]).toEqual([['away', 'lost 1'], 0]);
     const last = notes({ lingerMs: 60_000 });
     last.note('a');
     await last.all.stop();

@@ -25,8 +25,8 @@ describe('typeOfFrame', () => {
 
   it('agrees with a parser on whatever has a type, and passes over a long text quickly', () => {
     const audio = Buffer.from(JSON.stringify({ delta: 'A'.repeat(4e6), type: 'audio' }));
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     expect(typeOfFrame(audio)).toBe('audio');
-    expect(performance.now() - startedAt).toBeLessThan(50);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(50);
   });
 });

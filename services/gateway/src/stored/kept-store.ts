@@ -57,8 +57,6 @@ const away: ReadonlySet<string> = new Set(['file.unavailable', 'file.damaged', '
 /** Responses and conversations as the data service keeps them: contents as those of files, one after the other. */
 export class KeptStore {
   readonly #register: StoredRegister;
-  /** The last writing found the data service away: no further one waits for it, until one gets through. */
-  #isAway = false;
 
   constructor(register: StoredRegister) {
     this.#register = register;
@@ -116,11 +114,9 @@ export class KeptStore {
     value: object,
   ): Promise<void> {
     const bytes = Buffer.from(JSON.stringify(value));
-    // Who only just starts, or starts again, is waited for: what is to be kept was paid for.
-    const failFast = this.#isAway;
     try {
       await new Promise<void>((resolve, reject) => {
-        const call = this.#register.upload({ failFast });
+        const call = this.#register.upload({ failFast: true });
         const timer = setTimeout(() => {
           call.cancel();
           reject(new GatewayError('response.unavailable'));
@@ -141,11 +137,8 @@ export class KeptStore {
         call.say({ part: { case: 'tail', value: {} } });
         call.end();
       });
-      this.#isAway = false;
     } catch (error) {
-      const fault = told(error);
-      this.#isAway = fault instanceof GatewayError && fault.code === 'response.unavailable';
-      throw fault;
+      throw told(error);
     }
   }
 

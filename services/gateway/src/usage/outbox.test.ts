@@ -291,7 +291,7 @@ describe('a disk that refuses', () => {
     await outbox.end(uuidV7(1), eightMegabytes);
     await expect(outbox.end(uuidV7(1), payload('kept'))).rejects.toThrow('ENOSPC');
     expect(contents(outbox)).toHaveLength(1);
-    await expect.poll(() => contents(outbox).slice(1), { timeout: 5000 }).toEqual(['kept']);
+    await expect.poll(() => contents(outbox).slice(1)).toEqual(['kept']);
     outbox.close();
   });
 

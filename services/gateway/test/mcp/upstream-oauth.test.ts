@@ -104,7 +104,7 @@ describe('oauth_client_credentials', () => {
     as.settings.tokenDelayMs = 300;
     await Promise.all(Array.from({ length: 8 }, () => mcp.listTools()));
     expect(as.tokenRequests).toHaveLength(2);
-  }, 30_000);
+  });
 
   it('works on with what it holds while the authorisation server fails, until that expires', async () => {
     as.settings.lastsSeconds = 4;
@@ -119,7 +119,7 @@ describe('oauth_client_credentials', () => {
     await mcp.listTools();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     await expect(mcp.listTools()).rejects.toThrow(/has no token for the MCP server/);
-  }, 30_000);
+  });
 
   it('tells a client why there is none, without what was said, and asks no more than now and then', async () => {
     const { slug } = await save({ ...client, client_secret: 'wrong' });

@@ -107,8 +107,8 @@ describe('guardKeptSecrets', () => {
         before_request_hooks: [{ id: 'h', credentials: { token: `hook-secret-${index}` } }],
       })),
     };
-    const startedAt = performance.now();
+    const before = process.threadCpuUsage();
     guardKeptSecrets([holder(many)], [holder(structuredClone(many))], {});
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(1_000);
   });
 });

@@ -347,5 +347,5 @@ describe('Snapshot', () => {
       number = revision;
     }
     expect(number).toBeGreaterThan(50);
-  }, 30_000);
+  });
 });
