@@ -49,13 +49,16 @@ describe('NewerBundles', () => {
   });
 
   it('asks again about a workspace after a while', async () => {
-    const { asked, newer } = control({ everyMs: 30 });
+    const { asked, newer } = control({ everyMs: 1_000 });
     await newer.after(bundle('ws', 'h2'));
     await newer.after(bundle('ws', 'h2'));
     expect(asked).toHaveLength(1);
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    await newer.after(bundle('ws', 'h2'));
-    expect(asked).toHaveLength(2);
+    await expect
+      .poll(async () => {
+        await newer.after(bundle('ws', 'h2'));
+        return asked.length;
+      })
+      .toBe(2);
   });
 
   it.each<[string, Partial<NewerBundlesOptions>]>([
