@@ -318,6 +318,18 @@ describe('/integrations/{slug}/workspaces', () => {
       .put('/integrations/granted/workspaces', { workspaces: [{ id: 'ws-none', enabled: true }] })
       .expect(400);
     await admin().put('/integrations/granted/workspaces', {}).expect(400);
+    const { workspace_id: id, workspace_slug: slug } = h.first;
+    const twice = await admin().put('/integrations/granted/workspaces', {
+      workspaces: [
+        { id, enabled: true },
+        { id: slug, enabled: false },
+      ],
+    });
+    expect([twice.status, twice.body.data.field]).toEqual([400, 'body.workspaces[1].id']);
+    const unknown = { name: 'x', ai_provider_id: 'opnai', key: secret };
+    expect((await admin().post('/integrations', unknown)).body.data.message).toBe(
+      'body.ai_provider_id: is no provider we know; did you mean openai?',
+    );
   });
 
   it('limits, closes and opens the integration of one workspace there, and nowhere else', async () => {

@@ -53,6 +53,8 @@ export async function changeGrants(
     const workspace = await findWorkspace(db, integration.organisationId, entry.id);
     if (workspace === null)
       throw invalidField(`body.workspaces[${index}].id`, 'is no workspace of this organisation');
+    if (named.has(workspace.id))
+      throw invalidField(`body.workspaces[${index}].id`, 'is named twice');
     named.add(workspace.id);
     const grant = await findGrant(db, integration.id, workspace.id);
     const limits = limitsOf(entry, grant, now, `body.workspaces[${index}].usage_limits`);

@@ -17,6 +17,7 @@ import { mergeConfigurations } from './configurations.ts';
 import { credentialColumns, openCredentials } from './credentials.ts';
 import { changeGrants } from './grants.ts';
 import { guardIntegration, inConfigurations } from './guard-credentials.ts';
+import { knownProvider } from './known-provider.ts';
 import { presentGlobalAccess, presentGrant, presentIntegrationDetail } from './present.ts';
 import { changeReached, reachIntegration } from './reach.ts';
 import {
@@ -44,8 +45,7 @@ export function createIntegration(
   body: BodyOf<'integrations.create'>,
   parts: IntegrationParts,
 ): Promise<{ id: string; slug: string }> {
-  if (parts.catalogueId(body.ai_provider_id) === undefined)
-    throw invalidField('body.ai_provider_id', 'is no provider we know');
+  knownProvider(parts, 'body.ai_provider_id', body.ai_provider_id);
   warnOfHost(call, body.configurations?.custom_host, parts);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));

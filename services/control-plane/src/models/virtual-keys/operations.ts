@@ -1,5 +1,5 @@
 import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
-import { GatewayError, invalidField } from '@sluice/errors';
+import { GatewayError } from '@sluice/errors';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -10,6 +10,7 @@ import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
 import { mergeConfigurations } from '../integrations/configurations.ts';
 import { credentialColumns, openCredentials } from '../integrations/credentials.ts';
 import { guardIntegration } from '../integrations/guard-credentials.ts';
+import { knownProvider } from '../integrations/known-provider.ts';
 import type { IntegrationParts } from '../integrations/operations.ts';
 import {
   findIntegration,
@@ -37,8 +38,7 @@ export function createVirtualKey(
   body: BodyOf<'virtual-keys.create'>,
   parts: IntegrationParts,
 ): Promise<string> {
-  const aiProviderId = parts.catalogueId(body.provider);
-  if (aiProviderId === undefined) throw invalidField('body.provider', 'is no provider we know');
+  const aiProviderId = knownProvider(parts, 'body.provider', body.provider);
   return call.change(async (change) => {
     const { db } = change;
     const workspace = await requireWorkspace(

@@ -85,12 +85,15 @@ async function openAndClose(
     const enabled = presentGlobalAccess(integration)?.enabled === true;
     for (const { id } of workspaces) wanted.set(id, enabled);
   }
+  const taken = new Set<string>();
   for (const [index, { id: reference, enabled }] of body.workspaces.entries()) {
     const named = workspaces.find(
       ({ id, slug }) => [id, slug].includes(reference.toLowerCase()) || slug === reference,
     );
     if (named === undefined)
       throw invalidField(`body.workspaces[${index}].id`, 'is no workspace of this organisation');
+    if (taken.has(named.id)) throw invalidField(`body.workspaces[${index}].id`, 'is named twice');
+    taken.add(named.id);
     wanted.set(named.id, enabled);
   }
   for (const enabled of [true, false]) {
