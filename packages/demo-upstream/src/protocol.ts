@@ -49,7 +49,7 @@ export class VendorFault extends Error {
 /** How a vendor refuses. */
 export interface Vendor {
   /** Parses and checks what all endpoints of the vendor have in common. */
-  parseBody(text: string, request: IncomingMessage): DemoBody;
+  parseBody(text: string, request?: IncomingMessage): DemoBody;
   /** The fault that a `demo-error-<status>` model asks for. */
   scriptedFault(status: number): VendorFault;
   errorBody(fault: VendorFault): unknown;

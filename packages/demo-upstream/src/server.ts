@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { agentPath, createAgentServer } from './agent/agent-server.ts';
 import { anthropicVendor, countTokens, createMessage } from './anthropic-messages.ts';
 import { formAsJson } from './form-body.ts';
+import { createDemoBatches, type DemoBatches } from './jobs/demo-batches.ts';
 import { createDemoJobs, type DemoJobs } from './jobs/demo-jobs.ts';
 import { createMcpServer, mcpPath } from './mcp/mcp-server.ts';
 import { createSpeech, createTranscript } from './openai-audio.ts';
@@ -54,7 +55,7 @@ export async function startDemoUpstream(options: {
   const mcp = createMcpServer();
   const agent = createAgentServer();
   const realtime = createDemoRealtime();
-  const jobs = createDemoJobs();
+  const kept: Kept = { jobs: createDemoJobs(), batches: createDemoBatches(answerLine) };
   const server = createServer((request, response) => {
     const path = pathOf(request);
     if (path === mcpPath) {
@@ -70,7 +71,7 @@ export async function startDemoUpstream(options: {
     }
     const answering = path.startsWith('/v1/realtime/')
       ? answerCall(request, response)
-      : respond(request, response, jobs);
+      : respond(request, response, kept);
     answering.catch((error: unknown) => {
       const vendor = vendorOf(request.url ?? '');
       const fault =
@@ -81,7 +82,7 @@ export async function startDemoUpstream(options: {
   });
   async function answerCall(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(await realtime.answer(request, response, () => readText(request))))
-      await respond(request, response, jobs);
+      await respond(request, response, kept);
   }
   server.on('upgrade', realtime.upgrade);
   // Gateways keep connections open; ours must not close them while a request is on its way.
@@ -109,13 +110,27 @@ export async function startDemoUpstream(options: {
   };
 }
 
+interface Kept {
+  readonly jobs: DemoJobs;
+  readonly batches: DemoBatches;
+}
+
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  jobs: DemoJobs,
+  { jobs, batches }: Kept,
 ): Promise<void> {
   const path = pathOf(request);
-  const job = await jobs.answer(request.method ?? 'GET', path, () => readText(request));
+  const { method = 'GET', url = '/', headers } = request;
+  const stored = await batches.answer(method, url, headers['content-type'] ?? '', () =>
+    readBytes(request),
+  );
+  if (stored !== undefined) {
+    if (!request.readableEnded) request.resume();
+    await send(response, stored);
+    return;
+  }
+  const job = await jobs.answer(method, path, () => readText(request));
   if (job !== undefined) {
     if (!request.readableEnded) request.resume();
     if (job.kind === 'json') sendJson(response, 200, job.body);
@@ -129,7 +144,7 @@ async function respond(
     return;
   }
   const endpoint = endpoints[path];
-  if (endpoint === undefined || request.method !== 'POST') {
+  if (endpoint === undefined || method !== 'POST') {
     request.resume();
     sendJson(response, 200, answerToOther(request, path));
     return;
@@ -168,8 +183,17 @@ function vendorOf(path: string): Vendor {
   return path.startsWith('/v1/messages') ? anthropicVendor : openAiVendor;
 }
 
-/** The body as text; a form as the JSON that stands for it. */
-async function readText(request: IncomingMessage): Promise<string> {
+/** What a line of a batch is answered. @throws VendorFault */
+function answerLine(path: string, text: string): unknown {
+  const body = openAiVendor.parseBody(text);
+  const script = scriptOf(body.model, undefined);
+  if (script.errorStatus !== undefined) throw openAiVendor.scriptedFault(script.errorStatus);
+  const answer = endpoints[path]?.(body, { script, bytes: text.length, headers: {} });
+  if (answer?.kind === 'json') return answer.body;
+  throw new VendorFault(400, 'Streams are not supported in batches.');
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -177,7 +201,12 @@ async function readText(request: IncomingMessage): Promise<string> {
     if (length > bodyBytesMax) throw new VendorFault(413, 'The request is too large.');
     chunks.push(chunk);
   }
-  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+}
+
+/** The body as text; a form as the JSON that stands for it. */
+async function readText(request: IncomingMessage): Promise<string> {
+  const body = await readBytes(request);
   const isForm = /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
   return isForm ? formAsJson(body, request) : body.toString('utf8');
 }

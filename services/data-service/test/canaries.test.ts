@@ -1,6 +1,16 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, json, startS3, startStack, startUpstream } from '@sluice/testkit';
+import {
+  bytes,
+  eventually,
+  inDatabase,
+  json,
+  type RecordedRequest,
+  startS3,
+  startStack,
+  startUpstream,
+  type TestStack,
+} from '@sluice/testkit';
 import { expect, it } from 'vitest';
 import { connectClickHouse } from '../src/clickhouse/connect.ts';
 
@@ -19,7 +29,7 @@ const answerOf = (content: string) => ({
  * themselves; and a spool is fullest when its gateway is killed while the store is away.
  */
 it('bodies are in no column of the ledger, and after a kill with a full spool in the store alone', {
-  timeout: 120_000,
+  timeout: 180_000,
 }, async () => {
   const [s3, upstream] = await Promise.all([startS3(), startUpstream()]);
   const stack = await startStack({
@@ -35,6 +45,7 @@ it('bodies are in no column of the ledger, and after a kill with a full spool in
         LOG_STORE_SECRET_KEY: s3.secretAccessKey,
         LOG_STORE_CONNECTION_BACKOFF_MS: '200',
       },
+      'data-service': { BATCH_LOOK_INTERVAL: '100', FOLLOW_LOOK_INTERVAL: '100' },
     },
   });
   try {
@@ -79,6 +90,13 @@ it('bodies are in no column of the ledger, and after a kill with a full spool in
       metadata: {},
     };
     expect(await call('/logs', own)).toBe(200);
+    upstream.handle(jobsOfVendor);
+    await jobsWithCanaries(stack, `${upstream.url}/v1`);
+    const logs = ['gateway', 'control-plane', 'data-service'] as const;
+    for (const part of logs) expect(stack.part(part).stderr()).not.toContain('canary-');
+    expect(await inPostgres(stack.databaseUrl, 'canary-')).toEqual([]);
+    // The search finds what is there.
+    expect(await inPostgres(stack.databaseUrl, 'gpt-4o-mini-2024|saved')).not.toEqual([]);
 
     await eventually(() => expect(s3.objects.size).toBeGreaterThanOrEqual(2));
     s3.fail(503);
@@ -122,6 +140,152 @@ it('bodies are in no column of the ledger, and after a kill with a full spool in
     await Promise.all([upstream.close(), s3.close()]);
   }
 });
+
+/** Files, batches and jobs of a vendor that repeats what it was told. */
+function jobsOfVendor({ method, path, body, headers }: RecordedRequest) {
+  const known = headers.authorization === 'Bearer canary-credential';
+  if (!known) return json(401, { error: { message: 'canary-who', type: 'x' } });
+  const [, , root, id, part] = path.split('?')[0]?.split('/') ?? [];
+  const asked = body.toString();
+  if (root === 'files' && part === 'content')
+    return bytes(
+      200,
+      Buffer.from(
+        `${JSON.stringify({ id: 'l', custom_id: 'one', response: { status_code: 200, request_id: 'r', body: answerOf('canary-in-output') }, error: null })}\n`,
+      ),
+    );
+  if (root === 'files') return json(200, { id: 'file-1', object: 'file', note: 'canary-noted' });
+  if (root === 'batches')
+    return json(200, {
+      id: 'batch_1',
+      object: 'batch',
+      status: id === undefined ? 'validating' : 'completed',
+      endpoint: '/v1/chat/completions',
+      output_file_id: 'file-out',
+      created_at: Math.floor(Date.now() / 1000),
+      metadata: { note: 'canary-noted' },
+    });
+  if (root === 'videos')
+    return part === 'content'
+      ? bytes(200, Buffer.from('canary-in-video'))
+      : json(200, {
+          id: 'video_1',
+          object: 'video',
+          status: method === 'POST' ? 'queued' : 'completed',
+          model: 'sora-2',
+          seconds: '4',
+          size: '720x1280',
+          prompt: asked || 'canary-in-prompt',
+          created_at: 1,
+          completed_at: 2,
+        });
+  if (root === 'fine_tuning')
+    return json(200, {
+      id: 'ftjob-1',
+      object: 'fine_tuning.job',
+      status: 'succeeded',
+      model: 'gpt-4o-mini-2024-07-18',
+      trained_tokens: 9,
+      created_at: 1,
+      finished_at: 2,
+      training_file: 'file-1',
+      error: { message: 'canary-in-error' },
+    });
+  return json(200, answerOf('canary-answered'));
+}
+
+/** A file and a batch of the service's own, then each kind of job at the vendor, with credentials inline and saved. */
+async function jobsWithCanaries(stack: TestStack, host: string): Promise<void> {
+  const ask = async (method: string, path: string, over: object = {}, body?: unknown) => {
+    const isForm = body instanceof FormData;
+    const answer = await fetch(`${stack.credentials.base_url}${path}`, {
+      method,
+      headers: {
+        'x-service-api-key': stack.credentials.workspace_key,
+        ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
+        ...over,
+      },
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    expect(answer.status, `${method} ${path}: ${text}`).toBe(200);
+    return text;
+  };
+  const config = { provider: 'openai', api_key: 'canary-credential', custom_host: host };
+  const inline = { 'x-service-config': JSON.stringify(config) };
+  await ask(
+    'POST',
+    '/integrations',
+    {},
+    {
+      name: 'saved',
+      slug: 'saved',
+      ai_provider_id: 'openai',
+      key: 'canary-credential',
+      configurations: { custom_host: host },
+      create_default_provider: false,
+    },
+  );
+  await ask('POST', '/providers', {}, { name: 'saved', slug: 'saved', integration_id: 'saved' });
+  const saved = { 'x-service-provider': '@saved' };
+  const form = () => {
+    const made = new FormData();
+    made.set('purpose', 'batch');
+    const line = {
+      custom_id: 'one',
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body: {
+        model: '@saved/gpt-4o-mini',
+        messages: [{ role: 'user', content: 'canary-in-line' }],
+      },
+    };
+    made.set('file', new File([JSON.stringify(line)], 'in.jsonl'));
+    return made;
+  };
+  const endpoint = '/v1/chat/completions';
+  const file = JSON.parse(await ask('POST', '/files', {}, form())).id;
+  const own = { input_file_id: file, endpoint, completion_window: 'immediate' };
+  const { id } = JSON.parse(await ask('POST', '/batches', {}, own));
+  await eventually(
+    async () => {
+      const batch = JSON.parse(await ask('GET', `/batches/${id}`));
+      expect([batch.status, batch.request_counts.completed]).toEqual(['completed', 1]);
+    },
+    { timeoutMs: 30_000, intervalMs: 200 },
+  );
+  expect(await ask('GET', `/batches/${id}/output`)).toContain('canary-answered');
+  for (const by of [inline, saved]) {
+    await ask('POST', '/files', by, form());
+    const vendors = { input_file_id: 'file-1', endpoint, completion_window: '24h' };
+    await ask('POST', '/batches', by, vendors);
+    expect(await ask('GET', '/batches/batch_1/output', by)).toContain('canary-in-output');
+    const tuning = { model: 'gpt-4o-mini-2024-07-18', training_file: 'file-1' };
+    await ask('POST', '/fine_tuning/jobs', by, tuning);
+    await ask('GET', '/fine_tuning/jobs/ftjob-1', by);
+    await ask('POST', '/videos', by, { prompt: 'canary-in-prompt' });
+    await ask('GET', '/videos/video_1', by);
+    expect(await ask('GET', '/videos/video_1/content', by)).toContain('canary-in-video');
+  }
+}
+
+/** Tables of the control plane's database with the marker in a row, as text or as bytes. */
+function inPostgres(url: string, marker: string): Promise<string[]> {
+  return inDatabase(url, async (db) => {
+    const { rows: tables } = await db.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await db.query(
+        `SELECT 1 FROM "${name}" AS one_row WHERE one_row::text ~ $1 OR one_row::text ~ $2 LIMIT 1`,
+        [marker, Buffer.from(marker).toString('hex')],
+      );
+      if (rows.length > 0) found.push(name);
+    }
+    return found;
+  });
+}
 
 type Client = Awaited<ReturnType<typeof connectClickHouse>>['client'];
 

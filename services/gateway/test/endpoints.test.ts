@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { bytes, hang, json, sse, type UpstreamReply } from '@sluice/testkit';
+import { bytes, eventually, hang, json, sse, type UpstreamReply } from '@sluice/testkit';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -378,6 +378,38 @@ describe('POST /v1/images', () => {
     expect(sha(new Uint8Array(await file.arrayBuffer()))).toBe(sha(sound));
   });
 
+  it('edits in events, and varies, with the openai client: each picture is counted', async () => {
+    const usage = { input_tokens: 50, output_tokens: 50, total_tokens: 100 };
+    const { headers } = await vendor(
+      'openai',
+      sse([
+        { type: 'image_edit.partial_image', b64_json: 'QQ==', partial_image_index: 0 },
+        { type: 'image_edit.completed', b64_json: 'Qg==', usage },
+      ]),
+      json(200, { created: 1, data: [{ b64_json: 'QQ==' }, { b64_json: 'QQ==' }] }),
+    );
+    const picture = () => toFile(sound, 'a.png', { type: 'image/png' });
+    const edited = await openAiAt(headers)
+      .images.edit({ model: 'gpt-image-1', prompt: 'a', image: await picture(), stream: true })
+      .withResponse();
+    const types: string[] = [];
+    for await (const event of edited.data) types.push(event.type);
+    expect(types).toEqual(['image_edit.partial_image', 'image_edit.completed']);
+    expect(await recordOf(edited.response)).toMatchObject({
+      endpoint: 'imageEdit',
+      images: 1n,
+      costNanoUsd: 50n * 5000n + 50n * 40_000n,
+    });
+    const varied = await openAiAt(headers)
+      .images.createVariation({ model: 'dall-e-2', image: await picture(), n: 2 })
+      .withResponse();
+    expect(varied.data.data).toHaveLength(2);
+    expect(await recordOf(varied.response)).toMatchObject({
+      endpoint: 'imageVariation',
+      images: 2n,
+    });
+  });
+
   it('sends Stability a form made of JSON, and refuses what it filtered', async () => {
     const { upstream, headers } = await vendor(
       'stability-ai',
@@ -425,6 +457,30 @@ describe('POST /v1/audio/speech', () => {
     expect(await recordOf(response)).toMatchObject({
       characters: 7n,
       endpoint: 'createSpeech',
+    });
+  });
+
+  it('passes speech as events, byte for byte, and charges what its last one says', async () => {
+    const events = [
+      ...['SUQz', 'BAAA'].map((audio) => ({ type: 'speech.audio.delta', audio })),
+      {
+        type: 'speech.audio.done',
+        usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 },
+      },
+    ].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+    const { upstream, headers } = await vendor('openai', sse(events));
+    const body = { model: 'gpt-4o-mini-tts', input: 'Hello', voice: 'alloy', stream_format: 'sse' };
+    const response = await post('/v1/audio/speech', headers, body);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    expect(await response.text()).toBe(events.join(''));
+    expect(upstream.requests[0]?.json()).toEqual(body);
+    // 14 texts at $0.60 and 101 of sound at $12 a million.
+    expect(await recordOf(response)).toMatchObject({
+      inputTokens: 14n,
+      outputTokens: 101n,
+      characters: 5n,
+      usageReported: true,
+      costNanoUsd: 14n * 600n + 101n * 12_000n,
     });
   });
 
@@ -678,6 +734,50 @@ describe('@demo', () => {
       usage: { search_units: 1 },
       provider: 'demo',
     });
+  });
+});
+
+describe('@demo', () => {
+  it('runs a batch over a file, and tunes and films by it', async () => {
+    trial = lab.trial();
+    const headers = { 'x-service-provider': '@demo', authorization: 'Bearer any' };
+    const client = openAiAt(headers);
+    const row = (custom_id: string, model: string) =>
+      JSON.stringify({
+        custom_id,
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body: { model, messages: [{ role: 'user', content: 'Hi' }] },
+      });
+    const lines = [row('one', 'demo-fast'), row('two', 'demo-error-429')].join('\n');
+    const file = await client.files.create({
+      file: await toFile(Buffer.from(lines), 'in.jsonl'),
+      purpose: 'batch',
+    });
+    const batch = await client.batches.create({
+      input_file_id: file.id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    const [job, video] = await Promise.all([
+      client.fineTuning.jobs.create({ model: 'gpt-4o-mini', training_file: file.id }),
+      client.videos.create({ prompt: 'A cat' }),
+    ]);
+    expect([job.status, video.status]).toEqual(['validating_files', 'queued']);
+    await eventually(
+      async () => expect((await client.batches.retrieve(batch.id)).status).toBe('completed'),
+      { timeoutMs: 20_000, intervalMs: 300 },
+    );
+    const output = await fetch(`${origin()}/v1/batches/${batch.id}/output`, {
+      headers: { ...headers, 'x-service-api-key': key() },
+    });
+    const rows = (await output.text()).trim().split('\n');
+    expect(rows.map((text) => JSON.parse(text))).toMatchObject([
+      { custom_id: 'one', response: { status_code: 200, body: { object: 'chat.completion' } } },
+      { custom_id: 'two', response: { status_code: 429 } },
+    ]);
+    expect(await (await client.files.content(file.id)).text()).toBe(lines);
+    expect((await client.files.delete(file.id)).deleted).toBe(true);
   });
 });
 

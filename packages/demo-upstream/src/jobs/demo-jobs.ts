@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, VendorFault } from '../protocol.ts';
+import { parsed } from './demo-files.ts';
 
 /** Jobs that are made, looked at and end by themselves, as OpenAI's: https://platform.openai.com/docs/api-reference */
 export interface DemoJobs {
@@ -217,16 +218,6 @@ function checkpointOf({ id, finished_at, fine_tuned_model }: JsonObject): JsonOb
     step_number: 100,
     metrics: { step: 100, train_loss: 0.5 },
   };
-}
-
-function parsed(text: string): JsonObject {
-  try {
-    const body: unknown = JSON.parse(text);
-    if (isObject(body)) return body;
-  } catch {
-    // Told below.
-  }
-  throw new VendorFault(400, 'We could not parse the JSON body of your request.');
 }
 
 function json(body: unknown): JobReply {

@@ -1,7 +1,7 @@
 import { anthropic } from '../adapters/anthropic/index.ts';
 import type { ProviderEntry } from '../contract.ts';
 import { commonRerank } from '../dialects/rerank/index.ts';
-import { keepsTuning, keepsVideos } from './keepings.ts';
+import { keepsFilesAndBatches, keepsTuning, keepsVideos } from './keepings.ts';
 import { offering } from './openai-endpoints.ts';
 import { realtimeEndpoints } from './realtime-endpoints.ts';
 
@@ -29,7 +29,7 @@ export const demo: ProviderEntry = {
     messages: { format: 'anthropic-messages', path: '/messages' },
     realtime: realtimeEndpoints.realtime,
   },
-  keeps: { ...keepsTuning, ...keepsVideos, 'realtime calls': {} },
+  keeps: { ...keepsFilesAndBatches, ...keepsTuning, ...keepsVideos, 'realtime calls': {} },
   headers: anthropic.headers ?? {},
   callerHeaders: anthropic.callerHeaders ?? [],
   source: 'packages/demo-upstream',

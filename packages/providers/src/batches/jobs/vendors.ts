@@ -10,6 +10,7 @@ import { vertexBatches } from './vertex.ts';
 /** Who runs batches, and how they are asked for there. */
 const vendors: Readonly<Record<string, VendorBatches>> = {
   openai: openAiBatches,
+  demo: openAiBatches,
   'azure-openai': openAiBatches,
   'azure-ai': openAiBatches,
   bedrock: bedrockBatches,
