@@ -27,7 +27,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 /** Errors as https://docs.anthropic.com/en/api/errors has them. */
 export const anthropicVendor: Vendor = {
   parseBody(text, request) {
-    if (request.headers['anthropic-version'] === undefined)
+    if (request?.headers['anthropic-version'] === undefined)
       throw new VendorFault(400, 'anthropic-version: header is required');
     let body: unknown;
     try {
