@@ -322,6 +322,7 @@ export async function wire(
     enforceLimits: enforceLimits(limits.limits, watch),
     resolveConfig: resolvesConfig,
     answerStored: stored.stage,
+    tunesManaged: stored.tunes,
     keepResponses: stored.keeps,
     readRequest,
     readProxyRequest,

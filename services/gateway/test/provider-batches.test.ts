@@ -11,6 +11,7 @@ import {
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, line, linesIn, question } from './batch-lines.ts';
+import { provesManagedTuning } from './proves-managed-tuning.ts';
 import { errorOf, type Scenario, startScenario } from './scenario.ts';
 import { anthropicBatchVendor, openAiVendor } from './vendor-batches.ts';
 import { describeVendorJobs } from './vendor-jobs.ts';
@@ -404,3 +405,13 @@ describe('a batch at Anthropic', () => {
 });
 
 describeVendorJobs(() => s);
+
+describe('a fine-tune that the service manages', () => {
+  provesManagedTuning({
+    scenario: () => s,
+    upstream: () => s.upstream,
+    savedProvider,
+    otherKey,
+    atUpstream: atOpenAi,
+  });
+});

@@ -26,6 +26,7 @@ export function openAiVendor(apiKey: string) {
   const refuse = (status: number, message: string) =>
     json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
   let made = 0;
+  const tuning = tuningVendor(refuse);
   const keep = (content: Buffer) => {
     const id = `file-of-${++made}`;
     files.set(id, content);
@@ -78,18 +79,22 @@ export function openAiVendor(apiKey: string) {
     const [, , root, id, below] = request.path.split('?')[0]?.split('/') ?? [];
     if (root === 'files' && method === 'POST') {
       const text = request.body.toString('latin1');
-      if (!/name="purpose"\r\n\r\nbatch/.test(text)) return refuse(400, 'purpose: batch');
+      const [, purpose] = /name="purpose"\r\n\r\n(batch|fine-tune)\r\n/.exec(text) ?? [];
+      if (purpose === undefined) return refuse(400, 'purpose: batch or fine-tune');
       const [, content = ''] = /filename="[^"]*"[\s\S]*?\r\n\r\n([\s\S]*?)\r\n--/.exec(text) ?? [];
       return json(200, {
         id: keep(Buffer.from(content, 'latin1')),
         object: 'file',
-        purpose: 'batch',
+        purpose,
       });
     }
     if (root === 'files' && below === 'content') {
       const content = files.get(decodeURIComponent(id ?? ''));
       return content === undefined ? refuse(404, 'no such file') : bytes(200, content);
     }
+    if (root === 'fine_tuning') return tuning.answer(request, files);
+    if (root === 'models' && method === 'DELETE')
+      return json(200, { id: decodeURIComponent(id ?? ''), object: 'model', deleted: true });
     if (root !== 'batches') return refuse(404, 'no such path');
     if (method === 'POST' && id === undefined) {
       const {
@@ -211,4 +216,47 @@ export function anthropicBatchVendor(apiKey: string) {
     if (++batch.looks >= looksNeeded) batch.ended ??= new Date().toISOString();
     return json(200, told(id));
   };
+}
+
+/** OpenAI's fine-tuning: over at the second look. */
+function tuningVendor(refuse: (status: number, message: string) => UpstreamReply) {
+  const jobs = new Map<string, { looks: number; asked: Record<string, unknown>; isCut: boolean }>();
+  return {
+    answer(request: RecordedRequest, files: ReadonlyMap<string, Buffer>): UpstreamReply {
+      const [, , , , id, below] = request.path.split('/');
+      if (request.method === 'POST' && id === undefined) {
+        const asked = request.json() as Record<string, unknown>;
+        const allowed = new Set(['model', 'training_file', 'suffix', 'seed']);
+        const unknown = Object.keys(asked).filter((name) => !allowed.has(name));
+        if (unknown.length > 0) return refuse(400, `unknown: ${unknown.join()}`);
+        if (!files.has(String(asked.training_file))) return refuse(400, 'no such file');
+        const made = `ftjob-of-${jobs.size + 1}`;
+        jobs.set(made, { looks: 0, asked, isCut: false });
+        return json(200, told(made));
+      }
+      const job = jobs.get(id ?? '');
+      if (job === undefined) return refuse(404, 'no such job');
+      if (below === 'events') return json(200, { object: 'list', data: [], has_more: false });
+      if (below === 'cancel') job.isCut = true;
+      else job.looks += 1;
+      return json(200, told(id ?? ''));
+    },
+  };
+
+  function told(id: string) {
+    const { looks = 0, asked = {}, isCut = false } = jobs.get(id) ?? {};
+    const isOver = looks >= looksNeeded;
+    const status = isCut ? 'cancelled' : isOver ? 'succeeded' : 'running';
+    return {
+      id,
+      object: 'fine_tuning.job',
+      created_at: madeAt(),
+      finished_at: isOver ? madeAt() : null,
+      model: asked.model,
+      training_file: asked.training_file,
+      fine_tuned_model: isOver ? `ft:${String(asked.model)}:ours::${id}` : null,
+      trained_tokens: isOver ? 5000 : null,
+      status,
+    };
+  }
 }

@@ -101,7 +101,11 @@ const ofMessageBatch = {
 } as const;
 const ofJob = {
   of: 'fine-tuning jobs',
-  objects: { names: named('fine-tuning job', 'path.fine_tuning_job_id') },
+  objects: {
+    names: named('fine-tuning job', 'path.fine_tuning_job_id'),
+    // Known when it has ended.
+    makes: [made('fine-tuned model', 'fine_tuning.job', 'fine_tuned_model')],
+  },
 } as const;
 
 const assistant = made('assistant', 'assistant');
@@ -483,5 +487,9 @@ export const objectRows = {
     scopes: ['completions.write', 'virtual_keys.list', 'models.list'],
     at: 'GET /v1/models/:model*',
   },
-  deleteModel: { ...remove, at: 'DELETE /v1/models/:model*' },
+  deleteModel: {
+    ...remove,
+    at: 'DELETE /v1/models/:model*',
+    objects: { names: named('fine-tuned model', 'path.model') },
+  },
 } as const satisfies Readonly<Record<string, ObjectOperation>>;

@@ -100,6 +100,7 @@ export type ObjectKind =
   | 'conversation'
   | 'file'
   | 'fine-tuning job'
+  | 'fine-tuned model'
   | 'response'
   | 'run'
   | 'thread'

@@ -3,12 +3,15 @@ import { jobs } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient, type RpcClientOptions } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Reply } from '../exchange/reply.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { Env } from '../settings.ts';
 import { answerStored } from '../stored/answer-stored.ts';
 import { keepResponses } from '../stored/keep-responses.ts';
 import { KeepWatch } from '../stored/keep-watch.ts';
 import { KeptStore } from '../stored/kept-store.ts';
+import { tuneManaged } from '../stored/managed-tuning.ts';
 import { StoredRegister } from '../stored/register.ts';
 
 interface StoredParts {
@@ -24,7 +27,13 @@ interface StoredParts {
 export function storedPart(
   env: Env,
   { controlPlane, peer, prefixes, resolvesConfig: resolveConfig, logger }: StoredParts,
-): { stage: Stage; keeps: Stage; part: Part; register: StoredRegister } {
+): {
+  stage: Stage;
+  keeps: Stage;
+  tunes: (ask: (part: Exchange) => Promise<Reply>) => Stage;
+  part: Part;
+  register: StoredRegister;
+} {
   const register = new StoredRegister(
     controlPlane,
     createRpcClient(jobs.ContentService, { address: env.DATA_SERVICE_GRPC_URL, ...peer }),
@@ -32,6 +41,7 @@ export function storedPart(
   const kept = new KeptStore(register);
   return {
     stage: answerStored({ register, kept, prefixes, resolveConfig, logger }),
+    tunes: (ask) => tuneManaged({ register, prefixes, resolveConfig }, ask),
     keeps: keepResponses({ store: kept, register, watch: new KeepWatch(logger) }),
     register,
     part: { name: 'stored', stop: () => register.close() },

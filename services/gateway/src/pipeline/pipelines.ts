@@ -1,3 +1,5 @@
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Reply } from '../exchange/reply.ts';
 import { pipeline, type Stage } from './pipeline.ts';
 
 /** Every stage that stands in a pipeline, built. */
@@ -13,6 +15,8 @@ export interface Stages {
   keepResponses: Stage;
   runTools: Stage;
   answerStored: Stage;
+  /** Given what follows it. */
+  tunesManaged: (ask: (part: Exchange) => Promise<Reply>) => Stage;
   readProxyRequest: Stage;
   readJsonRequest: Stage;
   listOwnModels: Stage;
@@ -80,6 +84,12 @@ export function createTakenCallPipeline(stages: {
 /** What is done with each kind of request, and in which order; the first stage is the outermost. */
 export function createPipelines(stages: Stages) {
   const entrance = entranceOf(stages);
+  const passing = [
+    stages.enforceLimits,
+    stages.resolveConfig,
+    stages.readProxyRequest, // only as much as says which model it is about
+    stages.routeToTarget,
+  ];
   return {
     /** Endpoints with a body. */
     unified: pipeline([
@@ -106,10 +116,8 @@ export function createPipelines(stages: Stages) {
       stages.recordOutcome,
       stages.authenticate,
       stages.answerStored, // before limits: it asks nobody, and costs nothing
-      stages.enforceLimits,
-      stages.resolveConfig,
-      stages.readProxyRequest, // only as much as says which model it is about
-      stages.routeToTarget,
+      stages.tunesManaged(pipeline(passing)), // an upload before it is a request of its own
+      ...passing,
     ]),
     /** A saved prompt, run. */
     prompt: pipeline([

@@ -18,6 +18,7 @@ import {
 import { createFile, deleteFile, fileUuid, getFile, listFiles, readFile } from './files.ts';
 import { listItems } from './item-page.ts';
 import type { KeptStore } from './kept-store.ts';
+import { namesNobody } from './names-nobody.ts';
 import type { StoredRegister } from './register.ts';
 import { cancelResponse, deleteResponse, getResponse } from './responses.ts';
 import { ownerOf } from './stored-owner.ts';
@@ -31,9 +32,6 @@ export interface StoredDeps {
   readonly resolveConfig: Stage;
   readonly logger: Logger;
 }
-
-/** What names the service itself where a config by default names a provider. */
-const ownName = 'service';
 
 /**
  * Files and batches of the service's own: what `/v1/files` and `/v1/batches` mean where no provider is named, by the request or by
@@ -52,14 +50,10 @@ export function answerStored(deps: StoredDeps): Stage {
 }
 
 /** Whether the service itself is asked: no provider is named, or a config says who keeps conversations. */
-function isMeant(ask: StoredAsk, { arrival: { caller }, config }: Exchange): boolean {
-  if (caller.provider?.replace(/^@/, '') === ownName) return true;
-  if (ask.kind === 'create-conversation' && config?.compiled.keepsResponses === true) return true;
-  return (
-    caller.provider === undefined &&
-    caller.customHost === undefined &&
-    config?.compiled.namesProvider !== true
-  );
+function isMeant(ask: StoredAsk, exchange: Exchange): boolean {
+  if (ask.kind === 'create-conversation' && exchange.config?.compiled.keepsResponses === true)
+    return true;
+  return namesNobody(exchange);
 }
 
 /** Refusals are answers: nobody was asked, and nothing is to be recorded. */

@@ -127,7 +127,7 @@ function windowOf(window: JsonValue | undefined): number {
 }
 
 /** By the names that they have inside: `service_options` names them with the prefix of headers, or without. */
-function headersOfLines(
+export function headersOfLines(
   arrival: ArrivedRequest,
   { service_options: options }: JsonObject,
   prefixes: HeaderPrefixes,
