@@ -1,6 +1,6 @@
-import { GatewayError } from '@sluice/errors';
 import { analytics, type usage } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
+import { analyticsAway } from '../ledger/analytics/ledger.ts';
 import type { SimulationTask } from './task.ts';
 
 const { listPastRequests } = analytics.LogService.method;
@@ -29,7 +29,7 @@ export async function* pastRequests(
       yield attempts;
     }
   } catch (error) {
-    throw new GatewayError('admin.analytics_unavailable', { cause: error });
+    throw analyticsAway(error);
   } finally {
     clearTimeout(patience);
     stream.cancel();

@@ -363,6 +363,7 @@ describe('analytics', () => {
         .as(alone.first.workspace_key)
         .get(`/analytics/graphs/cost?${range}`);
       expect([answer.status, answer.body.data.code]).toEqual([503, 'admin.analytics_unavailable']);
+      expect(answer.headers['retry-after']).toBe('5');
     } finally {
       await alone.stop();
     }

@@ -96,5 +96,16 @@ function translate(error: unknown): never {
   const { code, details } = error as { code?: number; details?: string };
   if (code === status.INVALID_ARGUMENT)
     throw new GatewayError('admin.validation', { message: details, cause: error });
-  throw new GatewayError('admin.analytics_unavailable', { cause: error });
+  throw analyticsAway(error);
 }
+
+/** The data service is away, or does not answer in time. */
+export function analyticsAway(cause: unknown): GatewayError {
+  return new GatewayError('admin.analytics_unavailable', {
+    headers: { 'retry-after': retryAfterSeconds },
+    cause,
+  });
+}
+
+/** A data service starts again in some seconds. */
+const retryAfterSeconds = '5';
