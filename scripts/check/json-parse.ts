@@ -60,11 +60,13 @@ const allowed: Readonly<Record<string, string>> = {
   'services/control-plane/src/documents/configs/named-by.ts': 'a stored config',
   'services/control-plane/src/kernel/http/idempotency.ts': 'our own sealed text',
   'services/control-plane/src/documents/configs/stored-document.ts': 'a stored config',
+  'services/control-plane/src/oauth/openid-logins.ts': 'our own sealed text',
   'services/control-plane/src/oauth/record-adapter.ts': 'our own sealed text',
   'services/control-plane/src/tools/upstream-oauth/sign-ins.ts': 'our own sealed text',
   'services/control-plane/src/tools/upstream-oauth/upstream-client.ts': 'our own sealed text',
   'services/control-plane/src/tools/upstream-oauth/user-connections.ts': 'our own sealed text',
   'services/gateway/src/mcp/sign-in-needed.ts': 'our own sealed text',
+  'services/control-plane/src/people/auth-settings/oidc-settings.ts': 'our own sealed text',
   'services/control-plane/src/people/auth-settings/settings.ts': 'our own sealed text',
   'services/control-plane/src/kernel/openapi/examples.ts': 'our own files',
 };

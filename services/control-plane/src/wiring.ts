@@ -148,6 +148,7 @@ export function wire(
     client,
     vault,
     fetch,
+    hostRules,
     peppers: [env.KEY_PEPPER, ...env.KEY_PEPPER_ALSO],
     masterKeys: [env.MASTER_KEY, ...env.MASTER_KEY_ALSO],
     addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },

@@ -74,7 +74,7 @@ export {
   type VirtualKeyProviderFields,
   virtualKeyProviderFields,
 } from './models/virtual-keys.ts';
-export type { JwtSettings } from './people/auth-settings.ts';
+export type { JwtSettings, OidcSettings } from './people/auth-settings.ts';
 export { type MetadataSchema, metadataSchema } from './people/metadata-schema.ts';
 export {
   type NewOrganisation,

@@ -4,6 +4,8 @@ import type { Provider } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { DatabaseClient } from '../kernel/database/client.ts';
 import { clientAddress } from '../kernel/http/arrival.ts';
+import { SignInFault } from '../tools/registry/sign-in-fault.ts';
+import { newBrowser } from '../tools/upstream-oauth/sign-ins.ts';
 import { isOwnForm, sendPage } from './answer-page.ts';
 import { Attempts } from './attempts.ts';
 import {
@@ -13,16 +15,28 @@ import {
   reachableServer,
   unchosenServer,
 } from './authorization-server.ts';
+import { browserOf, prefixOf, setBrowser } from './browser-cookie.ts';
 import type { Grants } from './grants.ts';
-import { type Asking, consentPage, errorPage, loginPage, type Page } from './pages.ts';
+import type { OpenIdLogins } from './openid-logins.ts';
+import {
+  type Asking,
+  consentPage,
+  errorPage,
+  loginPage,
+  notSignedInPage,
+  openIdPage,
+  type Page,
+  workspacePage,
+} from './pages.ts';
 import { faultTexts, type Person, personOfKey, personOfSecret } from './person.ts';
-import { listReachableServers } from './store.ts';
+import { listOpenIdOrganisations, listReachableServers } from './store.ts';
 import type { UpstreamPages } from './upstream-pages.ts';
 
 export interface InteractionParts {
   client: DatabaseClient;
   grants: Grants;
   upstream: UpstreamPages;
+  openId: OpenIdLogins;
   peppers: readonly Buffer[];
   masterKey: Buffer;
   now: () => Date;
@@ -33,6 +47,7 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 const loginsPerAddress = { max: 10, windowMs: 60_000 };
 const loginsPerRequest = { max: 10, windowMs: 30 * 60_000 };
 const choicesMax = 200;
+const organisationsMax = 5;
 
 /** The pages between a client's request and its answer: who is it, and do they let the client in. */
 export class InteractionPages {
@@ -52,8 +67,12 @@ export class InteractionPages {
   async show(provider: Provider, req: Request, res: Response): Promise<void> {
     const interaction = await this.#find(provider, req, res);
     if (interaction === undefined) return;
-    if (interaction.prompt.name === 'login')
-      return sendPage(res, loginPage(await this.#asking(provider, interaction)));
+    if (interaction.prompt.name === 'login') {
+      const { back } = req.query;
+      return typeof back === 'string'
+        ? this.#comeBack(provider, interaction, back, req, res)
+        : this.#showLogin(provider, interaction, res);
+    }
     const person = await this.#personOf(interaction);
     if (person === undefined) return res.redirect(303, interaction.returnTo);
     await this.#showConsent(provider, interaction, person, res);
@@ -70,7 +89,12 @@ export class InteractionPages {
         403,
       );
     if (form.do === 'deny') return deny(provider, req, res);
-    if (interaction.prompt.name === 'login') return this.#login(provider, interaction, req, res);
+    if (interaction.prompt.name === 'login') {
+      if (form.do === 'openid') return this.#leave(provider, interaction, req, res);
+      if (form.do === 'choose' && typeof form.back === 'string')
+        return this.#comeBack(provider, interaction, form.back, req, res);
+      return this.#login(provider, interaction, req, res);
+    }
     const person = await this.#personOf(interaction);
     if (person === undefined) return res.redirect(303, interaction.returnTo);
     if (form.do === 'switch') return this.#switch(provider, interaction, res);
@@ -97,6 +121,138 @@ export class InteractionPages {
     return undefined;
   }
 
+  async #showLogin(
+    provider: Provider,
+    interaction: Interaction,
+    res: Response,
+    fault?: string,
+    status = 200,
+  ): Promise<void> {
+    const asking = await this.#asking(provider, interaction);
+    const organisations = await this.#organisationsOf(provider, interaction);
+    sendPage(res, loginPage(asking, fault, organisations), status);
+  }
+
+  /** Those that have the server that is asked for; of an installation with one, that one. */
+  async #organisationsOf(provider: Provider, { params }: Interaction) {
+    const { client } = this.#parts;
+    const resource = String(params.resource);
+    if (resource !== unchosenServer(provider.issuer)) {
+      const address = addressOf(provider.issuer, resource);
+      return address === undefined
+        ? []
+        : listOpenIdOrganisations(client, address, organisationsMax);
+    }
+    // Who asks for nothing is not told who is here.
+    const all = await listOpenIdOrganisations(client, undefined, 2);
+    return all.length === 1 ? all : [];
+  }
+
+  /** To the OpenID provider. */
+  async #leave(
+    provider: Provider,
+    interaction: Interaction,
+    req: Request,
+    res: Response,
+  ): Promise<void> {
+    const { organisation } = req.body as { organisation?: unknown };
+    const offered = await this.#organisationsOf(provider, interaction);
+    const chosen = offered.find(({ id }) => id === organisation);
+    const waitS = this.#byRequest.take(interaction.uid);
+    if (chosen === undefined || waitS > 0)
+      return this.#showLogin(provider, interaction, res, faultTexts.unknown_provider, 400);
+    const browser = browserOf(req) ?? newBrowser();
+    setBrowser(res, provider.issuer, browser);
+    try {
+      const leaving = { organisationId: chosen.id, uid: interaction.uid, browser };
+      sendPage(res, openIdPage(await this.#parts.openId.begin(provider.issuer, leaving)));
+    } catch (error) {
+      if (!(error instanceof SignInFault)) throw error;
+      const said = `Logging in at ${chosen.name} does not work now: ${error.message} Try again later, or log in with a key. (${error.code})`;
+      return this.#showLogin(provider, interaction, res, said, 502);
+    }
+  }
+
+  /** The provider's answer: from there it goes back to the request, which has a cookie of its own. */
+  async answered(base: string, req: Request, res: Response): Promise<void> {
+    const answer = new URL(req.url, 'http://localhost').searchParams;
+    const found = await this.#parts.openId.finish(answer, browserOf(req));
+    if (found === undefined)
+      return sendPage(
+        res,
+        errorPage(
+          'invalid_request',
+          'This log-in has ended, or was begun in another browser. Cookies are needed.',
+        ),
+        400,
+      );
+    const address = `${prefixOf(base)}${oauthPaths.interaction}/${found.uid}`;
+    try {
+      res.redirect(303, `${address}?back=${await found.back}`);
+    } catch (error) {
+      if (!(error instanceof SignInFault)) throw error;
+      sendPage(res, notSignedInPage(error.code, error.message, address), 400);
+    }
+  }
+
+  /** Whom the provider knows goes on by a key of theirs, of the workspace that has the server. */
+  async #comeBack(
+    provider: Provider,
+    interaction: Interaction,
+    back: string,
+    req: Request,
+    res: Response,
+  ): Promise<void> {
+    const { openId, client } = this.#parts;
+    const all = await openId.peopleOf(back, interaction.uid);
+    if (all === undefined)
+      return this.#showLogin(
+        provider,
+        interaction,
+        res,
+        'This log-in has ended: begin again.',
+        400,
+      );
+    const resource = String(interaction.params.resource);
+    const address = addressOf(provider.issuer, resource);
+    const isOpen = resource === unchosenServer(provider.issuer);
+    const reached = await Promise.all(
+      all.map(
+        async (person) => isOpen || (await reachableServer(client, person, address)) !== undefined,
+      ),
+    );
+    const people = all.filter((_, index) => reached[index]);
+    const { secret } = (req.body ?? {}) as { secret?: unknown };
+    const person =
+      people.length === 1 ? people[0] : people.find(({ secretId }) => secretId === secret);
+    if (people.length === 0)
+      return this.#showLogin(provider, interaction, res, faultTexts.no_key, 403);
+    if (person === undefined)
+      return sendPage(res, workspacePage(await this.#asking(provider, interaction), back, people));
+    if (!(await openId.use(back)))
+      return this.#showLogin(
+        provider,
+        interaction,
+        res,
+        'This log-in has ended: begin again.',
+        400,
+      );
+    await this.#loggedIn(provider, interaction, person, req, res);
+  }
+
+  async #loggedIn(
+    provider: Provider,
+    interaction: Interaction,
+    person: Person,
+    req: Request,
+    res: Response,
+  ): Promise<void> {
+    await forgetOther(provider, interaction, person);
+    await provider.interactionFinished(req, res, {
+      login: { accountId: person.secretId, remember: true },
+    });
+  }
+
   async #login(
     provider: Provider,
     interaction: Interaction,
@@ -104,25 +260,22 @@ export class InteractionPages {
     res: Response,
   ): Promise<void> {
     const { key } = req.body as { key?: unknown };
-    const asking = await this.#asking(provider, interaction);
     const waitS = Math.max(
       this.#byAddress.take(clientAddress(req)),
       this.#byRequest.take(interaction.uid),
     );
     if (waitS > 0) {
       res.setHeader('retry-after', String(waitS));
-      return sendPage(res, loginPage(asking, `Too many attempts. Wait ${waitS} seconds.`), 429);
+      const said = `Too many attempts. Wait ${waitS} seconds.`;
+      return this.#showLogin(provider, interaction, res, said, 429);
     }
     const person =
       typeof key === 'string'
         ? await personOfKey(this.#parts.client, key.trim(), this.#parts.peppers, this.#parts.now())
         : 'unknown';
     if (typeof person === 'string')
-      return sendPage(res, loginPage(asking, faultTexts[person]), 401);
-    await forgetOther(provider, interaction, person);
-    await provider.interactionFinished(req, res, {
-      login: { accountId: person.secretId, remember: true },
-    });
+      return this.#showLogin(provider, interaction, res, faultTexts[person], 401);
+    await this.#loggedIn(provider, interaction, person, req, res);
   }
 
   async #showConsent(

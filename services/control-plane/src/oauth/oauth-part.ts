@@ -1,6 +1,6 @@
 import type { PublicAddresses } from '@sluice/contracts';
 import { type IdentityToken, signIdentityToken } from '@sluice/jwt';
-import type { GuardedFetch } from '@sluice/outbound';
+import type { GuardedFetch, HostRules } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
@@ -11,6 +11,7 @@ import { AuthorizationServer } from './authorization-server.ts';
 import { Grants } from './grants.ts';
 import { InteractionPages } from './interaction.ts';
 import { IssuerLogins } from './issuer-logins.ts';
+import { OpenIdLogins } from './openid-logins.ts';
 import type { OauthParts } from './routes.ts';
 import { KeyRing } from './signing-keys.ts';
 import { sweep } from './store.ts';
@@ -20,6 +21,7 @@ export interface OauthSettings {
   client: DatabaseClient;
   vault: CredentialVault;
   fetch: GuardedFetch;
+  hostRules: HostRules;
   /** The first is in use. */
   peppers: readonly Buffer[];
   masterKeys: readonly Buffer[];
@@ -64,7 +66,8 @@ export function oauthPart(settings: OauthSettings): {
     logger,
     now,
   });
-  const pages = new InteractionPages({ client, grants, upstream, peppers, masterKey, now });
+  const openId = new OpenIdLogins({ client, vault, fetch, hostRules: settings.hostRules, now });
+  const pages = new InteractionPages({ client, grants, upstream, openId, peppers, masterKey, now });
   return {
     routes: { client, server, pages, upstream, keys, addresses, now },
     issuerLogins: new IssuerLogins({ client, grants, pepper, now }),

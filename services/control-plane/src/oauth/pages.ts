@@ -62,7 +62,24 @@ export interface Asking {
   readonly action: string;
 }
 
-export function loginPage(asking: Asking, fault?: string): Page {
+/** An organisation whose people log in at an OpenID provider. */
+export interface OpenIdChoice {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** @param organisations  where a person may log in elsewhere */
+export function loginPage(
+  asking: Asking,
+  fault?: string,
+  organisations: readonly OpenIdChoice[] = [],
+): Page {
+  const elsewhere = organisations
+    .map(
+      ({ id, name }) =>
+        `<form method="post" action="${escaped(asking.action)}"><input type="hidden" name="proof" value="${escaped(asking.proof)}"><input type="hidden" name="organisation" value="${escaped(id)}"><button name="do" value="openid">Log in at ${escaped(plainName(name))}</button></form>`,
+    )
+    .join('\n');
   return page(
     'Log in',
     `<p><strong>${escaped(plainName(asking.clientName))}</strong> asks to use an MCP server on your behalf. Log in with your own key of the workspace; the client never sees it.</p>
@@ -72,8 +89,39 @@ ${fault === undefined ? '' : `<p class="fault" role="alert">${escaped(fault)}</p
 <label for="key">Your user key</label>
 <input id="key" name="key" type="password" required maxlength="256" autocomplete="off" spellcheck="false" autofocus>
 <button name="do" value="login">Log in</button></form>
+${elsewhere}
 <form method="post" action="${escaped(asking.action)}"><input type="hidden" name="proof" value="${escaped(asking.proof)}"><button name="do" value="deny">Cancel</button></form>`,
     answerSource(asking.redirectUri),
+  );
+}
+
+/** Of somebody whom the OpenID provider knows, and who has keys in several workspaces. */
+export function workspacePage(
+  asking: Asking,
+  back: string,
+  people: readonly { secretId: string; workspaceName: string }[],
+): Page {
+  const options = people.map(
+    ({ secretId, workspaceName }) =>
+      `<option value="${escaped(secretId)}">${escaped(plainName(workspaceName))}</option>`,
+  );
+  return page(
+    'Choose a workspace',
+    `<form method="post" action="${escaped(asking.action)}">
+<input type="hidden" name="proof" value="${escaped(asking.proof)}"><input type="hidden" name="back" value="${escaped(back)}">
+<label for="secret">Workspace</label>
+<select id="secret" name="secret" required>${options.join('')}</select>
+<button name="do" value="choose">Go on</button></form>`,
+    answerSource(asking.redirectUri),
+  );
+}
+
+/** A link, as for an MCP server's accounts: where it leads is known only now. */
+export function openIdPage(address: URL): Page {
+  return page(
+    'Log in',
+    `<p>You log in at <strong>${escaped(address.host)}</strong>, and come back here.</p>
+<p><a id="go-on" href="${escaped(address.href)}" rel="noreferrer">Go on to ${escaped(address.host)}</a></p>`,
   );
 }
 

@@ -30,7 +30,10 @@ export interface Person {
 export type LoginFault = 'unknown' | 'no_person' | 'not_allowed';
 
 /** The same, for the person. */
-export const faultTexts: Readonly<Record<LoginFault, string>> = {
+export const faultTexts: Readonly<Record<LoginFault | 'no_key' | 'unknown_provider', string>> = {
+  no_key:
+    'You have no user key, with the scope mcp.invoke, of a workspace that has this MCP server: an administrator can make one.',
+  unknown_provider: 'Nobody logs in there for this MCP server, or it was tried too often.',
   unknown: 'This is no key that works.',
   no_person:
     'This key is a program’s, or an organisation’s. Log in with a user key of the workspace: it stands for you.',

@@ -8,6 +8,7 @@ import { type AuthorizationServer, oauthPaths } from './authorization-server.ts'
 import { resourceDocument, serverDocument } from './documents.ts';
 import type { InteractionPages } from './interaction.ts';
 import { serversAtMax } from './issuer-logins.ts';
+import { openIdCallback } from './openid-logins.ts';
 import { errorPage } from './pages.ts';
 import type { KeyRing } from './signing-keys.ts';
 import { listServersAt } from './store.ts';
@@ -68,6 +69,9 @@ export function oauthRoutes(parts: OauthParts): Router {
     await pages.take(await asCalled(req, parts), req, res);
   });
 
+  router.get(openIdCallback, brake('token'), (req, res) =>
+    pages.answered(baseOf(req, parts), req, res),
+  );
   router.get(upstreamPaths.signIn, brake('token'), (req, res) =>
     upstream.show(baseOf(req, parts), req, res),
   );
@@ -203,7 +207,7 @@ const asForm: RequestHandler = (req, res, next) => {
 
 /** Pages of other origins may register, ask for tokens and read the documents: no cookie goes with it. */
 const crossOrigin: RequestHandler = (req, res, next) => {
-  const isPage = /^\/(interaction|upstream-)|\/authorize$/.test(req.path);
+  const isPage = /^\/(interaction|upstream-|external-)|\/authorize$/.test(req.path);
   if (isPage) return next();
   res.set('access-control-allow-origin', '*');
   res.set('access-control-expose-headers', 'www-authenticate, retry-after');

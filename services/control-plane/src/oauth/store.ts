@@ -149,6 +149,31 @@ export async function findIssuedServer(
   return row;
 }
 
+/** Organisations whose people log in at an OpenID provider: those with a server at the address, or all. */
+export function listOpenIdOrganisations(
+  db: Database,
+  at: { workspace: string | undefined; server: string } | undefined,
+  max: number,
+): Promise<{ id: string; name: string }[]> {
+  const workspace = at?.workspace ?? null;
+  const has =
+    at === undefined
+      ? Prisma.sql`TRUE`
+      : Prisma.sql`EXISTS (SELECT FROM mcp_servers s JOIN workspaces w ON w.id = s.workspace_id
+          WHERE s.organisation_id = o.id AND s.slug = ${at.server} AND (${workspace}::text IS NULL OR w.slug = ${workspace}))`;
+  return db.$queryRaw<{ id: string; name: string }[]>(Prisma.sql`
+    SELECT o.id::text, o.name FROM organisations o WHERE o.oidc_settings IS NOT NULL AND ${has}
+    ORDER BY o.name, o.id LIMIT ${max}`);
+}
+
+/** Workspaces of a user. */
+export async function listWorkspacesOfUser(db: Database, userId: string): Promise<string[]> {
+  const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
+    SELECT DISTINCT workspace_id::text AS id FROM api_keys
+    WHERE user_id = ${userId}::uuid AND workspace_id IS NOT NULL AND type = 'workspace-user' ORDER BY id LIMIT 100`);
+  return rows.map(({ id }) => id);
+}
+
 /** By the e-mail address, whatever its case, or by the id. */
 export async function findUserNamed(
   db: Database,

@@ -10,6 +10,7 @@ import { type OwnAddresses, ownMetadata } from '../tools/upstream-oauth/upstream
 import type { UserConnections } from '../tools/upstream-oauth/user-connections.ts';
 import { isOwnForm, sendPage } from './answer-page.ts';
 import { Attempts } from './attempts.ts';
+import { browserOf, prefixOf, setBrowser } from './browser-cookie.ts';
 import { errorPage, goOnPage, notSignedInPage, signedInPage, upstreamLoginPage } from './pages.ts';
 import { faultTexts, type Person, personOfKey, personOfSecret } from './person.ts';
 import { findReachableServer } from './store.ts';
@@ -34,8 +35,6 @@ export interface UpstreamPagesParts {
 
 const loginsPerAddress = { max: 10, windowMs: 60_000 };
 const beginsPerPerson = { max: 20, windowMs: 10 * 60_000 };
-const cookie = 'sluice_upstream';
-const cookieSeconds = 30 * 60;
 
 /**
  * People sign in at MCP servers: who are they here, then away to where the server has its accounts, and back. The address that begins
@@ -255,7 +254,6 @@ export class UpstreamPages {
 }
 
 const statePattern = /^[\w-]{20,100}$/;
-const browserPattern = /^[\w-]{32}$/;
 const unknownServer = errorPage(
   'invalid_request',
   'There is no MCP server of this name where people sign in by themselves.',
@@ -269,26 +267,4 @@ export function ownAddresses(base: string): OwnAddresses {
       ? `${base}${upstreamPaths.clientDocument}`
       : undefined,
   };
-}
-
-/** Of a base with a path, that path. */
-function prefixOf(base: string): string {
-  return new URL(base).pathname.replace(/\/$/, '');
-}
-
-function browserOf(req: Request): string | undefined {
-  for (const pair of (req.headers.cookie ?? '').split(/; */)) {
-    const end = pair.indexOf('=');
-    const value = pair.slice(end + 1);
-    if (pair.slice(0, end) === cookie && browserPattern.test(value)) return value;
-  }
-  return undefined;
-}
-
-/** Sent along when an authorisation server leads the person back (Lax), and with no form of another site. */
-function setBrowser(res: Response, base: string, browser: string): void {
-  res.append(
-    'set-cookie',
-    `${cookie}=${browser}; Path=${prefixOf(base)}/oauth; Max-Age=${cookieSeconds}; HttpOnly; SameSite=Lax${base.startsWith('https://') ? '; Secure' : ''}`,
-  );
 }

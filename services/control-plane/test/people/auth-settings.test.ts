@@ -37,13 +37,17 @@ const organisation = async (knownHash = '') =>
 
 describe('auth settings', () => {
   it('are none at first, then what was set with its defaults, then none again', async () => {
-    expect((await admin().get(path)).body).toEqual({ jwt: null });
+    const none = { jwt: null, oidc: null };
+    expect((await admin().get(path)).body).toEqual(none);
     expect((await put({ jwks_url: url })).body).toEqual({});
-    expect((await admin().get(path)).body).toEqual({ jwt: { ...defaults, jwks_url: url } });
+    expect((await admin().get(path)).body).toEqual({
+      ...none,
+      jwt: { ...defaults, jwks_url: url },
+    });
     expect((await admin().put(path, {})).status).toBe(200);
     expect((await admin().get(path)).body.jwt).not.toBeNull();
     await put(null).expect(200);
-    expect((await admin().get(path)).body).toEqual({ jwt: null });
+    expect((await admin().get(path)).body).toEqual(none);
   });
 
   it('are the organisation’s own: no workspace key reaches them, no other organisation sees them', async () => {
@@ -53,7 +57,7 @@ describe('auth settings', () => {
       h.as(h.first.workspace_key).put(path, { jwt: null }),
     ])
       expect((await call).status).toBe(403);
-    expect((await h.as(h.other.admin_key).get(path)).body).toEqual({ jwt: null });
+    expect((await h.as(h.other.admin_key).get(path)).body).toEqual({ jwt: null, oidc: null });
   });
 
   it.each([

@@ -6,7 +6,13 @@ import {
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type Issuer, type OauthServer, startIssuer, startOauthServer } from '@sluice/testkit';
+import {
+  eventually,
+  type Issuer,
+  type OauthServer,
+  startIssuer,
+  startOauthServer,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LegacyUpstream } from './legacy-upstream.ts';
 import type { McpLab, SavedServer } from './mcp-lab.ts';
@@ -53,6 +59,15 @@ class Host implements OAuthClientProvider, ProviderOfTwo {
     this.#kept[name] = value;
   }
 }
+
+const begin = {
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  },
+};
 
 const clients = [
   [
@@ -121,27 +136,25 @@ export function issuedByOthers(world: () => World): void {
       sub: 'somebody',
       ...claims('somebody'),
     });
-    const ask = async (token: string | undefined, path = url.pathname) => {
+    const ask = async (
+      token: string | undefined,
+      path = url.pathname,
+      asked: { method: string; params: object; session?: string } = begin,
+    ) => {
+      const { session, ...message } = asked;
       const answer = await fetch(new URL(path, url), {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
           accept: 'application/json, text/event-stream',
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(session === undefined ? {} : { 'mcp-session-id': session }),
         },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'initialize',
-          params: {
-            protocolVersion: '2025-11-25',
-            capabilities: {},
-            clientInfo: { name: 'x', version: '1' },
-          },
-        }),
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
       });
       const challenge = answer.headers.get('www-authenticate') ?? '';
-      return { status: answer.status, challenge, text: await answer.text() };
+      const id = answer.headers.get('mcp-session-id') ?? '';
+      return { status: answer.status, challenge, id, text: await answer.text() };
     };
 
     it.each(clients)('is found and used by %s, which logs in there', async (_name, connect) => {
@@ -213,10 +226,24 @@ export function issuedByOthers(world: () => World): void {
       const another = await signer.sign({ ...good(), jti: 'another' });
       expect((await ask(another)).status).toBe(200);
       signer.answer = undefined;
-      const { lab } = world();
+      const { lab, upstream } = world();
       const { scenario } = lab;
+      // What is under way was let in, and goes to its end: a tool that was called has been called.
+      const { id: session } = await ask(token);
+      const params = { name: 'progress', arguments: { steps: 5, ms: 100 } };
+      const seen = upstream.requests.length;
+      const underWay = ask(token, url.pathname, { method: 'tools/call', params, session });
+      await eventually(() =>
+        expect(upstream.requests.slice(seen).map(({ body }) => body?.params?.name)).toContain(
+          'progress',
+        ),
+      );
       await scenario.admin('POST', `/api-keys/${keyId}/suspend`, {});
-      expect((await ask(token)).status).toBe(403);
+      const again = { method: 'tools/call', params, session };
+      expect((await ask(token, url.pathname, again)).status).toBe(403);
+      const { status, text } = await underWay;
+      expect(status).toBe(200);
+      expect(text).toContain('"result"');
       await scenario.admin('POST', `/api-keys/${keyId}/resume`, {});
       expect((await ask(token)).status).toBe(200);
       await scenario.admin('PUT', `/mcp-integrations/${server.integrationId}`, {

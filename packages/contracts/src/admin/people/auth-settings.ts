@@ -74,24 +74,44 @@ export const jwtSettings = z
 
 export type JwtSettings = z.output<typeof jwtSettings>;
 
-const updateAuthSettings = z.object({ jwt: jwtSettings.nullable().optional() });
+const openIdScope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/, 'is no scope');
 
-const added = 'how JWTs are validated is not part of the published API';
+/** Where people of an organisation log in to let a client of MCP in. */
+export const oidcSettings = z.object({
+  issuer: hostField,
+  client_id: z.string().min(1).max(512),
+  /** Shown masked; what was shown may be sent back. */
+  client_secret: z.string().min(1).max(4096).optional(),
+  scopes: z
+    .array(openIdScope)
+    .max(20)
+    .refine((scopes) => scopes.includes('openid'), 'must have openid')
+    .default(['openid', 'email']),
+});
+
+export type OidcSettings = z.output<typeof oidcSettings>;
+
+const updateAuthSettings = z.object({
+  jwt: jwtSettings.nullable().optional(),
+  oidc: oidcSettings.nullable().optional(),
+});
+
+const added = 'how JWTs are validated, and where people log in, is not part of the published API';
 
 export const authSettingsEndpoints = {
   'organisation.auth-settings.read': endpoint({
     operationId: 'getOrganisationAuthSettings',
-    summary: 'Show how tokens of your identity provider are checked',
+    summary: 'Show how tokens of your identity provider are checked, and where people log in',
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation/auth-settings',
     access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
-    answer: z.object({ jwt: jwtSettings.nullable() }),
+    answer: z.object({ jwt: jwtSettings.nullable(), oidc: oidcSettings.nullable() }),
     added,
   }),
   'organisation.auth-settings.update': endpoint({
     operationId: 'updateOrganisationAuthSettings',
-    summary: 'Set how tokens of your identity provider are checked',
+    summary: 'Set how tokens of your identity provider are checked, and where people log in',
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation/auth-settings',

@@ -139,6 +139,9 @@ export const peopleWords = {
   organisationAdminsViewLogMetadata: 'Whether admins of the organisation see the metadata of logs.',
   organisationAdminsViewLogs: 'Whether admins of the organisation see logs.',
   // JWTs
+  oidc: 'At which OpenID provider people log in to let a client of MCP in; null = at none.',
+  'oidc.issuer': 'The provider, as its tokens name it.',
+  'oidc.scopes': 'What is asked for there.',
   jwt: 'How tokens of the organisation’s identity provider are validated; null = not at all.',
   jwks: 'The public keys that tokens are signed with.',
   'jwks.keys': 'The public keys, each as a JSON Web Key.',

@@ -16,6 +16,7 @@ export const sealedColumns = [
   },
   { table: 'secret_references', column: 'sealed_auth_config', key: ['id'] },
   { table: 'organisations', column: 'sealed_jwt_secrets', key: ['id'] },
+  { table: 'organisations', column: 'sealed_oidc_secrets', key: ['id'] },
   { table: 'organisations', column: 'sealed_alert_keys', key: ['id'] },
   { table: 'mcp_integrations', column: 'sealed_configurations', key: ['id'] },
   { table: 'agent_integrations', column: 'sealed_configurations', key: ['id'] },

@@ -1,8 +1,14 @@
-import type { JwtSettings } from '@sluice/contracts/admin';
+import type { JwtSettings, OidcSettings } from '@sluice/contracts/admin';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 
-const columns = { id: true, jwtSettings: true, sealedJwtSecrets: true } as const;
+const columns = {
+  id: true,
+  jwtSettings: true,
+  sealedJwtSecrets: true,
+  oidcSettings: true,
+  sealedOidcSecrets: true,
+} as const;
 
 export type AuthSettingsRow = Prisma.OrganisationGetPayload<{ select: typeof columns }>;
 
@@ -24,6 +30,22 @@ export async function updateAuthSettings(
           ? Prisma.DbNull
           : (change.jwtSettings as unknown as Prisma.InputJsonObject),
       sealedJwtSecrets: change.sealedJwtSecrets,
+      updatedAt,
+    },
+  });
+}
+
+export async function updateOidcSettings(
+  db: Database,
+  organisationId: string,
+  change: { oidcSettings: OidcSettings | null; sealedOidcSecrets: Uint8Array<ArrayBuffer> | null },
+  updatedAt: Date,
+): Promise<void> {
+  await db.organisation.update({
+    where: { id: organisationId },
+    data: {
+      oidcSettings: change.oidcSettings ?? Prisma.DbNull,
+      sealedOidcSecrets: change.sealedOidcSecrets,
       updatedAt,
     },
   });

@@ -153,8 +153,8 @@ function parameterOf(challenge: string, name: string): string | undefined {
 }
 
 /** In the order in which clients ask for it. @throws SignInFault where it is of another issuer */
-async function findMetadata(
-  asker: Asker,
+export async function findMetadata(
+  asker: Pick<Asker, 'request'>,
   issuer: URL,
 ): Promise<oauth.AuthorizationServer | undefined> {
   const path = issuer.pathname.replace(/\/$/, '');

@@ -35,5 +35,16 @@ export const examples: Examples = {
         cache_max_age_s: 30,
       },
     }),
+    {
+      callers: adminOnly,
+      body: () => ({
+        oidc: {
+          issuer: 'https://idp.example.com',
+          client_id: 'sluice',
+          client_secret: 'a-secret-of-this-client',
+          scopes: ['openid', 'email', 'profile'],
+        },
+      }),
+    },
   ],
 };
