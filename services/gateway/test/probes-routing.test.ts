@@ -76,6 +76,7 @@ describe.concurrent('probes of routing', () => {
       expect(answer.elapsedMs).toBeGreaterThanOrEqual(19_900);
       expect(answer.elapsedMs).toBeLessThan(25_000);
     },
+    60_000,
   );
 
   probe(1, 'a status that is not in on_status_codes ends a fallback', async (trial) => {

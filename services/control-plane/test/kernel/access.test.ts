@@ -85,6 +85,7 @@ describe('access', () => {
       '/oauth/authorize',
       '/oauth/authorize',
       '/oauth/authorize/:uid',
+      '/oauth/external-callback',
       '/oauth/interaction/:uid',
       '/oauth/interaction/:uid',
       '/oauth/introspect',

@@ -100,6 +100,21 @@ describe('auth settings', () => {
     await put({ jwks_url: 'http://127.0.0.1:8080/jwks' }).expect(200);
   });
 
+  it('are all changed, or none when one of them is refused', async () => {
+    await put({ jwks: { keys: [jwk()] } }).expect(200);
+    const { body: before } = await admin().get(path);
+    // A mask of a secret that is not kept.
+    const oidc = { issuer: 'https://idp.example.com', client_id: 'us', client_secret: '*******' };
+    await admin().put(path, { jwt: null, oidc }).expect(400);
+    expect((await admin().get(path)).body).toEqual(before);
+    await admin()
+      .put(path, { jwt: null, oidc: { ...oidc, client_secret: secret } })
+      .expect(200);
+    const entry = await lastEntry();
+    expect(JSON.parse(entry.after ?? '')).toMatchObject({ jwt: null, oidc: { client_id: 'us' } });
+    await admin().put(path, { oidc: null }).expect(200);
+  });
+
   it('say in the audit log what was before and after, with no secret', async () => {
     await put({ jwks: { keys: [jwk()] } }).expect(200);
     await put({ introspection: { ...introspection, client_secret: secret } }).expect(200);

@@ -470,12 +470,11 @@ describe('batches of vendors', () => {
       'cohere',
       'mistral-ai',
       'groq',
+      'demo',
     ]) {
       expect(vendorBatchesOf(id), id).toBeDefined();
       expect(findProvider(id)?.keeps?.batches, id).toBeDefined();
     }
     expect(vendorBatchesOf('deepseek')).toBeUndefined();
-    // It has none to run yet: gateways run batches over it.
-    expect(vendorBatchesOf('demo')).toBeUndefined();
   });
 });

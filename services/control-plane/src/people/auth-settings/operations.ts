@@ -9,10 +9,12 @@ import { checkJwtSettings } from './check-settings.ts';
 import { oidcColumns, openOidcSettings, withKeptOidcSecret } from './oidc-settings.ts';
 import { auditedSettings, jwtColumns, openJwtSettings, withKeptSecret } from './settings.ts';
 import {
+  type AuthData,
   type AuthSettingsRow,
   findAuthSettings,
+  jwtData,
+  oidcData,
   updateAuthSettings,
-  updateOidcSettings,
 } from './store.ts';
 
 export interface AuthSettingsParts {
@@ -30,43 +32,39 @@ export async function readAuthSettings(
   };
 }
 
-/** Replaced as a whole, too; null lets nobody log in there any more. */
-export function changeOidcSettings(
+/** What is sent of the two is replaced as a whole, or nothing is. Null of `jwt` takes no tokens any more, of `oidc` lets nobody log in there. */
+export function changeAuthSettings(
   call: AdminRequest,
-  sent: OidcSettings | null,
+  { jwt, oidc }: { jwt?: JwtSettings | null | undefined; oidc?: OidcSettings | null | undefined },
   { vault, hostRules }: AuthSettingsParts,
 ): Promise<void> {
-  if (sent !== null) checkAddress(sent.issuer, 'body.oidc.issuer', hostRules);
-  return call.change(async ({ db, describe }) => {
-    const row = await ownRow(call, db);
-    const settings = sent === null ? null : withKeptOidcSecret(sent, openOidcSettings(vault, row));
-    const columns = oidcColumns(vault, row.id, settings);
-    await updateOidcSettings(db, row.id, columns, call.now);
-    describe({
-      resourceId: row.id,
-      before: { oidc: row.oidcSettings },
-      after: { oidc: columns.oidcSettings },
-    });
-  });
-}
-
-/** The settings are replaced as a whole; null takes no tokens any more. */
-export function changeJwtSettings(
-  call: AdminRequest,
-  sent: JwtSettings | null,
-  { vault, hostRules }: AuthSettingsParts,
-): Promise<void> {
-  if (sent !== null) checkJwtSettings(sent, hostRules);
+  if (jwt != null) checkJwtSettings(jwt, hostRules);
+  if (oidc != null) checkAddress(oidc.issuer, 'body.oidc.issuer', hostRules);
   return call.change(async ({ db, describe, touchOrganisation }) => {
     const row = await ownRow(call, db);
-    const settings = sent === null ? null : withKeptSecret(sent, openJwtSettings(vault, row));
-    const columns = jwtColumns(vault, row.id, settings);
-    await updateAuthSettings(db, row.id, columns, call.now);
-    touchOrganisation();
+    const before: object[] = [];
+    const after: object[] = [];
+    const data: AuthData = {};
+    if (jwt !== undefined) {
+      const settings = jwt && withKeptSecret(jwt, openJwtSettings(vault, row));
+      const columns = jwtColumns(vault, row.id, settings);
+      Object.assign(data, jwtData(columns));
+      before.push(auditedSettings(row.jwtSettings));
+      after.push(auditedSettings(columns.jwtSettings));
+      touchOrganisation();
+    }
+    if (oidc !== undefined) {
+      const settings = oidc && withKeptOidcSecret(oidc, openOidcSettings(vault, row));
+      const columns = oidcColumns(vault, row.id, settings);
+      Object.assign(data, oidcData(columns));
+      before.push({ oidc: row.oidcSettings });
+      after.push({ oidc: columns.oidcSettings });
+    }
+    await updateAuthSettings(db, row.id, data, call.now);
     describe({
       resourceId: row.id,
-      before: auditedSettings(row.jwtSettings),
-      after: auditedSettings(columns.jwtSettings),
+      before: Object.assign({}, ...before),
+      after: Object.assign({}, ...after),
     });
   });
 }

@@ -85,7 +85,7 @@ function cacheRequest(visit: TargetVisit, parts: LookInCacheParts): CacheRequest
     !caller.debug ||
     bundle === undefined ||
     // The provider may read another question in it than we do.
-    (subject.body !== undefined && isReadDifferently(subject.body))
+    (subject.form === undefined && subject.body !== undefined && isReadDifferently(subject.body))
   )
     return undefined;
   return {
