@@ -55,6 +55,59 @@ describe('the lines of a batch', () => {
     expect(faults[6]?.message).toBe('Line 1 has the same custom_id.');
   });
 
+  const raw = (text: string, latin1 = false) =>
+    checkLines(
+      (async function* () {
+        yield Buffer.from(text, latin1 ? 'latin1' : 'utf8');
+      })(),
+      { endpoint, linesMax: 1_000, lineBytesMax: 100_000 },
+    );
+  const first = JSON.stringify(good('first'));
+
+  it.each([
+    ['no end of line at the end', first],
+    ['CRLF, also twice', `${first}\r\n${first.replace('first', 'b')}\r\r\n\r\r\n`],
+    ['a byte order mark', `\ufeff${first}\n`],
+    ['blank lines at the start, within and at the end', `\n \t\n${first}\n\r\n\n\n`],
+    ['spaces around it', `  ${first} \t`],
+    ['a stream that is none', JSON.stringify({ ...good('a'), body: { stream: false } })],
+  ])('may have %s', async (_what, text) => {
+    expect((await raw(text)).faults).toEqual([]);
+  });
+
+  const id = (text: string) => `{"custom_id":${text},"url":"${endpoint}","body":{}}`;
+  const body = (text: string) => `{"custom_id":"b","url":"${endpoint}","body":${text}}`;
+  const deep = '['.repeat(40_000);
+
+  it.each([
+    ['NUL between lines', '\0', 'invalid_json_line'],
+    ['NUL in a text', id('"a\0b"'), 'invalid_json_line'],
+    ['a mark of a file put behind another', `\ufeff${id('"a"')}`, 'invalid_json_line'],
+    ['another member twice', id('"a","x":1,"x":2'), 'invalid_json_line'],
+    ['an id twice, once escaped', id('"a","custom\\u005fid":"b"'), 'invalid_json_line'],
+    ['a body twice', body('{"stream":true},"body":{}'), 'invalid_json_line'],
+    ['two objects', `${first}${first}`, 'invalid_json_line'],
+    ['lists without an end', body(deep), 'invalid_json_line'],
+    ['lists in lists', body(`{"a":${deep}${deep.replaceAll('[', ']')}}`), 'invalid_json_line'],
+    ['half a character as id', id('"\\ud800"'), 'invalid_custom_id'],
+    ['an id of 10,000 characters', id(`"${'x'.repeat(10_000)}"`), 'invalid_custom_id'],
+    ['no id', id('null'), 'invalid_custom_id'],
+    ['a body that is a list', body('[]'), 'invalid_body'],
+    ['a stream by another word', body('{"stream":"true"}'), 'stream_not_supported'],
+    ['a stream by a number', body('{"stream":1}'), 'stream_not_supported'],
+    ['get', body('{},"method":"get"'), 'invalid_method'],
+    ['post', body('{},"method":"post"'), 'invalid_method'],
+    ['an address with a query', body('{}').replace('ions"', 'ions?a=b"'), 'mismatched_url'],
+  ])('may not have %s', async (_what, text, code) => {
+    expect((await raw(`${first}\n${text}\n`)).faults).toMatchObject([{ line: 2, code }]);
+  });
+
+  it('may not be other bytes than UTF-8', async () => {
+    const { faults } = await raw(`${first}\n${id('"\xff"')}`, true);
+    expect(faults).toMatchObject([{ line: 2, code: 'invalid_json_line' }]);
+    expect((await raw(' \n\r\n\t')).faults).toMatchObject([{ code: 'empty_file', line: null }]);
+  });
+
   it('are too few, too many, or have more faults than are told', async () => {
     expect((await check([])).faults[0]?.code).toBe('empty_file');
     const many = Array.from({ length: 5_000 }, (_, at) => good(`line ${at}`));

@@ -28,3 +28,15 @@ it('lines are found wherever the pieces are cut', async () => {
   expect(await lines([])).toEqual([]);
   expect(await lines([Buffer.from('\n\n')])).toEqual([]);
 });
+
+it('a line of a hundred megabytes is passed over, and those after it are found', async () => {
+  const piece = Buffer.alloc(1_000_000, 'x');
+  const pieces = [...Array<Buffer>(100).fill(piece), Buffer.from('\n{}\r\r\n\r\r\n \r\n'), piece];
+  const before = process.memoryUsage().arrayBuffers;
+  expect(await lines(pieces)).toEqual([
+    [1, 'too long'],
+    [2, '{}\r'],
+    [5, 'too long'],
+  ]);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10_000_000);
+});

@@ -51,6 +51,11 @@ function lineOf(number: number, text: Buffer, isTooLong: boolean): Line | undefi
 }
 
 function isBlank(text: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at += 1) if (text[at] !== 0x20 && text[at] !== 0x09) return false;
+  for (let at = start; at < end; at += 1) if (!isSpace(text[at])) return false;
   return true;
+}
+
+/** Files that were taken to another system twice end their lines with two carriage returns. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === carriageReturn;
 }

@@ -19,6 +19,7 @@ export interface LineFault {
 }
 
 export const customIdLengthMax = 256;
+const byteOrderMark = 0xef;
 
 /** The line as a request, or what is wrong with it. */
 export function readLine({ number, bytes }: Line, endpoint: string): ReadLine | LineFault {
@@ -37,10 +38,17 @@ export function readLine({ number, bytes }: Line, endpoint: string): ReadLine | 
     return fault('invalid_json_line', null, `The line is ${error.message}.`);
   }
   if (!isObject(value)) return fault('invalid_json_line', null, 'The line is no JSON object.');
+  // Decoding drops it: the file was put behind another one.
+  if (bytes[0] === byteOrderMark)
+    return fault('invalid_json_line', null, 'The line begins with a byte order mark.');
+  const spans = memberSpans(bytes);
+  // A provider that is sent the line may go by another one than we do.
+  if (spans.length > Object.keys(value).length)
+    return fault('invalid_json_line', null, 'The line has two members of one name.');
   const { custom_id: customId, method = 'POST', url, body } = value;
   if (customId === undefined)
     return fault('missing_custom_id', 'custom_id', 'The line has no custom_id.');
-  if (typeof customId !== 'string' || customId === '' || customId.length > customIdLengthMax)
+  if (typeof customId !== 'string' || !isCustomId(customId))
     return fault(
       'invalid_custom_id',
       'custom_id',
@@ -50,12 +58,16 @@ export function readLine({ number, bytes }: Line, endpoint: string): ReadLine | 
   if (url !== endpoint)
     return fault('mismatched_url', 'url', `url must be that of the batch, ${endpoint}.`);
   if (!isObject(body)) return fault('invalid_body', 'body', 'body must be a JSON object.');
-  if (body.stream === true)
+  if (body.stream !== undefined && body.stream !== null && body.stream !== false)
     return fault('stream_not_supported', 'body.stream', 'A line of a batch is not streamed.');
-  // The last of that name is what was parsed.
-  const span = memberSpans(bytes).findLast(({ key }) => key === 'body');
+  const span = spans.find(({ key }) => key === 'body');
   if (span === undefined) return fault('invalid_body', 'body', 'body must be a JSON object.');
   return { number, customId, body: bytes.subarray(span.start, span.end) };
+}
+
+/** Halves of characters are the same in no two encodings: two ids would be one. */
+function isCustomId(id: string): boolean {
+  return id !== '' && id.length <= customIdLengthMax && id.isWellFormed();
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
