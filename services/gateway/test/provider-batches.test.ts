@@ -320,6 +320,58 @@ describe('a batch that the service has a provider run', () => {
       });
     });
   });
+
+  it('is made once, though nobody heard that it was made', async () => {
+    const { client, batch } = await runUnheard('unheard-openai', 'openai', 'our-half');
+    const { output_file_id: output } = await eventually(async () => {
+      const now = await client.batches.retrieve(batch.id);
+      expect([now.status, now.errors]).toEqual(['completed', null]);
+      return now;
+    }, patient);
+    const lines = linesIn(await (await client.files.content(output ?? '')).text());
+    expect(lines.map(({ custom_id }) => custom_id)).toEqual(['unheard']);
+    const asked = s.upstream.requests
+      .filter(({ method, path }) => method === 'POST' && path.endsWith('/batches'))
+      .map((request) => request.json() as { input_file_id: string });
+    const file = asked.at(-1)?.input_file_id;
+    const { data } = await clientOf({ provider: '@unheard-openai' }).batches.list({ limit: 100 });
+    const there = data.filter(({ input_file_id: id }) => id === file);
+    expect(there).toHaveLength(1);
+    await eventually(async () => {
+      expect(await batchUse(s, there[0]?.id ?? '')).toMatchObject({
+        total: 1,
+        cost: expect.closeTo(cents(1, 0.0001, 0.0002) / 2, 9),
+      });
+    }, patient);
+  }, 60_000);
+
+  it('fails where nobody can tell whether it was made', async () => {
+    const { client, batch } = await runUnheard('unheard-claude', 'anthropic', 'claude-haiku-4-5');
+    const { errors } = await eventually(async () => {
+      const now = await client.batches.retrieve(batch.id);
+      expect(now.status).toBe('failed');
+      return now;
+    }, patient);
+    expect(errors?.data?.[0]).toMatchObject({
+      code: 'provider_failed',
+      message: expect.stringMatching(/provider @unheard-claude .* It may have been made/),
+    });
+    const made = claude.requests.filter(({ body }) => body.includes('"unheard"'));
+    expect(made).toHaveLength(1);
+  }, 60_000);
+
+  async function runUnheard(slug: string, vendor: string, model: string) {
+    const client = clientOf(undefined);
+    const host = vendor === 'openai' ? s.upstream : claude;
+    const provider = await savedProvider(slug, vendor, `${host.url}/v1`);
+    const batch = await client.batches.create({
+      input_file_id: await upload(client, [asking('unheard', 'Hi', model)]),
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+      ...({ service_options: { provider } } as object),
+    });
+    return { client, batch };
+  }
 });
 
 describe('a batch at Anthropic', () => {

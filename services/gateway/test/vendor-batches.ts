@@ -1,4 +1,4 @@
-import { bytes, json, type RecordedRequest, type UpstreamReply } from '@sluice/testkit';
+import { bytes, json, type RecordedRequest, reset, type UpstreamReply } from '@sluice/testkit';
 import { chatReply } from './scenario.ts';
 
 interface Line {
@@ -9,6 +9,7 @@ interface Line {
 interface RunBatch {
   readonly lines: readonly Line[];
   readonly endpoint: string;
+  readonly inputFileId: string;
   looks: number;
   status: string;
   readonly madeAt: number;
@@ -17,6 +18,9 @@ interface RunBatch {
 /** Over and done at the second look. */
 const looksNeeded = 2;
 const madeAt = () => Math.floor(Date.now() / 1000);
+/** Whoever makes a batch with such a line does not hear that it was made. */
+const isUnheard = (rows: readonly { custom_id: string }[]) =>
+  rows.some(({ custom_id: id }) => id === 'unheard');
 const isFailed = ({ body }: Line) => body.messages?.[0]?.content === 'fail';
 
 /** OpenAI's files and batches, as strict as OpenAI is. */
@@ -37,7 +41,7 @@ export function openAiVendor(apiKey: string) {
     object: 'batch',
     endpoint: batch.endpoint,
     errors: null,
-    input_file_id: 'file-of-1',
+    input_file_id: batch.inputFileId,
     completion_window: '24h',
     status: batch.status,
     output_file_id: batch.status === 'completed' ? outputOf(id, batch, false) : null,
@@ -116,21 +120,32 @@ export function openAiVendor(apiKey: string) {
       const batch = {
         lines,
         endpoint: endpoint ?? '',
-        looks: 0,
+        inputFileId: input_file_id ?? '',
+        looks: isUnheard(lines) ? looksNeeded - 1 : 0,
         status: 'validating',
         madeAt: madeAt(),
       };
       const batchId = `batch_of_${++made}`;
       batches.set(batchId, batch);
-      return json(200, told(batchId, batch));
+      return isUnheard(lines) ? reset() : json(200, told(batchId, batch));
     }
-    const batch = batches.get(id ?? '');
+    if (id === undefined) return json(200, listed(new URLSearchParams(request.path.split('?')[1])));
+    const batch = batches.get(id);
     if (batch === undefined) return refuse(404, 'no such batch');
     if (below === 'cancel') batch.status = 'cancelling';
     else if (batch.status !== 'cancelling')
       batch.status = ++batch.looks >= looksNeeded ? 'completed' : 'in_progress';
-    return json(200, told(id ?? '', batch));
+    return json(200, told(id, batch));
   };
+
+  /** The last that was made comes first. */
+  function listed(query: URLSearchParams) {
+    const all = [...batches].reverse();
+    const from = all.findIndex(([batchId]) => batchId === query.get('after')) + 1;
+    const page = all.slice(from, from + Number(query.get('limit') ?? 20));
+    const data = page.map(([batchId, batch]) => told(batchId, batch));
+    return { object: 'list', data, has_more: from + page.length < all.length };
+  }
 }
 
 /** Anthropic's message batches, as strict as Anthropic is. */
@@ -197,7 +212,7 @@ export function anthropicBatchVendor(apiKey: string) {
         },
       }));
       batches.set(batchId, { rows, looks: 0, ended: null, made: new Date().toISOString() });
-      return json(200, told(batchId));
+      return isUnheard(requests) ? reset() : json(200, told(batchId));
     }
     if (id === undefined)
       return json(200, {

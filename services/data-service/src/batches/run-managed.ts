@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { batchLineHeader, storedId, writeBatchLine } from '@sluice/contracts';
+import { batchLineHeader, canonicalPrefix, storedId, writeBatchLine } from '@sluice/contracts';
 import type { Dispatcher } from 'undici';
 import { pause } from '../pause.ts';
 import { awayCodes, bytesOf, errorIn, jsonIn, wasAsked } from '../through-gateway/answers.ts';
@@ -18,6 +18,8 @@ export interface ManagedPlan {
 /** How far it has come, noted as it goes on. */
 export interface ManagedState {
   readonly file?: string;
+  /** When the provider was asked to make the batch, Unix ms; 0 = surely in vain. */
+  readonly askedAtMs?: number;
   readonly batch?: string;
   readonly isCounted?: boolean;
 }
@@ -54,7 +56,33 @@ export type ManagedEnd =
 /** The provider's refusal, or the gateway's: nothing is gained by asking again. */
 class Refused extends Error {}
 
+/** Nothing was done, and may be asked again later. */
+class NotNow extends Error {}
+
 const answerBytesMax = 8 * 1024 * 1024;
+/** A list of batches is looked through so far. */
+const pagesMax = 10;
+/** ms; what was just made may not be in a provider's list yet. */
+const listDelayMsMax = 30_000;
+/** Refusals of a gateway that stand for no answer, where the provider did not hear the question. */
+const unheardCodes: ReadonlySet<string> = new Set([
+  'limit.unavailable',
+  'overloaded',
+  'upstream.connect_timeout',
+  'upstream.saturated',
+  'upstream.unreachable',
+]);
+/** The same of a gateway that is not there. */
+const unconnectedCodes: ReadonlySet<unknown> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+/** 529 is Anthropic's for `overloaded_error`: https://docs.claude.com/en/api/errors */
+const laterStatuses: ReadonlySet<number> = new Set([412, 429, 529]);
 const ends = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** A batch that a provider runs for the service: its file goes up, the batch is made, and looked at until it has ended. */
@@ -73,17 +101,53 @@ export class ManagedRun {
 
   /** @throws when a gateway, or the provider, is away */
   async run(): Promise<ManagedEnd> {
-    const { signals } = this.#parts;
     try {
       if (this.#state.batch === undefined) {
-        if (signals.cancelled.aborted) return { status: 'cancelled' };
-        await this.#make();
+        const end = await this.#begin();
+        if (end !== undefined) return end;
       }
       return await this.#follow();
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return { status: 'failed', message: error.message };
     }
+  }
+
+  /** Undefined = the provider has it now. */
+  async #begin(): Promise<ManagedEnd | undefined> {
+    const { plan, signals, endsAtMs, intervalMs } = this.#parts;
+    const { leave, cut, cancelled } = signals;
+    if (this.#wasAsked) {
+      if (plan.takesLines) throw new Refused(this.#told());
+      let found = await this.#find();
+      if (found === undefined) {
+        const soon = Math.min(intervalMs, listDelayMsMax);
+        await pause(soon, AbortSignal.any([leave, cut]));
+        if (leave.aborted || cut.aborted) return 'left';
+        found = await this.#find();
+      }
+      if (found !== undefined) {
+        await this.#note({ batch: found });
+        return undefined;
+      }
+    }
+    if (leave.aborted || cut.aborted) return 'left';
+    if (cancelled.aborted) return { status: 'cancelled' };
+    if (Date.now() > endsAtMs) return { status: 'expired' };
+    await this.#make();
+    return undefined;
+  }
+
+  get #wasAsked(): boolean {
+    return (this.#state.askedAtMs ?? 0) > 0;
+  }
+
+  /** That nothing tells whether there is a batch. */
+  #told(why = ''): string {
+    const { headers } = this.#parts;
+    const provider = headers[`${canonicalPrefix}provider`] ?? '';
+    const at = new Date(this.#state.askedAtMs ?? 0).toISOString();
+    return `At ${at} the provider ${provider} was asked to make the batch, and its answer did not arrive. It may have been made, and be billed: look for it among the provider's batches (GET /v1/batches with the provider named, or its console) before you make it again.${why && ` ${why}`}`;
   }
 
   async #make(): Promise<void> {
@@ -97,13 +161,42 @@ export class ManagedRun {
       completion_window: window,
       ...(plan.isOpenAi ? {} : { model, provider_options: plan.options }),
     };
-    const made = await this.#ask(
-      'POST',
-      '/v1/batches',
-      'application/json',
-      Buffer.from(JSON.stringify(body)),
-    );
+    // Whoever finds this note and no id knows that there may be a batch.
+    await this.#note({ askedAtMs: Date.now() });
+    let made: unknown;
+    try {
+      const bytes = Buffer.from(JSON.stringify(body));
+      made = await this.#ask('POST', '/v1/batches', 'application/json', bytes);
+    } catch (error) {
+      if (isUndone(error)) await this.#note({ askedAtMs: 0 });
+      throw error;
+    }
     await this.#note({ batch: idIn(made) });
+  }
+
+  /** The batch that the provider has made of our file. @throws Refused where nobody can tell */
+  async #find(): Promise<string | undefined> {
+    let after = '';
+    for (let page = 0; page < pagesMax; page += 1) {
+      const { data, has_more: hasMore } = ((await this.#listed(after)) ?? {}) as BatchPage;
+      if (!Array.isArray(data)) throw new Refused(this.#told('It gave no list of its batches.'));
+      const batches = data as readonly { id?: unknown; input_file_id?: unknown }[];
+      const ours = batches.find((one) => one?.input_file_id === this.#state.file);
+      if (ours !== undefined) return idIn(ours);
+      const last = batches.at(-1)?.id;
+      if (hasMore !== true || typeof last !== 'string') return undefined;
+      after = `&after=${encodeURIComponent(last)}`;
+    }
+    return undefined;
+  }
+
+  async #listed(after: string): Promise<unknown> {
+    try {
+      return await this.#ask('GET', `/v1/batches?limit=100${after}`);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      throw new Refused(this.#told(error.message));
+    }
   }
 
   async #note(state: ManagedState): Promise<void> {
@@ -171,7 +264,9 @@ export class ManagedRun {
 
   /** Every line of what it came to, as the gateway tells them. */
   async *output(): AsyncGenerator<string, void> {
-    const path = `/v1/batches/${encodeURIComponent(this.#state.batch ?? '')}/output`;
+    // It ended before there was one.
+    if (this.#state.batch === undefined) return;
+    const path = `/v1/batches/${encodeURIComponent(this.#state.batch)}/output`;
     const reply = await this.#send('GET', path, undefined, undefined, {});
     if (reply.statusCode !== 200) {
       const bytes = await bytesOf(reply.body as never, answerBytesMax);
@@ -184,11 +279,7 @@ export class ManagedRun {
       if (bytes !== undefined && bytes.length > 0) yield bytes.toString('utf8');
   }
 
-  async counted(): Promise<void> {
-    await this.#note({ isCounted: true });
-  }
-
-  /** @throws Refused, or an Error where it may be asked again */
+  /** @throws Refused; NotNow, or another Error where nobody knows what came of it: both may be asked again */
   async #ask(
     method: 'GET' | 'POST',
     path: string,
@@ -203,9 +294,10 @@ export class ManagedRun {
     if (status < 300) return document;
     const { code, message } = errorIn(document);
     const isAway = !wasAsked(reply.headers) && awayCodes.has(code);
-    const said = `${method} ${path.split('/').slice(0, 3).join('/')}: ${status} ${message}`;
-    if (isAway || status >= 500 || status === 429 || status === 408 || status === 412)
-      throw new Error(said);
+    const [place = ''] = path.split('?');
+    const said = `${method} ${place.split('/').slice(0, 3).join('/')}: ${status} ${message}`;
+    if (isAway || unheardCodes.has(code) || laterStatuses.has(status)) throw new NotNow(said);
+    if (status >= 500 || status === 408) throw new Error(said);
     throw new Refused(said);
   }
 
@@ -217,7 +309,7 @@ export class ManagedRun {
     extra: Record<string, string>,
   ) {
     const { batchId, headers, token, pool, timeoutMs, signals } = this.#parts;
-    const customId = `${method} ${path.split('/')[2] ?? ''}`;
+    const customId = `${method} ${path.split(/[/?]/)[2] ?? ''}`;
     return pool.request({
       method,
       path,
@@ -232,6 +324,17 @@ export class ManagedRun {
       signal: signals.cut,
     });
   }
+}
+
+/** Whether an attempt to make something has surely made nothing. */
+function isUndone(error: unknown): boolean {
+  if (error instanceof Refused || error instanceof NotNow) return true;
+  return unconnectedCodes.has((error as { code?: unknown } | undefined)?.code);
+}
+
+interface BatchPage {
+  readonly data?: unknown;
+  readonly has_more?: unknown;
 }
 
 interface Batch {

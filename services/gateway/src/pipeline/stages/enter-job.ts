@@ -95,8 +95,11 @@ function isManaging(
   { method, pathname, search }: Pick<ArrivedRequest, 'method' | 'pathname' | 'search'>,
   { headers }: BatchLine,
 ): boolean {
-  if (search !== '' || headers[`${canonicalPrefix}provider`]?.startsWith('@') !== true)
-    return false;
+  if (headers[`${canonicalPrefix}provider`]?.startsWith('@') !== true) return false;
+  // Where it was made and nobody heard so, it is looked for.
+  if (method === 'GET' && pathname === '/v1/batches')
+    return /^\?limit=100(?:&after=[^&]{1,3000})?$/.test(search);
+  if (search !== '') return false;
   if (method === 'POST') return /^\/v1\/(?:files|batches|batches\/[^/]+\/cancel)$/.test(pathname);
   return method === 'GET' && /^\/v1\/batches\/[^/]+(?:\/output)?$/.test(pathname);
 }
