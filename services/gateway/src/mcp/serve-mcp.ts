@@ -207,6 +207,14 @@ async function post(
   const message = readMessage(await arrival.readBody());
   if (message.kind === 'request' || message.kind === 'notification') joinTrace(call, message.meta);
   expectRest(req, res);
+  // Only a server may not have been able to read an id: nobody asked a client anything that has none.
+  if (message.kind === 'error' && message.id === undefined)
+    throw new McpFault({
+      status: 400,
+      code: rpcCodes.invalidRequest,
+      message:
+        'A JSON-RPC message from a client must have a method, or the id of the request that it answers.',
+    });
   if (message.kind === 'request') expectRight(call, message.method);
   const { era, version } = checkEra(message, headers);
   const server = deps.serverOf(call);
