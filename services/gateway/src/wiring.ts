@@ -96,6 +96,7 @@ import { StickyChildren } from './routing/state/sticky-children.ts';
 import type { Env } from './settings.ts';
 import { explainTools } from './tool-loop/explain-tools.ts';
 import { runTools } from './tool-loop/run-tools.ts';
+import { UntoldAnswers } from './tool-loop/untold-answers.ts';
 import { CheckEmbedder } from './visit/embed-for-checks.ts';
 import { createLadder } from './visit/ladder.ts';
 import { askedOf } from './visit/target/asked-of.ts';
@@ -384,6 +385,7 @@ export async function wire(
   const running = {
     caller: mcp.caller,
     sealer: mcp.sealer,
+    untold: new UntoldAnswers(mcp.shared),
     addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
     bounds: {
       roundsMax: env.TOOL_ROUNDS_MAX,

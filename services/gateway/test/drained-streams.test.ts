@@ -4,6 +4,10 @@ import { usage } from '@sluice/proto-stubs';
 import { eventually, hang, json, sse } from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fixtureServer } from './mcp/fixture-server.ts';
+import { startLegacyUpstream } from './mcp/legacy-upstream.ts';
+import { saveServer } from './mcp/mcp-lab.ts';
+import { startScriptedModel } from './mcp/scripted-model.ts';
 import { type Records, readRecords } from './records.ts';
 import { startRoundRobin } from './round-robin.ts';
 import {
@@ -91,7 +95,11 @@ async function openAll(): Promise<Promise<Read>[]> {
 const isReady = () => fetch(`${origin}/health/ready`).then(({ status }) => status);
 
 const freshSince = (known: ReadonlySet<string>) =>
-  records.all().filter(({ id }) => !known.has(uuidText(id)));
+  records
+    .all()
+    .filter(({ id, requestId }) => !known.has(uuidText(id)) && !withTools.has(uuidText(requestId)));
+/** Requests that have several records each. */
+const withTools = new Set<string>();
 
 /** What reached the ledger's side of NATS since then, by outcome; every request in it once. */
 function outcomesSince(known: ReadonlySet<string>): Record<string, number> {
@@ -270,6 +278,25 @@ it('whatever is under way at the deadline is told in its own words', {
     leading: () => chat({ host: slow, headers: config(cached) }),
     following: () => chat({ host: slow, headers: config(cached) }),
   };
+  // A model's tools, of which one never answers: its first round is over and recorded.
+  const [model, tools] = await Promise.all([
+    startScriptedModel(),
+    startLegacyUpstream({ makeServer: () => fixtureServer({ writes: 0, cancelled: 0 }) }),
+  ]);
+  model.scripts.set('slow', [{ calls: [{ name: 'slow' }] }]);
+  const { slug } = await saveServer(scenario, 'draining', {
+    url: tools.url,
+    more: { policy: { request_timeout: 60_000 } },
+  });
+  const tool = { type: 'mcp', server_label: slug, require_approval: 'never' };
+  const asking = [false, true].map(async (stream) => {
+    const body = { model: 'slow', input: 'Go', tools: [tool], stream };
+    const response = await call('/v1/responses', { body, host: `${model.url}/v1` });
+    const { status, headers } = response;
+    return { status, headers, ...(await read(response)) };
+  });
+  const called = () => tools.requests.filter(({ body }) => body?.method === 'tools/call').length;
+  await eventually(() => expect(called()).toBe(2));
   const before = upstream.requests.length;
   const reads = Object.entries(ways).map(async ([name, ask]) => {
     const response = await ask();
@@ -287,6 +314,24 @@ it('whatever is under way at the deadline is told in its own words', {
     expect(text, name).not.toMatch(/\[DONE\]|message_stop/);
     if (isStream) expect(text, name).toContain('<1>');
   }
+  const [whole, streamed] = await Promise.all(asking);
+  await Promise.all([model.close(), tools.close()]);
+  // The tool may have been called: nobody repeats that unasked.
+  expect([whole?.status, whole?.headers.get('x-should-retry')]).toEqual([503, 'false']);
+  expect(whole?.text).toContain('gateway.draining');
+  expect(streamed?.isCut).toBe(false);
+  expect(streamed?.text).toMatch(/event: error\ndata: .*gateway\.draining.*\n\n$/);
+  for (const answer of [whole, streamed])
+    withTools.add(answer?.headers.get('x-service-request-id') ?? '');
+  const outcomesOf = (name: string) =>
+    records
+      .all()
+      .filter(({ requestId, endpoint }) => endpoint === name && withTools.has(uuidText(requestId)))
+      .map(({ outcome }) => usage.Outcome[outcome]);
+  await eventually(() => {
+    expect(outcomesOf('createModelResponse')).toEqual(['SUCCESS', 'SUCCESS']);
+    expect(outcomesOf('mcp:tool_call')).toEqual(['GATEWAY_ERROR', 'GATEWAY_ERROR']);
+  });
   expect(told.get('translated')?.text).toMatch(/\n\nevent: error\ndata: .*\n\n$/);
   await eventually(() =>
     expect(outcomesSince(known)).toEqual({ PARTIAL: 5, GATEWAY_ERROR: reads.length - 5 }),

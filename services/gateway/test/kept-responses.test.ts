@@ -4,6 +4,10 @@ import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse } from './batch-lines.ts';
+import { type FixtureLog, fixtureServer } from './mcp/fixture-server.ts';
+import { type LegacyUpstream, startLegacyUpstream } from './mcp/legacy-upstream.ts';
+import { saveServer } from './mcp/mcp-lab.ts';
+import { type Body, type ScriptedModel, startScriptedModel } from './mcp/scripted-model.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
 let s: Scenario;
@@ -224,6 +228,91 @@ describe('responses that the service keeps, of a provider that keeps none', () =
       ).rejects.toMatchObject({ status: 446 });
     expect(s.upstream.requests.length).toBe(before);
   });
+});
+
+describe('with tools that the gateway runs', () => {
+  let vendor: ScriptedModel;
+  let tools: LegacyUpstream;
+  let log: FixtureLog;
+
+  beforeAll(async () => {
+    log = { writes: 0, cancelled: 0 };
+    [vendor, tools] = await Promise.all([
+      startScriptedModel(),
+      startLegacyUpstream({ makeServer: () => fixtureServer(log) }),
+    ]);
+    await saveServer(s, 'fixture', { url: tools.url });
+  });
+  afterAll(() => Promise.all([vendor?.close(), tools?.close()]));
+
+  it.each(['whole', 'stream'])(
+    'what is kept is what the caller saw, and goes on (%s)',
+    async (way) => {
+      const { responses } = clientOf(undefined, {
+        provider: 'openai',
+        custom_host: `${vendor.url}/v1`,
+      });
+      const name = `kept-${way}`;
+      vendor.scripts.set(name, [
+        // Whose thought nobody keeps: what came of it goes on all the same.
+        { thought: true, calls: [{ name: 'get_weather' }, { name: 'echo' }, { name: 'write' }] },
+        { text: 'Sunny.' },
+      ]);
+      const parameters = { type: 'object', properties: {} };
+      const named: OpenAI.Responses.Tool[] = [
+        {
+          type: 'mcp',
+          server_label: 'fixture',
+          require_approval: { never: { tool_names: ['echo'] } },
+        },
+        { type: 'function', name: 'get_weather', strict: false, parameters },
+      ];
+      const ask = (more: OpenAI.Responses.ResponseCreateParamsNonStreaming) =>
+        way === 'whole'
+          ? responses.create({ model: name, ...more })
+          : responses.stream({ model: name, ...more, stream: true }).finalResponse();
+      const kinds = ({ output }: OpenAI.Responses.Response) => output.map(({ type }) => type);
+
+      const first = await ask({ input: 'Go', tools: named });
+      expect(first.id).toMatch(/^resp_svc_/);
+      expect(kinds(first)).toEqual([
+        'mcp_list_tools',
+        'reasoning',
+        'function_call',
+        'mcp_call',
+        'mcp_approval_request',
+      ]);
+      expect(first.output).toMatchObject((await responses.retrieve(first.id)).output);
+      const asked = first.output.find(({ type }) => type === 'mcp_approval_request');
+      const before = log.writes;
+      const second = await ask({
+        previous_response_id: first.id,
+        tools: named,
+        input: [
+          { type: 'function_call_output', call_id: 'call_0_0x', output: '21 degrees' },
+          { type: 'mcp_approval_response', approval_request_id: asked?.id ?? '', approve: true },
+        ],
+      });
+      expect(kinds(second)).toEqual(['mcp_call', 'message']);
+      expect(log.writes).toBe(before + 1);
+      // Its server is not named any more.
+      await ask({ previous_response_id: second.id, input: 'And?' });
+      expect(log.writes).toBe(before + 1);
+      const told = vendor.asked
+        .get(name)
+        ?.map(({ input }) =>
+          ([input].flat() as Body[]).flatMap(({ type, call_id: id, output = '' }) =>
+            type?.startsWith('function_call') ? [`${id} ${output}`.trim()] : [],
+          ),
+        );
+      const said = ['call_0_0x', 'call_0_1x', 'call_0_1x {}', 'call_0_2x'];
+      expect(told?.slice(1)).toEqual([
+        [...said, 'call_0_0x 21 degrees', `call_0_2x ${before + 1}`],
+        [...said.slice(0, 3), 'call_0_0x 21 degrees', 'call_0_2x', `call_0_2x ${before + 1}`],
+      ]);
+      expect(JSON.stringify(vendor.asked.get(name))).not.toContain('"type":"mcp_');
+    },
+  );
 });
 
 describe('conversations that the service keeps', () => {

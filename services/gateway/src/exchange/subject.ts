@@ -54,6 +54,8 @@ export interface ModelCall extends Asked {
   sdp?: string;
   /** Which visit of the model this is for one request whose tools the gateway runs, from 1; undefined = it runs none. */
   toolRound?: number;
+  /** Its input begins with what the service kept of earlier responses. */
+  bringsKept?: boolean;
   /** The saved prompt that the request is made from; the operation is its own, once it is known. */
   prompt: FoundPrompt | undefined;
   /** The same request made from the prompts that targets of its config name, by their references; undefined = none does. */

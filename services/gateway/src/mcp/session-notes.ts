@@ -40,6 +40,11 @@ export class SessionNotes {
     });
   }
 
+  /** Where there is Redis; for what belongs to a conversation with a model in which tools are called, too. */
+  get shared(): SharedPart | undefined {
+    return this.#shared;
+  }
+
   /** Whether other gateways hear of what is noted here. */
   get isShared(): boolean {
     return this.#shared?.isUsable === true;

@@ -17,6 +17,7 @@ import { RecentMap } from '../chain/recent-map.ts';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type Exchange, openExchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
+import { abortReason } from '../http/caller-gone.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import { CapturedReply } from './captured-reply.ts';
 import { AccessFault, type EnterParts, entered, enterServer } from './enter-server.ts';
@@ -146,7 +147,7 @@ export class ToolCaller {
     return tools;
   }
 
-  /** Never throws but when nobody waits for it any more. @throws GatewayError `request.aborted` */
+  /** Never throws but when nobody waits for it any more. @throws GatewayError `request.aborted`, `gateway.draining` */
   async callTool(
     server: ToolServer,
     tool: ListedTool,
@@ -170,6 +171,8 @@ export class ToolCaller {
         );
       return { kind: 'result', result };
     } catch (error) {
+      // At the drain's deadline there is somebody to be told, in other words.
+      if (signal.aborted) throw abortReason(signal);
       return this.#outcomeOf(error);
     }
   }

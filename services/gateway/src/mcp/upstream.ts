@@ -2,7 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { checkUpstreamUrl, type HostRules, type UpstreamPools } from '@sluice/outbound';
 import { never, UpstreamCall } from '../calls/upstream-call.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
-import type { Abortable } from '../http/caller-gone.ts';
+import { type Abortable, abortReason } from '../http/caller-gone.ts';
 import type { UpstreamTokens } from './upstream-tokens.ts';
 
 export interface UpstreamDeps {
@@ -76,7 +76,7 @@ export class CallDeadline {
   readonly #gone: AbortSignal;
   isOver = false;
 
-  /** @param gone aborted when the caller leaves */
+  /** @param gone aborted when the caller leaves, or the gateway ends */
   constructor(times: CallTimes, gone: AbortSignal) {
     const { signal } = this;
     this.#times = times;
@@ -87,7 +87,7 @@ export class CallDeadline {
     this.#wholeUntil = performance.now() + times.wholeMs;
     this.#timer = setTimeout(this.#end, Math.min(times.timeoutMs, times.wholeMs));
     this.#gone = gone;
-    this.#onGone = () => signal.abort(new GatewayError('request.aborted'));
+    this.#onGone = () => signal.abort(abortReason(gone));
     if (gone.aborted) this.#onGone();
     else gone.addEventListener('abort', this.#onGone, { once: true });
   }

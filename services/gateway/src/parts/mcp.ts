@@ -185,7 +185,15 @@ export function mcpPart(env: Env, parts: McpParts) {
       },
     ],
   };
-  return { serve, access, whose: merged.whose.bind(merged), caller, sealer, part };
+  return {
+    serve,
+    access,
+    whose: merged.whose.bind(merged),
+    caller,
+    sealer,
+    part,
+    shared: notes.shared,
+  };
 }
 
 /** What all gateways share, made into a key that nothing else is made with. */

@@ -11,7 +11,8 @@ const aloneHelp = {
   cache: '1 while the shared cache is empty',
   vectors: '1 while the shared semantic cache is empty',
   mcp_letters: '1 while answers to MCP servers reach them at the gateway that was asked alone',
-  mcp_sessions: '1 while ends of MCP sessions are known to each gateway alone',
+  mcp_sessions:
+    '1 while ends of MCP sessions, and what tools said last, are known to each gateway alone',
   owners: '1 while owners of stored objects are known to the gateway that saw them made alone',
   bills: '1 while what ended in the background may count for limits at each gateway that sees it',
   calls: '1 while calls of a gateway that is killed are not taken over by another',

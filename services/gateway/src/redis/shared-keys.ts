@@ -23,6 +23,9 @@ export const sharedKeys = {
   stickyChild: (organisationId: string, key: string) => `sluice:{${organisationId}}:sticky:${key}`,
   /** What became of a session of an MCP client. */
   mcpSession: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcp:${name}`,
+  /** What tools said that the provider of a response has not heard yet. */
+  untoldAnswers: (organisationId: string, name: string) =>
+    `sluice:{${organisationId}}:said:${name}`,
   /** Who began a task of an agent, and what it used so far. */
   agentTask: (organisationId: string, id: string) => `sluice:{${organisationId}}:agent:${id}`,
   /** Whose an object is that stays at a provider, by its id. */

@@ -103,6 +103,7 @@ export async function runKept(
   if (job === undefined) throw new GatewayError('response.not_found');
   exchange.subject.body = Buffer.from(JSON.stringify(job.request));
   noteRequest(exchange, job.request);
+  exchange.subject.bringsKept = true;
   return keptReply(await next(), {
     told: { ...job.told, created_at: response.created_at ?? null },
     async keep(made) {

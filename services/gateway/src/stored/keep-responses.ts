@@ -104,6 +104,7 @@ async function kept(
   if (!exchange.arrival.holdBytes(body.length)) throw overloaded();
   exchange.subject.body = body;
   noteRequest(exchange, request);
+  exchange.subject.bringsKept = context.length > 0;
   return keptReply(await next(), {
     told,
     async keep(response) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isObject } from '@sluice/mcp';
 import { isItemOfOurs, type JsonObject, type JsonValue } from '@sluice/providers';
+import { isOwnToolItem } from '../exchange/own-tool-items.ts';
 
 /** Of items whose senders gave them none: nobody else has such an id, and no provider is shown it. */
 const madePrefix = 'item_svc_';
@@ -41,7 +42,9 @@ export function itemsOfOutput({ output }: JsonObject): JsonObject[] {
   const kept = items.filter((item) => !isLost(item));
   if (kept.length === items.length) return items;
   // Their provider would ask for the thought that each of them came from.
-  return kept.map((item) => (isItemOfOurs(textOf(item.id)) ? item : withoutId(item)));
+  return kept.map((item) =>
+    isItemOfOurs(textOf(item.id)) || isOwnToolItem(item) ? item : withoutId(item),
+  );
 }
 
 /** A thought that only its provider could have kept, by its id. */

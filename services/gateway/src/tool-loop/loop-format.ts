@@ -3,6 +3,7 @@ import { jsonBounds, readJsonText } from '@sluice/json';
 import { isObject } from '@sluice/mcp';
 import type { OfferedTool } from './offered-tools.ts';
 import type { ToolAnswer } from './tool-answer.ts';
+import type { Untold } from './untold-answers.ts';
 
 /** A call that the model asked for, or that its caller approved. */
 export interface AskedCall {
@@ -54,6 +55,8 @@ export interface LoopFormat {
   document(isCut: boolean): JsonObject;
   /** The end of the stream. */
   endEvents(isCut: boolean): string;
+  /** After the last round: what whoever keeps the answer has not heard. */
+  readonly untold?: Untold | undefined;
   errorEvent(fault: { type: string; code: string; message: string }): string;
   /** The last round is told that it may call nothing; otherwise the caller sends what there is, and the model goes on. */
   readonly endsByChoice: boolean;

@@ -21,8 +21,14 @@ const labels = new Set(['demo']);
 const common = { otherTools: [], labels, offered, taken: new Set<string>() };
 const seal = { sealer: createSealer([Buffer.alloc(32, 1)]), principal: 'me', nowMs: 0 };
 
-const responses = (input: JsonValue) =>
-  new ResponsesFormat({ ...common, json: { input, tools: [] }, seal });
+const responses = (input: JsonValue, more: JsonObject = {}, untold: JsonValue[] = []) =>
+  new ResponsesFormat({
+    ...common,
+    json: { input, tools: [], ...more },
+    seal,
+    untold,
+    earlier: [],
+  });
 const messages = (told: JsonValue) =>
   new MessagesFormat({
     ...common,
@@ -33,6 +39,9 @@ const messages = (told: JsonValue) =>
 
 const says = (text: string): ToolAnswer =>
   answerOf({ kind: 'result', result: { content: [{ type: 'text', text }] } });
+
+const fails = (text: string): ToolAnswer =>
+  answerOf({ kind: 'result', result: { isError: true, content: [{ type: 'text', text }] } });
 
 /** The later call is over first. */
 function answerLastFirst(format: LoopFormat, calls: readonly AskedCall[]): void {
@@ -51,14 +60,52 @@ describe('what a model is told', () => {
       name: functionName('demo', name),
       arguments: '{}',
     });
-    const output = [call('first', 'a'), call('second', 'b')];
-    answerLastFirst(format, format.takeAnswer({ status: 'completed', output }).calls);
+    const output = [call('first', 'a'), call('second', 'b'), call('first', 'c')];
+    const { calls } = format.takeAnswer({ status: 'completed', output });
+    answerLastFirst(format, calls.slice(0, 2));
+    for (const failing of calls.slice(2)) format.addAnswer(failing, fails('no such thing'));
     const within = (format.body(false).input as JsonObject[]).map(withoutItemId);
     const next = responses([...input, ...(format.document(false).output as JsonObject[])]);
     const after = next.body(false).input as JsonObject[];
     const byKind = (items: JsonObject[], kind: string) => items.filter(({ type }) => type === kind);
     for (const kind of ['function_call', 'function_call_output'])
       expect(byKind(after, kind)).toEqual(byKind(within, kind));
+  });
+
+  it('names no thought that nobody keeps', () => {
+    const thought = { type: 'reasoning', id: 'rs_1', summary: [] };
+    const called = {
+      type: 'function_call',
+      id: 'fc_1',
+      call_id: 'call_1',
+      name: functionName('demo', 'first'),
+      arguments: '{}',
+    };
+    const told = (store: boolean) => {
+      const format = responses('Go', { store });
+      format.body(false);
+      const output = [thought, called];
+      answerLastFirst(format, format.takeAnswer({ status: 'completed', output }).calls);
+      return (format.body(false).input as JsonObject[]).slice(1, -1);
+    };
+    expect(told(true)).toEqual([thought, called]);
+    expect(told(false)).toEqual([withoutItemId(called)]);
+  });
+
+  it('has what came of calls that it has heard nothing of yet, in front and once', () => {
+    const said = (id: string) => ({ type: 'function_call_output', call_id: id, output: id });
+    const more = { previous_response_id: 'resp_1' };
+    const untold = [said('a'), said('b')];
+    const input = [said('b'), said('c')];
+    expect(responses(input, more, untold).body(false).input).toEqual([
+      said('a'),
+      said('b'),
+      said('c'),
+    ]);
+    expect(responses('Go', more, untold).body(false).input).toEqual([
+      ...untold,
+      { role: 'user', content: 'Go' },
+    ]);
   });
 
   it('and over messages, to the letter', () => {

@@ -17,18 +17,30 @@ import {
   sealApproval,
   shownId,
 } from './responses-history.ts';
-import { callItem, functionOf, isOfCaller, told, withoutCredential } from './responses-items.ts';
+import {
+  callItem,
+  functionOf,
+  isOfCaller,
+  told,
+  withoutCredential,
+  withoutId,
+} from './responses-items.ts';
 import { type ToolAnswer, textOf } from './tool-answer.ts';
+import type { Untold } from './untold-answers.ts';
 
 export interface ResponsesParts {
   readonly json: JsonObject;
   /** Tools of the request that are none of ours. */
   readonly otherTools: readonly JsonValue[];
   readonly labels: ReadonlySet<string>;
+  /** Of servers that are called no more, and whose calls stand in the input. */
+  readonly earlier: readonly string[];
   readonly offered: readonly OfferedTool[];
   readonly seal: ApprovalSeal;
   /** Names of the caller's own tools. */
   readonly taken: ReadonlySet<string>;
+  /** Of the response that this one goes on from: what its provider has not heard yet. */
+  readonly untold: readonly JsonValue[];
 }
 
 const heads = new Set(['response.created', 'response.in_progress', 'response.queued']);
@@ -72,12 +84,13 @@ export class ResponsesFormat implements LoopFormat {
 
   constructor(parts: ResponsesParts) {
     this.#parts = parts;
-    const { json, labels, offered, seal, taken } = parts;
+    const { json, labels, earlier, offered, seal, taken, untold } = parts;
     this.#find = toolFinder(offered, labels, taken);
     const { input } = json;
     const isKept = json.previous_response_id != null || json.conversation != null;
     const items = Array.isArray(input) ? input : [];
-    this.#history = readHistory(items, { labels, offered, seal, isKept });
+    const known = new Set([...labels, ...earlier]);
+    this.#history = readHistory(items, { labels: known, offered, seal, isKept, untold });
     for (const label of labels) if (!this.#history.listed.has(label)) this.#listTools(label);
   }
 
@@ -105,12 +118,19 @@ export class ResponsesFormat implements LoopFormat {
 
   #input(isFirst: boolean): JsonValue {
     const { input, conversation } = this.#parts.json;
-    if (typeof input === 'string' && this.#told.length === 0) return input;
+    const { items } = this.#history;
+    if (typeof input === 'string' && this.#told.length === 0 && items.length === 0) return input;
     // What was said before stands in the conversation, which its provider keeps.
     if (!isFirst && conversation != null) return this.#toldLast;
     const asked: JsonValue[] =
-      typeof input === 'string' ? [{ role: 'user', content: input }] : this.#history.items;
+      typeof input === 'string' ? [...items, { role: 'user', content: input }] : items;
     return [...asked, ...this.#told];
+  }
+
+  get untold(): Untold | undefined {
+    const { id, store } = this.#last;
+    const items = [...this.#answers.values()].filter((item) => item !== null);
+    return store === true && typeof id === 'string' && items.length > 0 ? { id, items } : undefined;
   }
 
   takeAnswer(document: JsonObject): Turn {
@@ -241,7 +261,10 @@ export class ResponsesFormat implements LoopFormat {
       }
     }
     this.#toldLast = [];
-    this.#tell(...this.#items.filter((item) => this.#isTellable(item)));
+    const tellable = this.#items.filter((item) => this.#isTellable(item));
+    // By its id an item is asked for the thought that it came from.
+    const isWithout = tellable.length < this.#items.length;
+    this.#tell(...(isWithout ? tellable.map(withoutId) : tellable));
     if (this.#parts.json.conversation != null) this.#toldLast = [];
     return { calls, isLast: waits || !isWhole || calls.length === 0 };
   }

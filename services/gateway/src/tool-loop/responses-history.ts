@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { isObject, type Sealer, sealedBodyLengthMax } from '@sluice/mcp';
+import { isOwnToolItem } from '../exchange/own-tool-items.ts';
 import { type AskedCall, parsedArguments } from './loop-format.ts';
 import { functionName, type OfferedTool } from './offered-tools.ts';
+import { answerOf, textOf } from './tool-answer.ts';
 
 /** Who may answer what they were asked: the same caller, within a day. */
 export interface ApprovalSeal {
@@ -65,12 +67,14 @@ export interface HistoryOf {
   readonly seal: ApprovalSeal;
   /** What the model said is kept by its provider. */
   readonly isKept: boolean;
+  /** Of that, what our tools said and the provider has not heard. */
+  readonly untold: readonly JsonValue[];
 }
 
 /** What came of a provider's own servers stays as it is; ours are functions of the caller's to a model. */
 export function readHistory(input: readonly JsonValue[], of: HistoryOf): History {
-  const { labels, offered, seal, isKept } = of;
-  const items: JsonValue[] = [];
+  const { labels, offered, seal, isKept, untold } = of;
+  const items: JsonValue[] = [...untold.filter((answer) => !isAnswered(answer, input))];
   const approved: AskedCall[] = [];
   const listed = new Set<string>();
   const isOurs = (item: JsonObject) =>
@@ -118,6 +122,34 @@ export function readHistory(input: readonly JsonValue[], of: HistoryOf): History
   return { items, approved, listed };
 }
 
+/** Servers whose tools were run by the gateway before, also where the request does not name them any more. */
+export function ownLabels({ input }: JsonObject): string[] {
+  const items = Array.isArray(input) ? input.filter(isOwnToolItem) : [];
+  return items.map(({ server_label: label }) => String(label));
+}
+
+/** The caller has told it by itself. */
+function isAnswered(answer: JsonValue, input: readonly JsonValue[]): boolean {
+  if (!isObject(answer)) return false;
+  const { type, call_id: callId } = answer;
+  return input.some((item) => isObject(item) && item.type === type && item.call_id === callId);
+}
+
+/** A request without tools of ours, as its model is told it: what they said before stays known. */
+export function withPlainHistory(
+  json: JsonObject,
+  labels: ReadonlySet<string>,
+  seal: ApprovalSeal,
+): JsonObject {
+  const input = Array.isArray(json.input) ? json.input : [];
+  const of = { labels, offered: [], seal, isKept: false, untold: [] };
+  const { items, approved } = readHistory(input, of);
+  const unmade = approved.map(({ callId, label }) =>
+    output(callId, `The call was not made: the request does not name the server "${label}".`),
+  );
+  return { ...json, input: [...items, ...unmade] };
+}
+
 /** Of the model: what stands before it has been answered. */
 function isSaid({ type, role }: JsonObject): boolean {
   if (type === undefined || type === 'message') return role === 'assistant';
@@ -151,6 +183,9 @@ function refusedText({ approve, reason }: JsonObject): string {
 
 function outputOf({ output: said, error }: JsonObject): string {
   if (typeof said === 'string') return said;
+  // As the model was told it when it failed.
+  if (isObject(error) && Array.isArray(error.content))
+    return textOf(answerOf({ kind: 'result', result: { content: error.content, isError: true } }));
   if (isObject(error))
     return typeof error.message === 'string' ? error.message : JSON.stringify(error);
   return typeof error === 'string' ? error : 'The call was not made.';

@@ -64,3 +64,9 @@ export function withoutCredential(tool: JsonValue): JsonValue {
   const { authorization, headers, ...rest } = tool;
   return rest;
 }
+
+export function withoutId(item: JsonValue): JsonValue {
+  if (!isObject(item)) return item;
+  const { id, ...rest } = item;
+  return rest;
+}

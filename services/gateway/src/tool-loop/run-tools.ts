@@ -1,6 +1,6 @@
 import type { JsonObject, PublicAddresses } from '@sluice/contracts';
 import { fromUnknown, GatewayError } from '@sluice/errors';
-import type { Sealer } from '@sluice/mcp';
+import { isObject, type Sealer } from '@sluice/mcp';
 import { expectModelCall, type ModelExchange } from '../exchange/exchange.ts';
 import { principalOf } from '../exchange/principal.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
@@ -8,19 +8,23 @@ import { jsonObjectIn } from '../http/json-body.ts';
 import { overloaded } from '../http/read-body.ts';
 import type { ToolCaller } from '../mcp/tool-caller.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
+import { noteRequest } from '../pipeline/stages/read-request.ts';
 import { type AskedOfRequest, askedOfRequest, mayAsk } from './asked-of-request.ts';
 import type { LoopFormat, Turn } from './loop-format.ts';
 import { MessagesFormat } from './messages-format.ts';
 import { offeredTools } from './offered-tools.ts';
 import { ResponsesFormat } from './responses-format.ts';
+import { type ApprovalSeal, ownLabels, withPlainHistory } from './responses-history.ts';
 import { openRound } from './rounds.ts';
 import { failed } from './tool-answer.ts';
 import { type LoopBounds, ToolRuns } from './tool-runs.ts';
 import { ToolStream } from './tool-stream.ts';
+import type { UntoldAnswers } from './untold-answers.ts';
 
 export interface RunToolsParts {
   readonly caller: ToolCaller;
   readonly sealer: Sealer;
+  readonly untold: UntoldAnswers;
   readonly addresses: PublicAddresses;
   readonly bounds: LoopBounds;
   /** One visit of the model by the pipeline: with limits, routing and records of its own. */
@@ -34,8 +38,34 @@ export interface RunToolsParts {
 export function runTools(parts: RunToolsParts): Stage {
   return (exchange, next) => {
     expectModelCall(exchange);
-    return mayAsk(exchange) ? run(exchange, next, parts) : next();
+    return mayAsk(exchange) ? run(exchange, next, parts) : passed(exchange, next, parts);
   };
+}
+
+/** What tools of ours said in kept responses is told as what functions said. */
+function passed(
+  exchange: ModelExchange,
+  next: () => Promise<Reply>,
+  parts: RunToolsParts,
+): Promise<Reply> {
+  const { subject } = exchange;
+  const labels = keptLabels(exchange);
+  if (labels.length === 0) return next();
+  const json = withPlainHistory(subject.json ?? {}, new Set(labels), sealOf(exchange, parts));
+  const body = Buffer.from(JSON.stringify(json));
+  if (!exchange.arrival.holdBytes(body.length)) throw overloaded();
+  subject.body = body;
+  noteRequest(exchange, json);
+  return next();
+}
+
+/** Servers whose tools the gateway ran in responses that the service kept, and that are no vendor's in this request. */
+function keptLabels({ subject }: ModelExchange): string[] {
+  const { bringsKept, json = {} } = subject;
+  if (bringsKept !== true) return [];
+  const tools = Array.isArray(json.tools) ? json.tools.filter(isObject) : [];
+  const vendors = new Set(tools.map(({ server_label: label }) => label));
+  return ownLabels(json).filter((label) => !vendors.has(label));
 }
 
 async function run(
@@ -44,7 +74,7 @@ async function run(
   parts: RunToolsParts,
 ): Promise<Reply> {
   const asked = askedOfRequest(exchange, parts.addresses);
-  if (asked === undefined) return next();
+  if (asked === undefined) return passed(exchange, next, parts);
   // What is refused from here on is not for want of a limit's word.
   exchange.isRouting = true;
   const loop = new ToolLoop(exchange, await formatOf(exchange, asked, parts), parts);
@@ -54,11 +84,11 @@ async function run(
 async function formatOf(
   exchange: ModelExchange,
   asked: AskedOfRequest,
-  { caller, sealer }: RunToolsParts,
+  parts: RunToolsParts,
 ): Promise<LoopFormat> {
-  const { subject, arrival, key } = exchange;
+  const { caller } = parts;
+  const { subject, arrival } = exchange;
   const json = subject.json ?? {};
-  if (key === undefined) throw new Error('tools are run after authentication');
   const servers = await Promise.all(
     asked.servers.map(async (server) => {
       const entered = await caller.enter(exchange, server.meant, arrival.signal);
@@ -70,8 +100,15 @@ async function formatOf(
   const common = { json, otherTools, labels, offered: offeredTools(servers, taken), taken };
   if (subject.operation.id === 'messages')
     return new MessagesFormat({ ...common, otherServers, cacheMarks });
-  const seal = { sealer, principal: principalOf(key), nowMs: Date.now() };
-  return new ResponsesFormat({ ...common, seal });
+  const { previous_response_id: previous } = json;
+  const untold = typeof previous === 'string' ? await parts.untold.of(exchange, previous) : [];
+  const seal = sealOf(exchange, parts);
+  return new ResponsesFormat({ ...common, seal, untold, earlier: keptLabels(exchange) });
+}
+
+function sealOf({ key }: ModelExchange, { sealer }: RunToolsParts): ApprovalSeal {
+  if (key === undefined) throw new Error('tools are run after authentication');
+  return { sealer, principal: principalOf(key), nowMs: Date.now() };
 }
 
 /** One request, round for round. */
@@ -114,7 +151,7 @@ export class ToolLoop {
       const document = isAnswer(reply) ? jsonObjectIn(reply.body) : undefined;
       if (document === undefined) return this.#unrepeatable(reply);
       const turn = this.#format.takeAnswer(document);
-      await this.#call(turn.calls, () => {});
+      await this.#finish(turn, () => {});
       if (turn.isLast) return answered(reply, this.#format.document(false));
       if (this.#mustEnd()) return answered(reply, this.#format.document(true));
       reply = await this.#ask();
@@ -129,7 +166,7 @@ export class ToolLoop {
       format: this.#format,
       signal: this.#exchange.arrival.signal,
       isOver: () => this.#mustEnd(),
-      call: (turn: Turn, tell: (events: string) => void) => this.#call(turn.calls, tell),
+      call: (turn: Turn, tell: (events: string) => void) => this.#finish(turn, tell),
       ask: () => this.#ask(),
     });
     return {
@@ -157,6 +194,14 @@ export class ToolLoop {
     }
   }
 
+  /** Its calls are made, and what they came to can be gone on from. */
+  async #finish(turn: Turn, tell: (events: string) => void): Promise<void> {
+    await this.#call(turn.calls, tell);
+    const { untold } = this.#format;
+    if (untold !== undefined && (turn.isLast || this.#mustEnd()))
+      await this.#parts.untold.note(this.#exchange, untold);
+  }
+
   async #call(calls: Turn['calls'], tell: (events: string) => void): Promise<void> {
     if (calls.length === 0) return;
     if (this.#wasLast) {
@@ -165,9 +210,14 @@ export class ToolLoop {
     }
     this.#hasCalled = true;
     const { signal } = this.#exchange.arrival;
-    await this.#runs.run(calls, signal, (call, answer) =>
-      tell(this.#format.addAnswer(call, answer)),
-    );
+    try {
+      await this.#runs.run(calls, signal, (call, answer) =>
+        tell(this.#format.addAnswer(call, answer)),
+      );
+    } catch (error) {
+      // Some of them may have been made.
+      throw onlyOnce(fromUnknown(error));
+    }
   }
 
   /** Behind a round whose calls are made: whether nothing more may be asked. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '@sluice/errors';
+import { abortReason } from '../http/caller-gone.ts';
 import type { ToolCaller } from '../mcp/tool-caller.ts';
 import type { AskedCall } from './loop-format.ts';
 import { answerOf, failed, type ToolAnswer } from './tool-answer.ts';
@@ -28,7 +28,7 @@ export class ToolRuns {
     this.#callsMax = Math.min(callsMax ?? bounds.callsMax, bounds.callsMax);
   }
 
-  /** @param onAnswer hears of each as soon as it is there @throws GatewayError `request.aborted` */
+  /** @param onAnswer hears of each as soon as it is there @throws GatewayError `request.aborted`, `gateway.draining` */
   async run(
     calls: readonly AskedCall[],
     signal: AbortSignal,
@@ -44,7 +44,7 @@ export class ToolRuns {
   }
 
   async #answer(call: AskedCall, signal: AbortSignal): Promise<ToolAnswer> {
-    if (signal.aborted) throw new GatewayError('request.aborted');
+    if (signal.aborted) throw abortReason(signal);
     const { tool, arguments: args, toolName } = call;
     if (tool === undefined) return failed(`There is no tool "${toolName}" to call any more.`);
     if (args === undefined)

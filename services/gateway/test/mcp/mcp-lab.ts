@@ -65,27 +65,9 @@ export async function startMcpLab(options: TestStackOptions = {}): Promise<McpLa
   return {
     scenario,
     urls,
-    async save({ url, transport = 'http', authType = 'none', configurations = {}, more = {} }) {
+    save(settings) {
       saved += 1;
-      const slug = `server-${saved}`;
-      const { workspace_id } = credentials;
-      const integration = await scenario.admin<{ id: string }>('POST', '/mcp-integrations', {
-        name: slug,
-        slug: `integration-${saved}`,
-        url,
-        transport,
-        auth_type: authType,
-        configurations,
-        workspace_id,
-        ...more,
-      });
-      const server = await scenario.admin<{ id: string }>('POST', '/mcp-servers', {
-        name: slug,
-        slug,
-        mcp_integration_id: integration.id,
-        workspace_id,
-      });
-      return { slug, id: server.id, integrationId: integration.id };
+      return saveServer(scenario, `server-${saved}`, settings);
     },
     async merge(members, more = {}) {
       saved += 1;
@@ -127,6 +109,32 @@ export async function startMcpLab(options: TestStackOptions = {}): Promise<McpLa
       await scenario.stop();
     },
   };
+}
+
+/** An integration and a server of it under one slug. */
+export async function saveServer(
+  { admin, stack }: Scenario,
+  slug: string,
+  { url, transport = 'http', authType = 'none', configurations = {}, more = {} }: ServerSettings,
+): Promise<SavedServer> {
+  const { workspace_id } = stack.credentials;
+  const integration = await admin<{ id: string }>('POST', '/mcp-integrations', {
+    name: slug,
+    slug: `integration-of-${slug}`,
+    url,
+    transport,
+    auth_type: authType,
+    configurations,
+    workspace_id,
+    ...more,
+  });
+  const server = await admin<{ id: string }>('POST', '/mcp-servers', {
+    name: slug,
+    slug,
+    mcp_integration_id: integration.id,
+    workspace_id,
+  });
+  return { slug, id: server.id, integrationId: integration.id };
 }
 
 /** Each request to the next gateway. */

@@ -8,6 +8,8 @@ export interface Turn {
   /** By the name of the tool at its server, or of a tool of the caller's. */
   readonly calls?: readonly { readonly name: string; readonly args?: object | string }[];
   readonly status?: number;
+  /** It thought before, in a way that only its vendor could keep. Of responses alone. */
+  readonly thought?: boolean;
 }
 
 export interface ScriptedModel {
@@ -71,11 +73,19 @@ async function answer(
     String(tool.function?.name ?? tool.name),
   );
   const calls = (turn.calls ?? []).map(({ name, args = {} }, index) => ({
-    id: `${bodies.length}_${index}`,
+    // As vendors' own, it does not end in a place.
+    id: `${bodies.length}_${index}x`,
     name: offered.find((each) => each === name || each.endsWith(`__${name}`)) ?? name,
     args: typeof args === 'string' ? args : JSON.stringify(args),
   }));
-  const said: Said = { id: `${bodies.length}`, model, text: turn.text, calls, store: body.store };
+  const said: Said = {
+    id: `${bodies.length}`,
+    model,
+    text: turn.text,
+    calls,
+    store: body.store,
+    thought: turn.thought === true,
+  };
   if (body.stream !== true) {
     res.writeHead(200, { 'content-type': 'application/json' });
     res.end(JSON.stringify(vendor.whole(said)));
@@ -95,6 +105,7 @@ interface Said {
   readonly text: string | undefined;
   readonly calls: readonly { id: string; name: string; args: string }[];
   readonly store: unknown;
+  readonly thought: boolean;
 }
 
 interface Vendor {
@@ -105,7 +116,7 @@ interface Vendor {
 const named = (data: Body) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 const responses: Vendor = {
-  whole: ({ id, model, text, calls, store }) => ({
+  whole: ({ id, model, text, calls, store, thought }) => ({
     id: `resp_${model}_${id}`,
     object: 'response',
     created_at: 1_700_000_000 + Number(id),
@@ -114,6 +125,7 @@ const responses: Vendor = {
     store: store ?? true,
     tools: [],
     output: [
+      ...(thought ? [{ id: `rs_${id}`, type: 'reasoning', summary: [] }] : []),
       ...(text === undefined
         ? []
         : [
@@ -154,6 +166,10 @@ const responses: Vendor = {
         const place = { output_index: index, item_id: item.id };
         const isText = item.type === 'message';
         const part = { type: 'output_text', text: '', annotations: [] };
+        const around = (type: string, over: object = {}) =>
+          event({ type, output_index: index, item: { ...item, ...over } });
+        if (item.type === 'reasoning')
+          return [around('response.output_item.added'), around('response.output_item.done')];
         return [
           event({
             type: 'response.output_item.added',
