@@ -7,6 +7,7 @@ import { eventsOf, kept, kinds, startKeeper, upstreams } from './keepers.ts';
 import { describeJobs } from './kept-jobs.ts';
 import { provesBilling } from './proves-billing.ts';
 import { provesFollowing } from './proves-following.ts';
+import { provesLists, refusesUnsureLists } from './proves-lists.ts';
 import { type Records, readRecords } from './records.ts';
 import { type CallOptions, errorOf, type Scenario, startScenario } from './scenario.ts';
 
@@ -405,6 +406,8 @@ provesBilling({
   target,
 });
 
+provesLists({ scenario: () => scenario, ask, look, idOf });
+
 describe('work that nobody polls', () =>
   provesFollowing({ scenario: () => scenario, records: () => records, saved, target }));
 
@@ -560,7 +563,7 @@ it(`is found in the ledger with Redis flushed and gateways restarted (${count})`
   const theirs = await look(`/v1/responses/${first?.response}`, spread(), { key });
   expect(theirs.status).toBe(404);
 
-  await scenario.stack.part('data-service').stop();
+  await refusesUnsureLists(scenario, look);
   await forget();
   for (const [at, each] of ids.slice(0, 12).entries()) {
     const gateway = at % gateways;

@@ -1,4 +1,15 @@
-import { file, goingOn, look, made, named, naming, remove, say, write } from './object-row.ts';
+import {
+  file,
+  goingOn,
+  list,
+  look,
+  made,
+  named,
+  naming,
+  remove,
+  say,
+  write,
+} from './object-row.ts';
 import type { ObjectFacts, ObjectOperation } from './operation.ts';
 
 const video = goingOn(made('video', 'video'), {
@@ -30,7 +41,7 @@ const source = named('video', 'body.video.id', 'body.video[id]');
  * with. Paths and members are those of OpenAI's API reference, November 2026.
  */
 export const mediaRows = {
-  listVideos: { ...look, of: 'videos', at: 'GET /v1/videos' },
+  listVideos: { ...list('video'), of: 'videos', at: 'GET /v1/videos' },
   createVideo: {
     ...say,
     of: 'videos',
@@ -78,7 +89,7 @@ export const mediaRows = {
     at: 'POST /v1/videos/:video_id/remix',
     bills: 'video',
   },
-  listContainers: { ...look, of: 'containers', at: 'GET /v1/containers' },
+  listContainers: { ...list('container'), of: 'containers', at: 'GET /v1/containers' },
   createContainer: {
     ...write,
     of: 'containers',
@@ -124,7 +135,7 @@ export const mediaRows = {
     at: 'POST /v1/audio/voices',
   },
   deleteVoice: { ...remove, ...ofVoice, at: 'DELETE /v1/audio/voices/:voice_id' },
-  listVoiceConsents: { ...look, of: 'voices', at: 'GET /v1/audio/voice_consents' },
+  listVoiceConsents: { ...list('voice consent'), of: 'voices', at: 'GET /v1/audio/voice_consents' },
   createVoiceConsent: {
     ...write,
     of: 'voices',

@@ -2,6 +2,7 @@ import { mediaRows } from './media-rows.ts';
 import {
   file,
   goingOn,
+  list,
   look,
   made,
   named,
@@ -200,7 +201,11 @@ export const objectRows = {
     ...ofConversation,
     at: 'DELETE /v1/conversations/:conversation_id/items/:item_id',
   },
-  listStoredCompletions: { ...look, of: 'stored completions', at: 'GET /v1/chat/completions' },
+  listStoredCompletions: {
+    ...list('completion'),
+    of: 'stored completions',
+    at: 'GET /v1/chat/completions',
+  },
   getStoredCompletion: { ...look, ...ofCompletion, at: 'GET /v1/chat/completions/:completion_id' },
   updateStoredCompletion: {
     ...write,
@@ -217,7 +222,7 @@ export const objectRows = {
     ...ofCompletion,
     at: 'GET /v1/chat/completions/:completion_id/messages',
   },
-  listVectorStores: { ...look, of: 'vector stores', at: 'GET /v1/vector_stores' },
+  listVectorStores: { ...list('vector store'), of: 'vector stores', at: 'GET /v1/vector_stores' },
   createVectorStore: {
     ...write,
     of: 'vector stores',
@@ -275,7 +280,7 @@ export const objectRows = {
     ...ofStore,
     at: 'GET /v1/vector_stores/:vector_store_id/file_batches/:batch_id/files',
   },
-  listAssistants: { ...look, of: 'assistants', at: 'GET /v1/assistants' },
+  listAssistants: { ...list('assistant'), of: 'assistants', at: 'GET /v1/assistants' },
   createAssistant: {
     ...say,
     of: 'assistants',
@@ -357,7 +362,7 @@ export const objectRows = {
     ...ofThread,
     at: 'GET /v1/threads/:thread_id/runs/:run_id/steps/:step_id',
   },
-  listFiles: { ...look, of: 'files', at: 'GET /v1/files' },
+  listFiles: { ...list('file'), of: 'files', at: 'GET /v1/files' },
   uploadFile: {
     ...write,
     of: 'files',
@@ -391,7 +396,7 @@ export const objectRows = {
     at: 'POST /v1/uploads/:upload_id/cancel',
     takes: 'json',
   },
-  listBatches: { ...look, of: 'batches', at: 'GET /v1/batches' },
+  listBatches: { ...list('batch'), of: 'batches', at: 'GET /v1/batches' },
   createBatch: {
     ...say,
     of: 'batches',
@@ -407,7 +412,7 @@ export const objectRows = {
     at: 'GET /v1/batches/:batch_id/output',
   },
   listMessageBatches: {
-    ...look,
+    ...list('batch'),
     of: 'message batches',
     errors: 'anthropic',
     at: 'GET /v1/messages/batches',
@@ -436,7 +441,11 @@ export const objectRows = {
     ...ofMessageBatch,
     at: 'GET /v1/messages/batches/:batch_id/results',
   },
-  listFinetunes: { ...look, of: 'fine-tuning jobs', at: 'GET /v1/fine_tuning/jobs' },
+  listFinetunes: {
+    ...list('fine-tuning job'),
+    of: 'fine-tuning jobs',
+    at: 'GET /v1/fine_tuning/jobs',
+  },
   createFinetune: {
     ...write,
     of: 'fine-tuning jobs',

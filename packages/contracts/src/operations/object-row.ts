@@ -1,4 +1,10 @@
-import type { FollowedWork, MadeObject, NamedObject, ObjectOperation } from './operation.ts';
+import type {
+  FollowedWork,
+  MadeObject,
+  NamedObject,
+  ObjectKind,
+  ObjectOperation,
+} from './operation.ts';
 
 /** What passes through by a row of its own: nothing of it is set, translated or kept. */
 export const passed = {
@@ -18,8 +24,11 @@ export const passed = {
   objects: {},
 } as const satisfies Omit<ObjectOperation, 'at'>;
 
-/** Looks and lists. */
+/** Looks. */
 export const look = passed;
+
+/** Looks at all that an account has of a kind. */
+export const list = (kind: ObjectKind) => ({ ...look, objects: { lists: kind } }) as const;
 
 /** Deletes, and cancels: twice leaves what once leaves. */
 export const remove = { ...passed, repeat: 'idempotent' } as const;

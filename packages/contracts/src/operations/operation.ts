@@ -117,6 +117,8 @@ export interface ObjectFacts {
   readonly makes?: readonly MadeObject[];
   /** What a request names: it goes to the one who has that. */
   readonly names?: readonly NamedObject[];
+  /** What a reply lists, whoever made it: it can be narrowed to the caller's workspace. */
+  readonly lists?: ObjectKind;
 }
 
 export interface MadeObject {

@@ -59,6 +59,8 @@ export interface SavedProvider {
   readonly status: string;
   readonly apiKey: string;
   readonly configurations: Readonly<Record<string, unknown>>;
+  /** Of lists of what stays there a workspace sees what it made. */
+  readonly narrowsLists: boolean;
   /** For private upstreams; only ever from what admins saved. */
   readonly tls: TlsIdentity | undefined;
   readonly customHost: string;
@@ -130,7 +132,8 @@ function serversOf({
 
 function savedProvider(provider: config.Provider, workspaceId: string): SavedProvider {
   const parsed = parseJson(provider.configurationsJson);
-  const configurations =
+  // What is ours to do is no setting of the provider's.
+  const { lists, ...configurations } =
     typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
   const off = provider.models.filter(({ enabled }) => !enabled);
   const tls = readTlsIdentity(configurations);
@@ -142,6 +145,7 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
     status: provider.status,
     apiKey: provider.apiKey,
     configurations,
+    narrowsLists: lists === 'own',
     tls,
     customHost: provider.customHost,
     customHeaders,

@@ -1,5 +1,6 @@
 import { RecentMap } from '../chain/recent-map.ts';
 import type { OwnerNote } from '../exchange/named-objects.ts';
+import type { WhoNames } from './owner-notes.ts';
 
 export interface ObjectKey {
   readonly organisationId: string;
@@ -23,7 +24,7 @@ const askedAtOnce = 500;
 const asksMax = 2;
 const waitingMax = 5_000;
 const waitedMs = 2_000;
-/** Ids a second of one organisation that turned out to be nobody's; those that are found do not count. */
+/** Ids a second of one organisation that callers named and that turned out to be nobody's; those that are found do not count. */
 const missesPerSecondMax = 300;
 /** Ids of one organisation that nobody has answered yet: who guesses keeps no others waiting. */
 const unansweredMax = 1_000;
@@ -35,6 +36,7 @@ const unknownMs = 5_000;
 const pauseMs = 1_000;
 
 interface Waiting extends ObjectKey {
+  readonly who: WhoNames;
   readonly untilMs: number;
   readonly resolve: (notes: readonly OwnerNote[]) => void;
   readonly reject: (error: Error) => void;
@@ -65,17 +67,17 @@ export class LedgerOwners {
   }
 
   /** @throws OwnersUnavailable where that cannot be known now */
-  find(object: ObjectKey): Promise<readonly OwnerNote[]> {
+  find(object: ObjectKey, who: WhoNames = 'named'): Promise<readonly OwnerNote[]> {
     const key = `${object.organisationId} ${object.objectKey}`;
     const nowMs = this.#now();
     if ((this.#unknown.use(key) ?? 0) > nowMs) return Promise.resolve([]);
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
     if (nowMs < this.#awayUntilMs) return this.#refuse('failed');
-    if (this.#waiting.length >= waitingMax || !this.#mayMiss(object.organisationId, nowMs))
+    if (this.#waiting.length >= waitingMax || !this.#mayMiss(object.organisationId, who, nowMs))
       return this.#refuse('refused');
     const found = new Promise<readonly OwnerNote[]>((resolve, reject) => {
-      this.#waiting.push({ ...object, untilMs: nowMs + waitedMs, resolve, reject });
+      this.#waiting.push({ ...object, who, untilMs: nowMs + waitedMs, resolve, reject });
     }).finally(() => {
       this.#underWay.delete(key);
       this.#countUnanswered(object.organisationId, -1);
@@ -91,9 +93,9 @@ export class LedgerOwners {
     return Promise.reject(new OwnersUnavailable());
   }
 
-  #mayMiss(organisationId: string, nowMs: number): boolean {
+  #mayMiss(organisationId: string, who: WhoNames, nowMs: number): boolean {
     return (
-      (this.#missesIn(nowMs).get(organisationId) ?? 0) < missesPerSecondMax &&
+      (who === 'listed' || (this.#missesIn(nowMs).get(organisationId) ?? 0) < missesPerSecondMax) &&
       (this.#unanswered.get(organisationId) ?? 0) < unansweredMax
     );
   }
@@ -141,13 +143,13 @@ export class LedgerOwners {
         if (!of.some(({ origin }) => origin === note.origin)) of.push(note);
         notes.set(key, of);
       }
-      for (const { organisationId, objectKey, resolve } of asked) {
+      for (const { organisationId, objectKey, who, resolve } of asked) {
         const key = `${organisationId} ${objectKey}`;
         const found = notes.get(key) ?? [];
         if (found.length === 0) {
           this.#unknown.set(key, this.#now() + unknownMs);
           const misses = this.#missesIn(this.#now());
-          misses.set(organisationId, (misses.get(organisationId) ?? 0) + 1);
+          if (who === 'named') misses.set(organisationId, (misses.get(organisationId) ?? 0) + 1);
         }
         resolve(found);
       }

@@ -14,11 +14,17 @@ const notesMax = 100_000;
 /** Origins that say they have something of one id: more than one is chance, or somebody's making. */
 const originsMax = 8;
 
+/** Ids that a caller names may be guessed; those that a provider lists are not. */
+export type WhoNames = 'named' | 'listed';
+
 /** Where it is known for good. */
 export interface OwnerLedger {
   note(organisationId: string, objectKey: string, note: OwnerNote): void;
   /** Rejects where that cannot be known now. */
-  find(object: { organisationId: string; objectKey: string }): Promise<readonly OwnerNote[]>;
+  find(
+    object: { organisationId: string; objectKey: string },
+    who: WhoNames,
+  ): Promise<readonly OwnerNote[]>;
 }
 
 /** What is known of an id. */
@@ -81,29 +87,34 @@ export class OwnerNotes {
   }
 
   /** Waits only for what this gateway did not see itself. Never rejects. */
-  of(organisationId: string, id: string): Known | Promise<Known> {
+  of(organisationId: string, id: string, who: WhoNames = 'named'): Known | Promise<Known> {
     const key = keyOf(organisationId, id);
     const held = this.#heldAt(key);
     if (held !== undefined) return { notes: held.notes, isAll: true };
     const shared = this.#shared;
-    if (shared === undefined) return this.#ofLedger(organisationId, id, nothing);
+    if (shared === undefined) return this.#ofLedger(organisationId, id, nothing, who);
     return shared
       .call(key, (redis) => find.run(redis, [key], [ttlMs]))
       .then(
         (values) => {
           const notes = values.flatMap((value) => readNote(value) ?? []);
-          if (notes.length === 0) return this.#ofLedger(organisationId, id, nothing);
+          if (notes.length === 0) return this.#ofLedger(organisationId, id, nothing, who);
           this.#keep(key, notes);
           return { notes, isAll: true };
         },
-        () => this.#ofLedger(organisationId, id, unsure),
+        () => this.#ofLedger(organisationId, id, unsure, who),
       );
   }
 
   /** What no gateway remembers. A note that is younger than the ledger's copy is with whoever saw it made. */
-  #ofLedger(organisationId: string, id: string, otherwise: Known): Known | Promise<Known> {
+  #ofLedger(
+    organisationId: string,
+    id: string,
+    otherwise: Known,
+    who: WhoNames,
+  ): Known | Promise<Known> {
     if (this.#ledger === undefined) return otherwise;
-    return this.#ledger.find({ organisationId, objectKey: digest(id) }).then(
+    return this.#ledger.find({ organisationId, objectKey: digest(id) }, who).then(
       (notes) => {
         if (notes.length === 0) return otherwise;
         const key = keyOf(organisationId, id);

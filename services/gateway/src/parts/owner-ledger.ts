@@ -52,7 +52,7 @@ export function ownerLedgerPart({ peer, address, outbox, metrics }: OwnerLedgerP
     ownerLedger: {
       note: (organisationId, objectKey, note) =>
         recordStoredObject(outbox, organisationId, objectKey, note),
-      find: (object) => owners.find(object),
+      find: (object, who) => owners.find(object, who),
     },
     part: { name: 'owner-ledger', stop: () => client.close() },
   };

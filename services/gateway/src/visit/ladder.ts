@@ -6,6 +6,7 @@ import { type CheckInputParts, checkInput } from './steps/check-input.ts';
 import { checkOutput } from './steps/check-output.ts';
 import { fillCache } from './steps/fill-cache.ts';
 import { type LookInCacheParts, lookInCache } from './steps/look-in-cache.ts';
+import { type NarrowListParts, narrowList } from './steps/narrow-list.ts';
 import { type NoteOwnerParts, noteOwner } from './steps/note-owner.ts';
 import { type PrepareCallParts, prepareCall } from './steps/prepare-call.ts';
 import { refuseDear } from './steps/refuse-dear.ts';
@@ -20,6 +21,7 @@ export type LadderParts = ResolveTargetParts &
   CheckInputParts &
   PrepareCallParts &
   LookInCacheParts &
+  NarrowListParts &
   NoteOwnerParts &
   CallParts;
 
@@ -37,6 +39,7 @@ export function createLadder(parts: LadderParts): Ladder {
     refuseSpentTarget, // the last refusal before money is spent
     checkOutput, // of what the cache is given first, it keeps what passed
     fillCache,
+    narrowList(parts), // asks for further pages
     noteOwner(parts), // what was made, of what the provider itself said
     call(parts),
   ]);

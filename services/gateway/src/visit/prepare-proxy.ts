@@ -22,6 +22,7 @@ import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
 import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment } from '../http/request-target.ts';
+import { boundedSearch, narrowedKind } from '../owners/own-list.ts';
 import type { BatchParts } from './asking-batches.ts';
 import { prepareBatches, vendorBatchesFor } from './prepare-batches.ts';
 import { prepareFiles, vendorFilesOf } from './prepare-files.ts';
@@ -71,12 +72,16 @@ export function prepareProxy(
     exchange.arrival.method === 'GET' ||
     exchange.arrival.method === 'DELETE' ||
     exchange.arrival.method === 'HEAD';
-  // What its reply says was made must be read, and so must what is billed by it.
+  const narrowed = narrowedKind(exchange.subject, target);
+  // What its reply says was made must be read, and so must what is billed by it, and what lists the workspace's own alone.
   const isRead =
     operation.objects?.makes !== undefined ||
     translation !== undefined ||
+    narrowed !== undefined ||
     (operation.about === 'object' && operation.bills !== undefined);
   const headers = proxyHeaders(exchange, target, isRead);
+  // A part of a list cannot be read.
+  if (narrowed !== undefined) for (const name of ['range', 'if-range']) delete headers[name];
   for (const [name, value] of Object.entries(kept?.headers ?? {})) headers[name] ??= value;
   let body: Dispatcher.DispatchOptions['body'] = null;
   if (bodyless) body = null;
@@ -98,7 +103,9 @@ export function prepareProxy(
     path: joinPaths(
       base,
       entry === undefined ? rest : pathOf(entry, context),
-      exchange.subject.search,
+      narrowed === undefined
+        ? exchange.subject.search
+        : boundedSearch(exchange.subject.search, narrowed),
     ),
     auth: translation?.entry.auth ?? target.entry.auth,
     headers,

@@ -24,6 +24,8 @@ const configurations = z
     custom_headers: headersField.nullish(),
     /** Base addresses that requests may name in place of `custom_host`; all that is below them, too. */
     allowed_custom_hosts: z.array(hostField).max(50).nullish(),
+    /** Ours: of lists of what stays at the provider, all of them or what the caller's workspace made. */
+    lists: z.enum(['all', 'own']).nullish(),
   })
   .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most');
 

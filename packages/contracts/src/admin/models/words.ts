@@ -31,6 +31,8 @@ export const modelWords = {
   masked_key: 'The end of the key; the rest is kept to ourselves.',
   custom_host: 'Where calls go instead of the provider’s own address.',
   allowed_custom_hosts: 'The hosts that a request may send these credentials to.',
+  lists:
+    'What lists of files, batches, vector stores and other objects at the provider show: `all`, or what the workspace that asks made through the service. Default: `all`.',
   secret_mappings: 'Which settings come from secret managers.',
   target_field: 'The setting that the secret is put into.',
   secret_reference_id: 'The secret reference that it comes from, by UUID or slug.',

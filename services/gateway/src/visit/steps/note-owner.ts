@@ -1,8 +1,8 @@
 import { type ObjectFacts, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { OwnerNote } from '../../exchange/named-objects.ts';
-import type { PreparedCall } from '../../exchange/prepared-call.ts';
 import { idsInDocument } from '../../owners/ids-in-reply.ts';
+import { keptAt } from '../../owners/kept-at.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
 import { accountOf } from '../../owners/route-to-owner.ts';
@@ -77,12 +77,6 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
       return { ...answer, reply: noting instanceof Promise ? await noting : noting };
     }
   }
-}
-
-/** Where what an id names is kept: of an object in a bucket the id says it, whoever is asked for it. */
-function keptAt(id: string, { origin, target }: PreparedCall): string {
-  const scheme = /^(s3|gs)%3A%2F%2F/.exec(id)?.[1];
-  return scheme === undefined || target.customHost !== undefined ? origin : scheme;
 }
 
 const none: NonNullable<ObjectFacts['makes']> = [];
