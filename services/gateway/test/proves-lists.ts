@@ -46,7 +46,8 @@ async function startAccount() {
   const upstream = await startUpstream();
   upstream.handle(({ method, path, headers }) => {
     const { pathname, searchParams } = new URL(path, 'http://account');
-    const root = pathname.replace('/v1/', '');
+    // As a lenient server reads it.
+    const root = pathname.split('/').filter(Boolean).slice(1).join('/');
     const all = shelves.get(root);
     if (all === undefined) return json(404, { error: { message: 'not here' } });
     if (method === 'POST') return json(200, put(root));
@@ -100,19 +101,23 @@ export function provesLists({ scenario, ask, look, idOf }: Installation): void {
         account.put(root);
         const mine = await make(root);
         const theirs = await make(root, others);
-        for (const gateway of [0, 1])
-          for (const path of [`/v1/${root}`, `/v1/proxy/${root}`, `/v1//${root}/?limit=3`]) {
-            expect(await idsIn(path, { gateway }), path).toEqual([mine]);
-            expect(await idsIn(path, { gateway, key: others }), path).toEqual([theirs]);
-          }
+        const paths = [`/v1/${root}`, `/v1/proxy//${root}/?limit=3`];
+        for (const [gateway, path] of paths.entries()) {
+          expect(await idsIn(path, { gateway }), path).toEqual([mine]);
+          expect(await idsIn(path, { gateway, key: others }), path).toEqual([theirs]);
+        }
       }
     });
 
     it('cannot be had compressed, in part, or in pages of thousands', async () => {
       const [mine] = (await idsIn('/v1/files')) ?? [];
-      for (const headers of [{ 'accept-encoding': 'gzip' }, { range: 'bytes=0-89' }]) {
+      const ways: Record<string, string>[] = [
+        { 'accept-encoding': 'gzip' },
+        { range: 'bytes=0-89' },
+      ];
+      for (const headers of ways) {
         const reply = await look('/v1/files', config, {
-          headers: headers as Record<string, string>,
+          headers,
         });
         expect(reply.headers.get('etag')).toBe(null);
         expect(((await reply.json()) as { data: unknown[] }).data).toMatchObject([{ id: mine }]);

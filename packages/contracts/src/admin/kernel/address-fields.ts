@@ -79,6 +79,8 @@ const settingsWithoutAddress = new Set([
   'aws_s3_object_key',
   'file_purpose',
   'file_upload_size',
+  // What the gateway shows of an answer.
+  'lists',
   'provider_batch_endpoint',
   'provider_file_name',
   'provider_model',
