@@ -32,7 +32,7 @@ function owners(known: (key: string) => boolean = () => true) {
     now: () => state.nowMs,
   });
   const find = (objectKey: string, organisationId = 'o') => all.find({ organisationId, objectKey });
-  return { find, asks, outcomes, state };
+  return { all, find, asks, outcomes, state };
 }
 
 describe('owners in the ledger', () => {
@@ -68,6 +68,15 @@ describe('owners in the ledger', () => {
     state.nowMs += 1_000;
     expect(await find('known')).toHaveLength(2);
     expect(outcomes).toEqual({ found: 1502, unknown: 1000, refused: 101 });
+  });
+
+  it('are asked for of what a provider lists without using up what may be guessed', async () => {
+    const { all, find } = owners(() => false);
+    const listed = (at: number) =>
+      all.find({ organisationId: 'o', objectKey: `listed ${at}` }, 'listed');
+    for (let at = 0; at < 500; at += 100)
+      await Promise.all(Array.from({ length: 100 }, (_, each) => listed(at + each)));
+    expect(await find('guessed')).toEqual([]);
   });
 
   it('are refused at once for a moment after nobody answered', async () => {
