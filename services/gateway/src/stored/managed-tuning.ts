@@ -15,6 +15,7 @@ import type { BodyReply, Reply } from '../exchange/reply.ts';
 import { modelCall } from '../exchange/subject.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { parseJsonBody } from '../http/json-body.ts';
+import { wholeReply } from '../owners/whole-reply.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { uuidV7 } from '../usage/uuid.ts';
 import { headersOfLines } from './batches.ts';
@@ -22,7 +23,7 @@ import { fileUuid } from './files.ts';
 import { type ManagedJob, managedJobId, readManagedJob } from './managed-job.ts';
 import { namesNobody } from './names-nobody.ts';
 import type { StoredRegister } from './register.ts';
-import { documentIn, wholeReply } from './reply-document.ts';
+import { documentIn } from './reply-document.ts';
 import { ownerOf } from './stored-owner.ts';
 
 const root = '/v1/fine_tuning/jobs';

@@ -5,7 +5,7 @@ import { keptAt } from '../../owners/kept-at.ts';
 import { atCursor, listedMax, narrowedKind, readPage } from '../../owners/own-list.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
 import { accountOf } from '../../owners/route-to-owner.ts';
-import { wholeReply } from '../../stored/reply-document.ts';
+import { wholeReply } from '../../owners/whole-reply.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
 import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 
