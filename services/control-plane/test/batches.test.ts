@@ -12,6 +12,8 @@ import { createDatabaseClient, type DatabaseClient } from '../src/kernel/databas
 import { applyMigrations } from '../src/kernel/migrations/apply.ts';
 
 let db: DatabaseClient;
+/** How far the clock of files is ahead. */
+let aheadMs = 0;
 let files: ReturnType<typeof fileHandlers>;
 let batches: ReturnType<typeof batchHandlers>;
 let jobs: ReturnType<typeof jobHandlers>;
@@ -31,6 +33,7 @@ beforeAll(async () => {
   };
   files = fileHandlers({
     ...parts,
+    now: () => new Date(Date.now() + aheadMs),
     responses: { countMax: 2, bytesMax: 1000, keptMs: 60_000 },
     filesMax: 3,
     keptMs: 0,
@@ -177,6 +180,43 @@ describe('a batch', () => {
     expect(
       (await ask(files.openFile, { id: file.id, workspaceId: whose.workspaceId })).dataKey,
     ).toHaveLength(32);
+  });
+
+  it('no more than that is kept of responses and conversations, in number and in bytes', async () => {
+    const full = { code: 'response.too_many' };
+    const begin = (whose: object, kind: string, id: string, version: number) =>
+      ask(files.beginFile, { owner: whose, kind, id, version });
+    const keep = async (
+      whose: object,
+      kind: string,
+      bytes: number,
+      id = randomUUID(),
+      version = 0,
+    ) => {
+      await begin(whose, kind, id, version);
+      const done = { id, kind, version, content: `${version}`, bytes: BigInt(bytes), segments: 1 };
+      await ask(files.finishFile, { ...done, purpose: '', expiresAfterS: 0n });
+      return id;
+    };
+    const many = owner();
+    const first = await keep(many, 'response', 1);
+    await keep(many, 'conversation', 1);
+    await expect(keep(many, 'response', 1)).rejects.toMatchObject(full);
+    await keep(owner(), 'response', 1);
+    await ask(files.deleteFile, { ...many, id: first, kind: 'response' });
+    // As of a look at most ten seconds ago.
+    aheadMs += 10_001;
+    await keep(many, 'response', 1);
+
+    const large = owner();
+    const talk = await keep(large, 'conversation', 400);
+    await keep(large, 'conversation', 1100, talk, 1);
+    await expect(keep(large, 'response', 1)).rejects.toMatchObject(full);
+    await expect(keep(large, 'conversation', 1101, talk, 2)).rejects.toMatchObject(full);
+    await keep(large, 'conversation', 900, talk, 2);
+    aheadMs += 10_001;
+    await keep(large, 'conversation', 1200, talk, 3);
+    await expect(keep(large, 'conversation', 1201, talk, 4)).rejects.toMatchObject(full);
   });
 
   it('goes with its workspace, once its content is gone', async () => {

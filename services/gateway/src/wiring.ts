@@ -325,6 +325,7 @@ export async function wire(
     answerStored: stored.stage,
     tunesManaged: stored.tunes,
     keepResponses: stored.keeps,
+    resumeKept: stored.resumes,
     readRequest,
     readProxyRequest,
     readJsonRequest,
@@ -353,6 +354,8 @@ export async function wire(
     authenticateFor: (keyId: string) => authenticateFor(keyId, store, jwt.tokens),
     limits: limits.limits,
     resolveConfig: stages.resolveConfig,
+    usePrompt: stages.usePrompt,
+    showKept: stored.shows,
     plan,
     ladder,
   };

@@ -17,7 +17,14 @@ beforeAll(async () => {
   s = await startScenario({
     logStore: true,
     processes: ['data-service'],
-    environment: { 'data-service': { BATCH_LOOK_INTERVAL: '100', BATCH_LEASE: '1500' } },
+    environment: {
+      'control-plane': { RESPONSES_BYTES_PER_WORKSPACE_MAX: '1000000' },
+      'data-service': {
+        BATCH_LOOK_INTERVAL: '100',
+        BATCH_LEASE: '1500',
+        RESPONSE_BYTES_MAX: '600000',
+      },
+    },
   });
   client = clientOf();
 });
@@ -53,6 +60,11 @@ const lastAsked = () => {
   };
   return messages.map(({ role, content }) => `${role}: ${content}`);
 };
+
+interface Explained {
+  plan: { estimate: { input_tokens: number } }[];
+  would_fail?: object;
+}
 
 async function strangerKey(): Promise<string> {
   const { id } = await s.admin<{ id: string }>('POST', '/admin/workspaces', {
@@ -198,13 +210,76 @@ describe('responses that the service keeps, of a provider that keeps none', () =
       () => plain.files.retrieve(id.replace('resp_svc_', 'file-svc_')),
       () => plain.files.content(id.replace('resp_svc_', 'file-svc_')),
       () => client.conversations.retrieve(id.replace('resp_', 'conv_')),
+      () => client.responses.create({ model, input: 'x', previous_response_id: talk }),
       () => client.get(`/proxy/responses/${id}`),
       () => client.get(`/responses//${id}`),
-      () => client.post('/responses/compact', { body: { model, previous_response_id: id } }),
+      () => stranger.post('/responses/compact', { body: { model, previous_response_id: id } }),
+      () => stranger.post('/responses/input_tokens', { body: { model, conversation: talk } }),
+      () => client.post('/proxy/responses', { body: { model, input: 'x', conversation: talk } }),
     ])
       await expect(ask()).rejects.toMatchObject({ status: 404 });
     expect(s.upstream.requests.length).toBe(before);
     expect((await plain.files.list()).data).toEqual([]);
+  });
+
+  it('are counted, compacted and explained with all that was said, and nobody is shown their ids', async () => {
+    s.upstream.handle(answers('Paris.'));
+    const { id } = await client.responses.create({ model, input: 'Capital of France?' });
+    const said = [
+      { role: 'user', content: [{ type: 'input_text', text: 'Capital of France?' }] },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Paris.' }] },
+    ];
+    const { id: talk } = await client.conversations.create({
+      items: [{ role: 'user', content: 'Capital of France?' }],
+    });
+    const vendor = clientOf(undefined, { provider: 'openai' });
+    const body = { model, input: 'And of Germany?', instructions: 'Be brief.' };
+    s.upstream.handle(json(200, { object: 'response.input_tokens', input_tokens: 7 }));
+    for (const path of [
+      '/responses/input_tokens',
+      '/responses/compact',
+      '/proxy/responses/compact',
+    ])
+      for (const [from, before] of [
+        [{ previous_response_id: id }, said],
+        [{ conversation: talk }, said.slice(0, 1)],
+        [{ conversation: { id: talk } }, said.slice(0, 1)],
+      ] as const) {
+        expect(await vendor.post(path, { body: { ...body, ...from } })).toMatchObject({
+          input_tokens: 7,
+        });
+        const asked = s.upstream.requests.at(-1);
+        expect(asked?.path).toBe(`/v1${path.replace('/proxy', '')}`);
+        const { input, ...rest } = JSON.parse(asked?.body.toString() ?? '');
+        const { input: last, ...beside } = body;
+        expect(rest).toEqual(beside);
+        expect(input).toMatchObject([...before, { role: 'user', content: last }]);
+        expect(asked?.body.toString()).not.toContain('_svc_');
+      }
+
+    const count = s.upstream.requests.length;
+    const explain = (over: object) =>
+      client.post<Explained>('/explain/responses', { body: { ...body, ...over } });
+    const [{ plan: alone }, { plan: whole, would_fail: fault }, { would_fail: unknown }] =
+      await Promise.all([
+        explain({}),
+        explain({ previous_response_id: id }),
+        explain({ previous_response_id: `resp_svc_${'0'.repeat(32)}` }),
+      ]);
+    expect(fault).toBeUndefined();
+    expect(whole).toHaveLength(1);
+    expect(whole[0]?.estimate.input_tokens).toBeGreaterThan(alone[0]?.estimate.input_tokens ?? 0);
+    expect(unknown).toMatchObject({
+      code: 'response.not_found',
+      param: 'body.previous_response_id',
+    });
+    const both = { previous_response_id: id, conversation: talk };
+    expect((await explain(both)).would_fail).toMatchObject({ param: 'body.conversation' });
+    expect((await explain({ background: true, store: false })).would_fail).toMatchObject({
+      param: 'body.store',
+    });
+    expect(s.upstream.requests.length).toBe(count);
+    expect((await client.conversations.items.list(talk)).data).toHaveLength(1);
   });
 
   it('are no way round what looks at requests', async () => {
@@ -492,6 +567,51 @@ describe('responses in the background that the service makes', () => {
     s.upstream.handle(answers('Made at last.'));
     await s.stack.part('data-service').start();
     expect(await ended(id)).toMatchObject({ status: 'completed', output_text: 'Made at last.' });
+  });
+});
+
+describe('more than may be kept', () => {
+  it('is answered all the same, and refused where it would have to be kept', async () => {
+    const key = await strangerKey();
+    const crowded = clientOf(key);
+    s.upstream.handle(answers('x'));
+    const notKept = async (body: OpenAI.Responses.ResponseCreateParamsNonStreaming) => {
+      const { data, response } = await crowded.responses.create(body).withResponse();
+      expect(data).toMatchObject({ output_text: 'x', store: false });
+      expect(response.headers.get('x-service-response-store')).toBe('none');
+    };
+    const refused = async (code: string, asks: (() => Promise<unknown>)[]) => {
+      for (const ask of asks) await expect(ask()).rejects.toMatchObject({ code });
+    };
+    const large = 'x'.repeat(700_000);
+    await notKept({ model, input: large });
+    await refused('response.too_large', [
+      () => crowded.responses.create({ model, input: large, background: true }),
+      () => crowded.conversations.create({ items: [{ role: 'user', content: large }] }),
+    ]);
+
+    const items = [{ role: 'user' as const, content: 'x'.repeat(550_000) }];
+    const { id } = await crowded.conversations.create({ items });
+    await crowded.conversations.create({ items });
+    const small = { model, input: 'x' };
+    await notKept(small);
+    await notKept({ ...small, conversation: id });
+    await refused('response.too_many', [
+      () => crowded.responses.create({ ...small, background: true }),
+      () => crowded.conversations.create({}),
+      () => crowded.conversations.items.create(id, { items: [{ role: 'user', content: 'x' }] }),
+    ]);
+    const demo = clientOf(key, { custom_host: `${s.stack.demoUpstreamUrl}/v1` });
+    expect(await demo.responses.stream(small).finalResponse()).toMatchObject({ store: false });
+    // Whose workspace has room keeps on, and the log has each reason once.
+    expect(await client.responses.create(small)).toMatchObject({ store: true });
+    await notKept(small);
+    const lines = s.stack.part('gateway').stderr().split('\n');
+    const told = lines.filter((line) => line.includes('responses cannot be kept'));
+    expect(told.map((line) => JSON.parse(line).code)).toEqual([
+      'response.too_large',
+      'response.too_many',
+    ]);
   });
 });
 

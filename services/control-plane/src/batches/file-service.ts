@@ -18,6 +18,7 @@ import {
   listObsoleteFiles,
   markDeleted,
   removeFiles,
+  sizeOf,
 } from './file-store.ts';
 import { KeptRoom } from './kept-room.ts';
 import { fileMessage } from './messages.ts';
@@ -124,10 +125,15 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
       const { id, purpose, bytes, segments, expiresAfterS, version, content } = request;
       const kind = kindOf(request.kind);
       if (kind !== 'file') {
+        const before =
+          kind === 'conversation' && version > 0 ? await sizeOf(db, id, version) : null;
+        if (before !== null && bytes > before.bytes)
+          await room.grow(before.workspaceId, Number(bytes - before.bytes));
         const expiresAt = until(parts.responses.keptMs);
         const kept = await finishKept(db, { id, version, content, bytes, segments, expiresAt });
         if (kept === undefined)
           throw version === 0 ? notFound(kind) : new GatewayError('conversation.changed');
+        if (version === 0) room.filled(kept.workspaceId, Number(bytes));
         return { file: fileMessage(kept) };
       }
       const keptMs = expiresAfterS > 0n ? Number(expiresAfterS) * 1000 : parts.keptMs;

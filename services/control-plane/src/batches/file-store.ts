@@ -100,6 +100,18 @@ export async function finishKept(
   return rows[0];
 }
 
+/** Of a content, and whose it is. */
+export function sizeOf(
+  db: Database,
+  id: string,
+  version: number,
+): Promise<{ workspaceId: string; bytes: bigint } | null> {
+  return db.serviceFile.findFirst({
+    where: { id, version },
+    select: { workspaceId: true, bytes: true },
+  });
+}
+
 /** False = there is none. */
 export async function markDeleted(
   db: Database,

@@ -9,7 +9,7 @@ const workspacesMax = 10_000;
 
 interface Room {
   count: number;
-  readonly bytes: number;
+  bytes: number;
   readonly untilMs: number;
 }
 
@@ -33,6 +33,19 @@ export class KeptRoom {
     if (room.count >= countMax || room.bytes >= bytesMax)
       throw new GatewayError('response.too_many');
     room.count += 1;
+  }
+
+  /** What has become larger. @throws GatewayError `response.too_many` */
+  async grow(workspaceId: string, bytes: number): Promise<void> {
+    const room = await this.#roomOf(workspaceId);
+    if (room.bytes >= this.#bounds.bytesMax) throw new GatewayError('response.too_many');
+    room.bytes += bytes;
+  }
+
+  /** What was taken turned out to have so many. */
+  filled(workspaceId: string, bytes: number): void {
+    const room = this.#rooms.get(workspaceId);
+    if (room !== undefined) room.bytes += bytes;
   }
 
   async #roomOf(workspaceId: string): Promise<Room> {

@@ -8,8 +8,9 @@ import type { Reply } from '../exchange/reply.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { Env } from '../settings.ts';
 import { answerStored } from '../stored/answer-stored.ts';
-import { keepResponses } from '../stored/keep-responses.ts';
+import { keepResponses, showKept } from '../stored/keep-responses.ts';
 import { KeepWatch } from '../stored/keep-watch.ts';
+import { resumeKept } from '../stored/kept-context.ts';
 import { KeptStore } from '../stored/kept-store.ts';
 import { tuneManaged } from '../stored/managed-tuning.ts';
 import { StoredRegister } from '../stored/register.ts';
@@ -30,6 +31,8 @@ export function storedPart(
 ): {
   stage: Stage;
   keeps: Stage;
+  resumes: Stage;
+  shows: Stage;
   tunes: (ask: (part: Exchange) => Promise<Reply>) => Stage;
   part: Part;
   register: StoredRegister;
@@ -43,6 +46,8 @@ export function storedPart(
     stage: answerStored({ register, kept, prefixes, resolveConfig, logger }),
     tunes: (ask) => tuneManaged({ register, prefixes, resolveConfig }, ask),
     keeps: keepResponses({ store: kept, register, watch: new KeepWatch(logger) }),
+    resumes: resumeKept(kept),
+    shows: showKept(kept),
     register,
     part: { name: 'stored', stop: () => register.close() },
   };

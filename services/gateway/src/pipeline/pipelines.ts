@@ -13,6 +13,7 @@ export interface Stages {
   readRequest: Stage;
   usePrompt: Stage;
   keepResponses: Stage;
+  resumeKept: Stage;
   runTools: Stage;
   answerStored: Stage;
   /** Given what follows it. */
@@ -88,6 +89,7 @@ export function createPipelines(stages: Stages) {
     stages.enforceLimits,
     stages.resolveConfig,
     stages.readProxyRequest, // only as much as says which model it is about
+    stages.resumeKept, // what asks of a kept response says the whole of it
     stages.routeToTarget,
   ];
   return {

@@ -6,6 +6,7 @@ import { errorEvent } from './error-event.ts';
 import type { EndReason, LiveSession } from './live-session.ts';
 import { ModelBinding } from './model-binding.ts';
 import type { OpenedSession } from './open-session.ts';
+import { refuseKeptIds } from './refuse-kept-ids.ts';
 import { Relay, type Side } from './relay.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionGuards } from './session-guards.ts';
@@ -21,6 +22,9 @@ const endWords: Readonly<Record<EndReason, string>> = {
   expired: 'the session has lasted as long as it may',
   idle: 'nothing was said for too long',
 };
+
+/** @throws GatewayError why a frame of the caller's must not go on */
+type FrameCheck = (frame: Buffer) => void;
 
 /** One session: its frames pass, and what they tell is accounted for. */
 export class Session implements LiveSession {
@@ -55,17 +59,20 @@ export class Session implements LiveSession {
     const translated = this.#translated;
     const binding =
       target.saved?.limitsModels === true ? new ModelBinding(target, !isMetered) : undefined;
+    const checks: FrameCheck[] = [];
+    if (binding !== undefined) checks.push((frame) => binding.check(frame));
+    if (this.#isOfResponses) checks.push(refuseKeptIds);
     this.relay = new Relay(
       caller,
       upstream,
       { waitingBytesMax },
       {
         fromCaller:
-          binding === undefined && guards?.hearsCaller !== true && translated === undefined
+          checks.length === 0 && guards?.hearsCaller !== true && translated === undefined
             ? undefined
             : (frame) => {
                 translated?.heard(frame);
-                return this.#mayPass(frame, binding, guards);
+                return this.#mayPass(frame, checks, guards);
               },
         fromUpstream: (frame) => this.#events?.read(frame),
         closed: (by) => {
@@ -89,6 +96,10 @@ export class Session implements LiveSession {
     this.relay.cut();
   }
 
+  get #isOfResponses(): boolean {
+    return this.exchange.subject.operation.id === 'responseSession';
+  }
+
   /** Nothing more may be asked: the caller is told, and the session closed. */
   refuse(error: GatewayError): void {
     if (this.#endedBy !== undefined || this.relay.isOver) return;
@@ -107,11 +118,11 @@ export class Session implements LiveSession {
 
   #mayPass(
     frame: Buffer,
-    binding: ModelBinding | undefined,
+    checks: readonly FrameCheck[],
     guards: SessionGuards | undefined,
   ): boolean | Promise<boolean> {
     try {
-      binding?.check(frame);
+      for (const check of checks) check(frame);
     } catch (error) {
       return this.#told(fromUnknown(error));
     }
@@ -131,7 +142,7 @@ export class Session implements LiveSession {
 
   /** What was said already is not gone on with, nor remembered. */
   #deny(error: GatewayError, { itemId }: Said): void {
-    if (this.exchange.subject.operation.id === 'responseSession') {
+    if (this.#isOfResponses) {
       // Its responses cannot be cancelled by an event.
       this.refuse(error);
       return;

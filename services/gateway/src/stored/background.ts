@@ -42,13 +42,7 @@ export async function leaveToBackground(
   { id, owner, kept }: Asked,
   { store, register }: BackgroundDeps,
 ): Promise<Reply> {
-  if (owner.apiKeyId === '') throw new GatewayError('response.needs_key');
-  const headersJson = JSON.stringify(headersOfJob(arrival));
-  if (headersJson.length > headersLengthMax)
-    throw new GatewayError('request.invalid_field', {
-      field: 'headers',
-      message: `What is said by headers of a response in the background must not be longer than ${headersLengthMax} characters.`,
-    });
+  const headersJson = headersForJob(owner, arrival);
   const response = queued(id, kept.job.request, kept.job.told, arrival.startedAtMs);
   await store.create(kind, id, owner, { response, streams: subject.wantsStream, ...kept });
   try {
@@ -61,6 +55,18 @@ export async function leaveToBackground(
   }
   if (!subject.wantsStream) return jsonReply(response);
   return eventsReply({ id, owner, after: -1, signal: arrival.signal }, { store, register });
+}
+
+/** As JSON. @throws GatewayError `response.needs_key`, `request.invalid_field` */
+export function headersForJob({ apiKeyId }: StoredOwner, arrival: ArrivedRequest): string {
+  if (apiKeyId === '') throw new GatewayError('response.needs_key');
+  const headersJson = JSON.stringify(headersOfJob(arrival));
+  if (headersJson.length > headersLengthMax)
+    throw new GatewayError('request.invalid_field', {
+      field: 'headers',
+      message: `What is said by headers of a response in the background must not be longer than ${headersLengthMax} characters.`,
+    });
+  return headersJson;
 }
 
 /** As the caller said it; whose it is, the job's token says. */
@@ -113,7 +119,7 @@ export async function runKept(
           watch.kept();
           return true;
         } catch (error) {
-          watch.lost(error, exchange.arrival.requestIdText);
+          watch.lost(error, owner.workspaceId, exchange.arrival.requestIdText);
           const isAway = error instanceof GatewayError && error.status >= 500;
           if (!isAway || turn === keepTriesMax) return false;
           await new Promise((resolve) => setTimeout(resolve, keepPauseMs));

@@ -1,16 +1,15 @@
-import { isStoredId, storedId } from '@sluice/contracts';
+import { storedId } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { isObject } from '@sluice/mcp';
-import type { JsonObject, JsonValue } from '@sluice/providers';
+import type { JsonObject } from '@sluice/providers';
 import { uuidText } from '@sluice/usage';
 import { expectModelCall, type ModelExchange } from '../exchange/exchange.ts';
-import { overloaded } from '../http/read-body.ts';
+import { type GoesOn, goesOnFrom } from '../exchange/goes-on-from.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
-import { noteRequest } from '../pipeline/stages/read-request.ts';
 import { uuidV7 } from '../usage/uuid.ts';
-import { type BackgroundDeps, leaveToBackground, runKept } from './background.ts';
+import { type BackgroundDeps, headersForJob, leaveToBackground, runKept } from './background.ts';
 import type { StoredOwner } from './files.ts';
-import { itemsOfInput, itemsOfOutput, itemsToSend } from './kept-items.ts';
+import { contextOf, sendInstead, withContext } from './kept-context.ts';
+import { itemsOfInput, itemsOfOutput } from './kept-items.ts';
 import { keptReply } from './kept-reply.ts';
 import { type KeptStore, keptUuid } from './kept-store.ts';
 import { ownerOf } from './stored-owner.ts';
@@ -31,10 +30,8 @@ export function keepResponses(deps: BackgroundDeps): Stage {
   };
 }
 
-interface Asked {
+interface Asked extends Pick<GoesOn, 'previous' | 'conversation'> {
   readonly json: JsonObject;
-  readonly previous: string | undefined;
-  readonly conversation: string | undefined;
   /** False = it goes on from what is kept, and is not kept itself. */
   readonly isKept: boolean;
 }
@@ -42,17 +39,8 @@ interface Asked {
 /** Undefined = it is its provider's to keep, or nobody's. */
 function readAsked({ subject, config }: ModelExchange): Asked | undefined {
   const json = subject.json ?? {};
-  const previous = idIn(json.previous_response_id);
-  const conversation = idIn(json.conversation);
-  const isOurs =
-    (previous !== undefined && isStoredId('response', previous)) ||
-    (conversation !== undefined && isStoredId('conversation', conversation));
+  const { previous, conversation, isOurs } = goesOnFrom(json);
   if (!isOurs && (previous !== undefined || conversation !== undefined)) return undefined;
-  if (previous !== undefined && conversation !== undefined)
-    throw new GatewayError('request.invalid_field', {
-      field: 'body.conversation',
-      message: 'A response goes on from another one or in a conversation, not both.',
-    });
   const isKept = json.store !== false;
   const keeps = isOurs || config?.compiled.keepsResponses === true;
   if (keeps && json.background === true && !isKept)
@@ -64,9 +52,20 @@ function readAsked({ subject, config }: ModelExchange): Asked | undefined {
   return { json, previous, conversation, isKept };
 }
 
-function idIn(value: JsonValue | undefined): string | undefined {
-  const id = isObject(value) ? value.id : value;
-  return typeof id === 'string' && id !== '' ? id : undefined;
+/** For who explains a request: what would be sent of it. Nothing is kept, and nobody is asked for anything but what it goes on from. */
+export function showKept(store: KeptStore): Stage {
+  return async (exchange, next) => {
+    expectModelCall(exchange);
+    if (exchange.subject.operation.id !== 'createModelResponse') return next();
+    const asked = readAsked(exchange);
+    if (asked === undefined) return next();
+    const owner = ownerOf(exchange);
+    const context = await contextOf(asked, owner, store);
+    if (asked.json.background === true) headersForJob(owner, exchange.arrival);
+    sendInstead(exchange, requestOf(asked.json, context));
+    exchange.subject.bringsKept = context.length > 0;
+    return next();
+  };
 }
 
 async function kept(
@@ -100,10 +99,7 @@ async function kept(
     const kept = { items: [...context, ...input], job };
     return leaveToBackground(exchange, { id, owner, kept }, deps);
   }
-  const body = Buffer.from(JSON.stringify(request));
-  if (!exchange.arrival.holdBytes(body.length)) throw overloaded();
-  exchange.subject.body = body;
-  noteRequest(exchange, request);
+  sendInstead(exchange, request);
   exchange.subject.bringsKept = context.length > 0;
   return keptReply(await next(), {
     told,
@@ -113,46 +109,18 @@ async function kept(
         deps.watch.kept();
         return true;
       } catch (error) {
-        deps.watch.lost(error, exchange.arrival.requestIdText);
+        deps.watch.lost(error, owner.workspaceId, exchange.arrival.requestIdText);
         return false;
       }
     },
   });
 }
 
-async function contextOf(
-  { previous, conversation }: Asked,
-  { workspaceId }: StoredOwner,
-  store: KeptStore,
-): Promise<readonly JsonObject[]> {
-  try {
-    if (previous !== undefined) {
-      const id = keptUuid('response', previous);
-      const { response, items, job } = await store.find({ kind: 'response', workspaceId, id });
-      if (job !== undefined) throw new GatewayError('response.not_finished');
-      return [...items, ...itemsOfOutput(response)];
-    }
-    if (conversation === undefined) return [];
-    const id = keptUuid('conversation', conversation);
-    return (await store.find({ kind: 'conversation', workspaceId, id })).items;
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.status >= 500) throw error;
-    const field = previous === undefined ? 'body.conversation' : 'body.previous_response_id';
-    throw new GatewayError(error.code, { field, message: error.message, cause: error });
-  }
-}
-
 function requestOf(json: JsonObject, context: readonly JsonObject[]): JsonObject {
-  const {
-    previous_response_id: _previous,
-    conversation: _conversation,
-    background: _background,
-    ...rest
-  } = json;
+  const { background: _background, ...rest } = withContext(json, context);
   const include = Array.isArray(json.include) ? json.include : [];
   return {
     ...rest,
-    ...(context.length > 0 && { input: itemsToSend(context, json.input) }),
     store: false,
     // A thought that its provider does not keep is kept here, sealed by it.
     ...(json.reasoning != null &&

@@ -1,13 +1,24 @@
 import { GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
+import { RecentMap } from '../chain/recent-map.ts';
 
-/** Says once that responses cannot be kept, and once that they are again, however many there are. */
+/** What holds of one workspace or one response: others are kept all the same. */
+const toldMax = 1000;
+const toldAgainMs = 600_000;
+
+/**
+ * Says once that responses cannot be kept, and once that they are again, however many there are. That one workspace has as much as it
+ * may, or one response is refused, is said of each workspace, and again each ten minutes that it goes on.
+ */
 export class KeepWatch {
   readonly #logger: Logger;
+  readonly #now: () => number;
   #code: string | undefined;
+  readonly #toldAt = new RecentMap<number>(toldMax);
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, now: () => number = Date.now) {
     this.#logger = logger;
+    this.#now = now;
   }
 
   kept(): void {
@@ -16,12 +27,19 @@ export class KeepWatch {
     this.#logger.info('responses are kept again');
   }
 
-  lost(error: unknown, requestId: string): void {
+  lost(error: unknown, workspaceId: string, requestId: string): void {
     const code = error instanceof GatewayError ? error.code : 'internal';
-    if (code === this.#code) return;
-    this.#code = code;
+    if (error instanceof GatewayError && error.status < 500) {
+      const about = `${workspaceId} ${code}`;
+      const toldAt = this.#toldAt.use(about);
+      if (toldAt !== undefined && this.#now() - toldAt < toldAgainMs) return;
+      this.#toldAt.set(about, this.#now());
+    } else {
+      if (code === this.#code) return;
+      this.#code = code;
+    }
     this.#logger.warn(
-      { err: error, code, request_id: requestId },
+      { err: error, code, workspace_id: workspaceId, request_id: requestId },
       'responses cannot be kept: they are answered with store: false',
     );
   }

@@ -243,6 +243,40 @@ export function callCases(bench: () => CallBench): void {
       expect(accepted.status).toBe(403);
     });
 
+    it('asks for what is allowed when it is used, and a page has no say in it', async () => {
+      const { scenario } = bench().lab;
+      const bind = (block_inline_config: boolean) =>
+        scenario.admin('PUT', '/admin/organisation/settings', {
+          data_plane_security_settings: { block_inline_config },
+        });
+      const inline = { headers: { 'x-service-config': '{"retry":{"attempts":1}}' } };
+      const session = { model: 'echo' };
+      const [{ value: unbound }, { value: plain }] = [
+        await mint(session, inline),
+        await mint(session),
+      ];
+      const blocked = { status: 400, code: 'inline_config_blocked' };
+      await bind(true);
+      try {
+        await eventually(async () =>
+          expect(await errorOf(await post('/client_secrets', { session }, inline))).toMatchObject(
+            blocked,
+          ),
+        );
+        expect(await errorOf(await place(unbound))).toMatchObject(blocked);
+        const protocols = ['realtime', `openai-insecure-api-key.${unbound}`];
+        await expect(
+          bench().session(undefined, { key: null, host: null, protocols }),
+        ).rejects.toThrow('400');
+        expect((await place(plain, inline)).status).toBe(201);
+        vendor().calls.last.end();
+      } finally {
+        await bind(false);
+      }
+      await eventually(async () => expect((await place(unbound)).status).toBe(201));
+      vendor().calls.last.end();
+    });
+
     it('comes in the words of the beta as well', async () => {
       const answer = await post('/sessions', {
         model: 'gpt-realtime',

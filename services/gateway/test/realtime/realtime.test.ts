@@ -732,6 +732,29 @@ describe('no way round', () => {
     ]);
   });
 
+  it('what the service keeps is named to no vendor', async () => {
+    const live = await session(undefined, { path: '/v1/responses' });
+    const id = `svc_${'0'.repeat(32)}`;
+    const ask = { type: 'response.create', model: 'gpt-4o-mini', input: 'hi' };
+    live.say({ ...ask, previous_response_id: `resp_${id}` });
+    live.socket.send(
+      JSON.stringify({ ...ask, conversation: { id: `conv_${id}` } }).replace('_', '\\u005f'),
+    );
+    live.say({ type: ask.type, response: { conversation: `conv_${id}` } });
+    live.say(ask);
+    await live.hears('response.completed');
+    const refused = (param: string) => ({
+      type: 'error',
+      status: 400,
+      error: { code: 'request.invalid_field', param },
+    });
+    expect(live.heard.slice(0, 3)).toMatchObject([
+      refused('event.previous_response_id'),
+      refused('event.conversation'),
+      refused('event.conversation'),
+    ]);
+  });
+
   it('how many sessions a key may have', async () => {
     const { key } = await newKey({});
     const all = await Promise.all(

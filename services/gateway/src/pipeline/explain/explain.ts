@@ -27,8 +27,11 @@ export type ExplainTools = (
 export interface ExplainDeps extends ExplainPlanDeps {
   limits: LimitStore;
   tools: ExplainTools;
-  /** The stage that real requests run. */
+  /** The stages that real requests run. */
   resolveConfig: Stage;
+  usePrompt: Stage;
+  /** In the place of the one that keeps responses. */
+  showKept: Stage;
 }
 
 /**
@@ -55,8 +58,14 @@ export async function explain(
   exchange.limits = limits;
   const checks = await limits.peekRequest();
   const configFault = await faultOf(deps.resolveConfig, exchange);
-  const bodyFault = await faultOf(readRequest, exchange);
-  if (bodyFault !== undefined && isUnreadable(bodyFault)) throw bodyFault;
+  const readFault = await faultOf(readRequest, exchange);
+  if (readFault !== undefined && isUnreadable(readFault)) throw readFault;
+  const bodyFault =
+    readFault ??
+    (await faultOf(
+      (asked, next) => deps.usePrompt(asked, () => deps.showKept(asked, next)),
+      exchange,
+    ));
   const tools = bodyFault === undefined ? deps.tools(exchange) : undefined;
   const planned =
     configFault === undefined && bodyFault === undefined
