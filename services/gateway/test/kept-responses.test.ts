@@ -608,7 +608,9 @@ describe('more than may be kept', () => {
     await notKept(small);
     const lines = s.stack.part('gateway').stderr().split('\n');
     const told = lines.filter((line) => line.includes('responses cannot be kept'));
-    expect(told.map((line) => JSON.parse(line).code)).toEqual([
+    // Of a machine that is busy it may have others.
+    const codes = told.map((line) => JSON.parse(line).code);
+    expect(codes.filter((code) => code.startsWith('response.too_'))).toEqual([
       'response.too_large',
       'response.too_many',
     ]);
