@@ -14,6 +14,7 @@ import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, line, linesIn, question } from './batch-lines.ts';
 import { provesBatchRules } from './proves-batch-rules.ts';
+import { provesKilledResponses } from './proves-killed-responses.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
 /** `npm run batches:prove`: every process is killed in turn under 50,000 lines, with the usual settings. */
@@ -497,6 +498,9 @@ describe('a batch that the gateway runs', () => {
   });
 
   provesBatchRules({ scenario: () => s, clientOf, makeBatch, ended });
+
+  // The short form is of kept-responses.test.ts.
+  if (isFull) provesKilledResponses(() => s);
 
   it('leaves nothing in the store that can be read, and no credential', async () => {
     const names = await readdir(join(s.stack.dataDir, 'logs'), {

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jobTokenSeal, uuidOfStored, writeBatchLine } from '@sluice/contracts';
 import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -465,6 +466,30 @@ describe('responses in the background that the service makes', () => {
       { timeoutMs: 15_000, intervalMs: 50 },
     );
 
+  const recorded = (id: string, total: number) =>
+    eventually(async () => expect((await batchUse(s, id)).total).toBe(total), {
+      timeoutMs: 15_000,
+      intervalMs: 200,
+    });
+
+  /** As its runner asks for it. */
+  async function askAgain(id: string): Promise<unknown> {
+    const batchId = uuidOfStored('response', id) ?? '';
+    const endpoint = '/v1/responses';
+    const token = jobTokenSeal(s.stack.serviceToken).sign({ batchId, endpoint }, Date.now());
+    const line = { batchId, customId: 'response', headers: {}, isResponse: true };
+    const response = await fetch(`${s.stack.gatewayUrls[0]}${endpoint}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'x-sluice-batch-line': writeBatchLine(line),
+      },
+      body: '{}',
+    });
+    return response.json();
+  }
+
   it('are polled by their key without limits, and are one record of one call', async () => {
     const { key } = await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
       name: 'of three requests a minute',
@@ -505,10 +530,10 @@ describe('responses in the background that the service makes', () => {
     expect(s.upstream.requests.length).toBe(before + 1);
     for (let poll = 0; poll < 10; poll += 1) await slow.responses.retrieve(queued.id);
     await expect(slow.responses.cancel(queued.id)).resolves.toMatchObject({ status: 'completed' });
-    await eventually(async () => expect((await batchUse(s, queued.id)).total).toBe(1), {
-      timeoutMs: 15_000,
-      intervalMs: 200,
-    });
+    // A gateway that was killed between keeping it and saying so is asked a second time.
+    expect(await askAgain(queued.id)).toMatchObject({ id: queued.id, status: 'completed' });
+    expect(s.upstream.requests.length).toBe(before + 1);
+    await recorded(queued.id, 1);
     // What is made is found again, and goes on.
     s.upstream.handle(answers('On.'));
     await slow.responses.create({ model, input: 'On', previous_response_id: queued.id });
@@ -567,6 +592,9 @@ describe('responses in the background that the service makes', () => {
     s.upstream.handle(answers('Made at last.'));
     await s.stack.part('data-service').start();
     expect(await ended(id)).toMatchObject({ status: 'completed', output_text: 'Made at last.' });
+    expect(s.upstream.requests.length).toBe(before + 2);
+    // Both were called: a record each, of one request.
+    await recorded(id, 2);
   });
 });
 

@@ -106,7 +106,8 @@ export async function runKept(
   const owner = ownerOf(exchange);
   const name = { kind, workspaceId: owner.workspaceId, id };
   const { response, job } = await store.find(name);
-  if (job === undefined) throw new GatewayError('response.not_found');
+  // It was made and kept, and whoever asked was killed, or its gateway, before it heard so: nobody is called, nothing is recorded.
+  if (job === undefined) return jsonReply(response);
   exchange.subject.body = Buffer.from(JSON.stringify(job.request));
   noteRequest(exchange, job.request);
   exchange.subject.bringsKept = true;
