@@ -5,7 +5,15 @@
  * `npm run build -- SERVICE FOLDER` makes that service there.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { ServiceName } from '@sluice/stack';
 import { type BundledPackage, bundledPackages, licenceTexts } from './build/bundled-packages.ts';
@@ -89,22 +97,30 @@ export async function buildService(
   return (await build(name, into, more)).file;
 }
 
-/** Bundles the service into a folder. @throws Error when something in it would only be found in this checkout */
+/**
+ * Bundles the service into a folder. `source` is a checkout with what it needs installed, of this commit or another, which may
+ * lack commands that came later.
+ * @throws Error when something in it would only be found in that checkout
+ */
 export async function build(
   name: Buildable,
   into: string = folderOf(name),
   more: readonly string[] = [],
+  source: string = root,
 ): Promise<Built> {
   const { main, commands = [], leftInCheckout = [], keepsNames = false } = recipes[name];
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
   const beside: Beside = { entries: new Map(), assets: new Map() };
-  beside.entries.set('main.mjs', join(root, main));
-  for (const command of commands) beside.entries.set(builtName(command), join(root, command));
+  beside.entries.set('main.mjs', join(source, main));
+  for (const command of commands)
+    if (source === root || existsSync(join(source, command)))
+      beside.entries.set(builtName(command), join(source, command));
   const moduleIds = new Set<string>();
   // Threads are found while what starts them is bundled.
   for (const [file, entry] of beside.entries)
-    for (const id of await bundle(entry, join(into, file), beside, keepsNames)) moduleIds.add(id);
+    for (const id of await bundle(source, entry, join(into, file), beside, keepsNames))
+      moduleIds.add(id);
   const entries = [...beside.entries.keys()];
   for (const id of copyAssets(beside.assets, into)) moduleIds.add(id);
   const packages = bundledPackages(moduleIds);
@@ -121,12 +137,12 @@ export async function build(
   };
   const folders = [...beside.assets.values()].filter((path) => filesBelow(path)[0] !== path);
   const sources = [...moduleIds, ...folders.map((folder) => `${folder}/`), ...more]
-    .filter((id) => id.startsWith(root))
-    .map((id) => id.slice(root.length + 1))
+    .filter((id) => id.startsWith(source))
+    .map((id) => id.slice(source.length + 1))
     .sort();
-  const made: Manifest = { sources, digest: digestOf(sources), ...built };
+  const made: Manifest = { sources, digest: digestOf(source, sources), ...built };
   writeFileSync(manifestOf(into), JSON.stringify(made));
-  linkToCheckout(name, leftInCheckout, into);
+  linkToCheckout(source, name, leftInCheckout, into);
   return { file: join(into, 'main.mjs'), ...built };
 }
 
@@ -138,6 +154,7 @@ export function readBuilt(folder: string): Built {
 
 /** Returns the modules that are in it. */
 async function bundle(
+  source: string,
   entry: string,
   file: string,
   beside: Beside,
@@ -150,7 +167,7 @@ async function bundle(
     platform: 'node',
     logLevel: 'silent',
     external: external.map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [selfContained(root, beside)],
+    plugins: [selfContained(source, beside)],
   });
   const { output } = await build.write({
     file,
@@ -161,19 +178,24 @@ async function bundle(
     sourcemap: true,
     // As seen from the root, so that the map is the same wherever the file is written.
     sourcemapExcludeSources: true,
-    sourcemapPathTransform: (source, map) => relative(root, resolve(dirname(map), source)),
+    sourcemapPathTransform: (path, map) => relative(source, resolve(dirname(map), path)),
   });
   await build.close();
   return output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
 }
 
 /** Above the built folder: what runs in the checkout finds its native packages, and only that. */
-function linkToCheckout(name: Buildable, packages: readonly string[], into: string): void {
+function linkToCheckout(
+  source: string,
+  name: Buildable,
+  packages: readonly string[],
+  into: string,
+): void {
   const modules = join(dirname(into), 'node_modules');
   for (const each of packages) {
     mkdirSync(modules, { recursive: true });
     rmSync(join(modules, each), { force: true });
-    const folder = join(root, 'services', name, 'node_modules', each);
+    const folder = join(source, 'services', name, 'node_modules', each);
     symlinkSync(relative(modules, folder), join(modules, each));
   }
 }
@@ -192,17 +214,17 @@ export function currentBuilds(): Partial<Record<ServiceName, string>> {
 export function currentBuild(from: string): string | undefined {
   try {
     const { sources, digest } = JSON.parse(readFileSync(manifestOf(from), 'utf8')) as Manifest;
-    return digestOf(sources) === digest ? join(from, 'main.mjs') : undefined;
+    return digestOf(root, sources) === digest ? join(from, 'main.mjs') : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Of what the files contain, and of what they run with. */
-function digestOf(sources: readonly string[]): string {
+function digestOf(below: string, sources: readonly string[]): string {
   const hash = createHash('sha256');
   for (const source of [...sources, 'pnpm-lock.yaml']) {
-    const path = join(root, source);
+    const path = join(below, source);
     const content = source.endsWith('/') ? readdirSync(path).sort().join('\n') : readFileSync(path);
     hash.update(`${source}\0${content.length}\0`).update(content);
   }

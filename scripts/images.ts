@@ -20,6 +20,8 @@ const help = `Usage: npm run images [-- OPTIONS]
   --out FOLDER        where to write; dist/images when it is not given
   --arch LIST         ${architectures.join(',')}
   --only LIST         ${buildables.join(',')}
+  --source FOLDER     build the services of another checkout, with what it needs installed; all
+                      else is this one's. Needs --out
   --pin               take the versions of Debian's packages that there are now, and Node's of
                       package.json, into deploy/images/inputs.json; makes no images
   --verify            make all of this commit in two clones, compare them byte for byte, and start them
@@ -37,6 +39,7 @@ async function main(): Promise<number> {
       out: { type: 'string' },
       arch: { type: 'string' },
       only: { type: 'string' },
+      source: { type: 'string' },
       pin: { type: 'boolean' },
       verify: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
@@ -51,10 +54,11 @@ async function main(): Promise<number> {
     verifyImages((line) => process.stdout.write(`${line}\n`));
     return 0;
   }
-  const out =
-    values.out === undefined
-      ? join(root, 'dist/images')
-      : resolve(process.env.SLUICE_CALLER_DIR ?? process.cwd(), values.out);
+  if (values.source !== undefined && values.out === undefined)
+    throw new ImageError('--source needs --out: dist/images is for the images of this checkout.');
+  const given = (path: string) => resolve(process.env.SLUICE_CALLER_DIR ?? process.cwd(), path);
+  const out = values.out === undefined ? join(root, 'dist/images') : given(values.out);
+  const source = values.source === undefined ? root : given(values.source);
   const inputs = readInputs();
   if (inputs.node.version !== checkoutNodeVersion())
     throw new ImageError(
@@ -64,14 +68,17 @@ async function main(): Promise<number> {
   rmSync(join(out, '.blobs'), { recursive: true, force: true });
   await makeImages({
     inputs,
-    release: readRelease(),
+    release: readRelease(source),
+    source,
     services: listed<Buildable>('--only', values.only, buildables),
     architectures: listed<Architecture>('--arch', values.arch, architectures),
-    built: (service) => build(service),
+    built: (service) =>
+      source === root ? build(service) : build(service, join(out, '.built', service), [], source),
     out,
     say: (line) => process.stdout.write(`${line}\n`),
   });
-  rmSync(join(out, '.blobs'), { recursive: true, force: true });
+  for (const part of ['.blobs', '.built'])
+    rmSync(join(out, part), { recursive: true, force: true });
   return 0;
 }
 

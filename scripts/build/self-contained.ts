@@ -12,11 +12,12 @@ export interface Beside {
 }
 
 /**
- * Makes a service independent of the place where its sources lie. Three ways to name what is read at run time are known:
+ * Makes a service independent of the place where its sources lie. Four ways to name what is read at run time are known:
  *
  * - `new URL('./thread.ts', import.meta.url)`: a thread, built into `thread.mjs`
- * - `join(import.meta.dirname, '../folder')`: a folder, copied
+ * - `join(import.meta.dirname, '../folder')`, in one piece or several: a folder, copied
  * - `import.meta.resolve('package/file')`: a file of a package, copied
+ * - `dirname(createRequire(import.meta.url).resolve('package/package.json'))`: the folder of a package, copied
  *
  * @throws Error (through the bundler) for any other use of where a module of ours lies
  */
@@ -39,15 +40,22 @@ export function selfContained(root: string, beside: Beside): Plugin {
           const entry = join(dirname(id), path);
           return `new URL('./${put(beside.entries, builtName(entry), entry)}', import.meta.url)`;
         })
-        .replace(folders, (_, path: string) => {
-          const folder = join(dirname(id), path);
+        .replace(packageFolders, (_, name: string) => {
+          const folder = dirname(createRequire(id).resolve(`${name}/package.json`));
+          return `(import.meta.dirname + '/${put(beside.assets, name, folder)}')`;
+        })
+        .replace(folders, (_, pieces: string) => {
+          const folder = join(dirname(id), ...pieces.slice(1, -1).split("', '"));
           return `(import.meta.dirname + '/${put(beside.assets, basename(folder), folder)}')`;
         })
         .replace(packageFiles, (_, name: string) => {
           const file = createRequire(id).resolve(name);
           return `new URL('./${put(beside.assets, name, file)}', import.meta.url).href`;
         });
-      const left = code.replace(threads, '').replace(folders, '').replace(packageFiles, '');
+      const left = [threads, packageFolders, folders, packageFiles].reduce(
+        (rest, known) => rest.replace(known, ''),
+        code,
+      );
       if (places.test(left))
         throw new Error(
           `${relative(root, id)} reads from where it lies in a way that a built file cannot; scripts/build/self-contained.ts says which it can.`,
@@ -59,7 +67,9 @@ export function selfContained(root: string, beside: Beside): Plugin {
 
 const places = /import\.meta\.(url|dirname|filename|resolve)\b|createRequire\(/;
 const threads = /new URL\('(\.\.?\/[^']+\.ts)', import\.meta\.url\)/g;
-const folders = /join\(import\.meta\.dirname, '([^']+)'\)/g;
+const folders = /join\(import\.meta\.dirname, ('[^']+'(?:, '[^']+')*)\)/g;
+const packageFolders =
+  /dirname\(createRequire\(import\.meta\.url\)\.resolve\('([^'.][^']*)\/package\.json'\)\)/g;
 const packageFiles = /import\.meta\.resolve\('([^'.][^']*)'\)/g;
 
 /** `src/send-segments.ts` becomes `send-segments.mjs`. */

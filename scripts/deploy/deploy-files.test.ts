@@ -170,11 +170,10 @@ describe('systemd', () => {
     },
   );
 
-  it('runs the gateway with what the images run it with', () => {
-    const { nodeFlags, env } = serviceProcesses.gateway;
-    for (const flag of nodeFlags)
-      expect(read('systemd/sluice-gateway@.service')).toContain(` ${flag} `);
-    for (const [setting, value] of Object.entries(env))
-      expect(read('systemd/gateway.env')).toContain(`${setting}=${value}\n`);
+  it.each(Object.entries(serviceProcesses))('runs the %s as the images do', (name, process) => {
+    const unit = read(`systemd/sluice-${name === 'gateway' ? 'gateway@' : name}.service`);
+    for (const flag of process.nodeFlags) expect(unit).toContain(` ${flag} `);
+    for (const [setting, value] of Object.entries(process.env))
+      expect(read(`systemd/${name}.env`)).toContain(`${setting}=${value}\n`);
   });
 });

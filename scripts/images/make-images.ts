@@ -45,6 +45,8 @@ export interface ImagesToMake {
   /** Gets a folder and an archive for each service. */
   readonly out: string;
   readonly built: (service: Buildable) => Promise<Built>;
+  /** The checkout that was built, for its terms and what it has locked; this one unless given. */
+  readonly source?: string;
   readonly say: (line: string) => void;
   /** Of the layers: that of images which are shipped unless given, which takes Node ten seconds. */
   readonly gzipLevel?: number;
@@ -52,7 +54,7 @@ export interface ImagesToMake {
 
 /** Makes the images and writes them and their list. */
 export async function makeImages(wanted: ImagesToMake): Promise<ImageList> {
-  const { release, services, architectures, out, say, gzipLevel } = wanted;
+  const { release, services, architectures, out, say, gzipLevel, source = root } = wanted;
   const systems = new Map<Architecture, System>();
   for (const architecture of architectures) {
     systems.set(architecture, await makeSystem(wanted.inputs, architecture, gzipLevel));
@@ -61,9 +63,9 @@ export async function makeImages(wanted: ImagesToMake): Promise<ImageList> {
   const images: ListedImage[] = [];
   for (const service of services) {
     const built = await wanted.built(service);
-    const app = await appLayer(service, built, gzipLevel);
+    const app = await appLayer(service, built, source, gzipLevel);
     const image = await writeImage({ service, app, systems, release, out });
-    writeBills(image, { systems, built, release, out });
+    writeBills(image, { systems, built, source, release, out });
     images.push(image);
     const sizes = image.platforms.map(
       ({ platform, size }) => `${platform} ${(size / 1e6).toFixed(1)} MB`,
@@ -110,6 +112,7 @@ async function makeSystem(
 async function appLayer(
   service: Buildable,
   built: Built,
+  source: string,
   gzipLevel: number | undefined,
 ): Promise<Layer> {
   const { volume } = imageKinds[service];
@@ -120,7 +123,7 @@ async function appLayer(
   // Whoever runs it under another user is in its group.
   const data =
     volume === undefined ? [] : [directory(volume.slice(1), { mode: 0o775, ...serviceUser })];
-  const licence = file('usr/share/doc/sluice/LICENSE', readFileSync(join(root, 'LICENSE')));
+  const licence = file('usr/share/doc/sluice/LICENSE', readFileSync(join(source, 'LICENSE')));
   return packLayer([...app, ...data, licence], { gzipLevel });
 }
 
@@ -204,11 +207,12 @@ function writeBills(
   {
     systems,
     built,
+    source,
     release,
     out,
-  }: Pick<ImageParts, 'systems' | 'release' | 'out'> & { built: Built },
+  }: Pick<ImageParts, 'systems' | 'release' | 'out'> & { built: Built; source: string },
 ): void {
-  const integrityOf = lockedIntegrity(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'));
+  const integrityOf = lockedIntegrity(readFileSync(join(source, 'pnpm-lock.yaml'), 'utf8'));
   [...systems].forEach(([architecture, { debian, node }], index) => {
     const platform = image.platforms[index];
     if (platform === undefined) return;

@@ -12,13 +12,14 @@ export interface Release {
   revision?: string;
 }
 
-export function readRelease(): Release {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+/** Of a checkout, this one unless given. */
+export function readRelease(source: string = root): Release {
+  const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as {
     version: string;
   };
-  const commit = git(['log', '-1', '--format=%H %ct'])?.split(' ');
+  const commit = git(source, ['log', '-1', '--format=%H %ct'])?.split(' ');
   const seconds = Number(process.env.SOURCE_DATE_EPOCH ?? commit?.[1] ?? 0);
-  const isDirty = git(['status', '--porcelain', '--untracked-files=no']) !== '';
+  const isDirty = git(source, ['status', '--porcelain', '--untracked-files=no']) !== '';
   return {
     version,
     created: new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'),
@@ -27,7 +28,7 @@ export function readRelease(): Release {
 }
 
 /** Undefined without git or a clone. */
-function git(args: string[]): string | undefined {
-  const result = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+function git(cwd: string, args: string[]): string | undefined {
+  const result = spawnSync('git', args, { cwd, encoding: 'utf8' });
   return result.status === 0 ? result.stdout.trim() : undefined;
 }

@@ -1,10 +1,9 @@
 /** What `npm run pods` does within its own network: `inside.ts FOLDER`. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDemoUpstream } from '@sluice/demo-upstream';
 import { renderObjects, root } from '../chart/render.ts';
@@ -14,6 +13,7 @@ import { type MadeSecrets, makeSecrets } from '../provision/make-secrets.ts';
 import { askedName, attemptRules, nameServer, readAttempts } from './attempts.ts';
 import { podManifests } from './manifests.ts';
 import { outOfMemory } from './out-of-memory.ts';
+import { allowedTooMuch, openPodman, startStores } from './podman.ts';
 
 const folder = process.argv[2] as string;
 const gateway = 'http://127.0.0.1:8787';
@@ -25,33 +25,7 @@ function report(what: string, faults: readonly unknown[] = []): void {
   failed ||= faults.length > 0;
 }
 
-function podman(...args: string[]): string {
-  const own = ['--root', join(folder, 'storage'), '--runroot', '/run/pods'];
-  return execFileSync('podman', [...own, '--storage-driver', 'overlay', ...args], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 120_000,
-    // It leaves a file where it stands when memory ran out.
-    cwd: folder,
-    maxBuffer: 64 * 1024 * 1024,
-  });
-}
-
-interface Container {
-  Name: string;
-  IsInfra: boolean;
-  RestartCount: number;
-  EffectiveCaps: string[] | null;
-  State: { Status: string; ExitCode: number; Pid: number };
-  Config: { User: string };
-  HostConfig: { ReadonlyRootfs: boolean; Privileged: boolean };
-}
-
-function containers(): Container[] {
-  const ids = podman('ps', '--all', '--quiet', '--no-trunc').split('\n').filter(Boolean);
-  const all = JSON.parse(podman('inspect', '--type', 'container', ...ids)) as Container[];
-  return all.filter(({ IsInfra }) => !IsInfra);
-}
+const { podman, containers, logs } = openPodman(folder);
 
 async function until<Value>(what: string, check: () => Promise<Value | undefined>): Promise<Value> {
   const end = Date.now() + 60_000;
@@ -66,20 +40,6 @@ async function until<Value>(what: string, check: () => Promise<Value | undefined
     await delay(250);
   }
   throw new Error(`${what}: not within a minute`, { cause: last });
-}
-
-async function startStores(): Promise<{ child: ChildProcess; settings: Record<string, string> }> {
-  const program = [
-    '--disable-warning=ExperimentalWarning',
-    'services/data-service/test/stores-main.ts',
-  ];
-  const child = spawn(process.execPath, program, { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  const [line] = await Promise.race([
-    once(lines, 'line'),
-    once(child, 'exit').then(() => Promise.reject(new Error('The stores did not start.'))),
-  ]);
-  return { child, settings: JSON.parse(line) };
 }
 
 /** Sends one datagram to nobody, which has to be found among the attempts. */
@@ -178,7 +138,7 @@ async function main(): Promise<void> {
     'migrations and first keys',
     jobs
       .filter(({ State }) => State.ExitCode !== 0)
-      .map(({ Name, State }) => `${Name}: ${State.ExitCode}\n${podman('logs', Name)}`),
+      .map(({ Name, State }) => `${Name}: ${State.ExitCode}\n${logs(Name)}`),
   );
   if (failed) return;
 
@@ -191,17 +151,7 @@ async function main(): Promise<void> {
   const all = containers();
   report(
     `${all.length} containers: not root, no capability, nothing to write but their volumes`,
-    all.flatMap((container) => {
-      const { EffectiveCaps, Config, HostConfig, Name } = container;
-      const holds =
-        (EffectiveCaps ?? []).length === 0 &&
-        HostConfig.ReadonlyRootfs &&
-        !HostConfig.Privileged &&
-        /^[1-9]\d*(:|$)/.test(Config.User);
-      return holds
-        ? []
-        : [`${Name}: ${JSON.stringify({ EffectiveCaps, Config: Config.User, ...HostConfig })}`];
-    }),
+    allowedTooMuch(all),
   );
 
   const { ADMIN_KEY: adminKey = '', WORKSPACE_KEY: workspaceKey = '' } =
@@ -360,7 +310,7 @@ try {
   report('an error', [error instanceof Error ? `${error.stack}\n${error.cause ?? ''}` : error]);
   try {
     for (const { Name } of containers())
-      process.stdout.write(`${Name}:\n${podman('logs', Name).split('\n').slice(-6).join('\n')}\n`);
+      process.stdout.write(`${Name}:\n${logs(Name).split('\n').slice(-6).join('\n')}\n`);
   } catch {
     // Podman itself is what failed.
   }
