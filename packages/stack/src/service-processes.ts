@@ -12,6 +12,12 @@ export interface ServiceProcess {
 const smallYoungGeneration = ['--max-semi-space-size=16'];
 
 /**
+ * What is free at the end of glibc's heap, or large, goes back at once. Left alone it takes what is as large as the largest thing that was
+ * ever freed from its heap, which then stays as large as the pieces of files that were under way at once.
+ */
+const returnsMemory = { MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '65536' };
+
+/**
  * What `npm start`, the benchmark and the images start the services with; the figures of docs/benchmarks.md rest on it.
  *
  * The gateway makes many short-lived objects and keeps few. A cleaning of the
@@ -24,7 +30,7 @@ const smallYoungGeneration = ['--max-semi-space-size=16'];
  * The old one is collected when it has grown by 60 %: at 200 % it stands still a
  * quarter as often, but comes to 439 MB under the attacks of `npm run abuse`.
  *
- * Of glibc it has one heap for the one thread that matters, and what is free at its end or large goes back at once.
+ * Of glibc it has one heap, for the one thread that matters.
  */
 export const serviceProcesses: Readonly<Record<ServiceName, ServiceProcess>> = {
   gateway: {
@@ -36,12 +42,11 @@ export const serviceProcesses: Readonly<Record<ServiceName, ServiceProcess>> = {
     ],
     env: {
       MALLOC_ARENA_MAX: '1',
-      MALLOC_TRIM_THRESHOLD_: '131072',
-      MALLOC_MMAP_THRESHOLD_: '65536',
+      ...returnsMemory,
     },
   },
   'control-plane': { nodeFlags: smallYoungGeneration, env: {} },
-  'data-service': { nodeFlags: smallYoungGeneration, env: {} },
+  'data-service': { nodeFlags: smallYoungGeneration, env: returnsMemory },
 };
 
 /** For any process of ours. Node warns about type stripping and the like on stderr; logs stay JSON lines without it. */

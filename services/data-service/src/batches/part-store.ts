@@ -31,7 +31,7 @@ export class PartStore {
     answers: readonly AnsweredLine[],
   ): Promise<void> {
     const text = answers.map(({ isError, text }) => `${isError ? '-' : '+'}${text}\n`).join('');
-    const sealed = sealSegment(dataKey, placeOf(address), [Buffer.from(text)]);
+    const sealed = sealSegment(dataKey, placeOf(address), Buffer.from(text));
     await away(this.#store.put(keyOf(address), sealed, 'application/octet-stream'));
   }
 

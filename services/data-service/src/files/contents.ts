@@ -1,6 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { type ObjectStore, StoreError } from '@sluice/object-store';
-import { openSegment, sealSegment, segmentBytes } from './segments.ts';
+import { notePassingBytes } from '@sluice/service';
+import { headBytes, openSegment, sealInPlace, segmentBytes } from './segments.ts';
 
 const contentType = 'application/octet-stream';
 
@@ -38,6 +39,8 @@ export class Contents {
     for (let index = Math.floor(offset / segmentBytes); index < segments && left > 0; index += 1) {
       const sealed = await away(this.#store.get(keyOf(id, index)));
       if (sealed === undefined) throw new GatewayError('file.damaged', { detail: { id, index } });
+      // What it was read into, and what it is opened by.
+      notePassingBytes(2 * sealed.length);
       let piece: Buffer;
       try {
         piece = openSegment(dataKey, { of: id, index, isLast: index === segments - 1 }, sealed);
@@ -61,8 +64,8 @@ export class ContentWriter {
   readonly #store: ObjectStore;
   readonly #id: string;
   readonly #dataKey: Buffer;
-  /** Room for a segment, which the next one takes over. */
-  #room = Buffer.alloc(0);
+  /** Room for a segment and its head, which the next one takes over. */
+  #room = Buffer.alloc(headBytes);
   #held = 0;
   #written = 0;
   bytes = 0;
@@ -79,8 +82,8 @@ export class ContentWriter {
     while (rest.length > 0) {
       // A full segment may be the last one: that is known when more comes.
       if (this.#held === segmentBytes) await this.#put(false);
-      this.#makeRoom(Math.min(this.#held + rest.length, segmentBytes));
-      const taken = rest.copy(this.#room, this.#held);
+      this.#makeRoom(headBytes + Math.min(this.#held + rest.length, segmentBytes));
+      const taken = rest.copy(this.#room, headBytes + this.#held);
       this.#held += taken;
       this.bytes += taken;
       rest = rest.subarray(taken);
@@ -97,16 +100,17 @@ export class ContentWriter {
   #makeRoom(bytes: number): void {
     if (bytes <= this.#room.length) return;
     const room = Buffer.allocUnsafeSlow(
-      Math.min(Math.max(bytes, 2 * this.#room.length), segmentBytes),
+      Math.min(Math.max(bytes, 2 * this.#room.length), headBytes + segmentBytes),
     );
-    this.#room.copy(room, 0, 0, this.#held);
+    this.#room.copy(room, headBytes, headBytes, headBytes + this.#held);
     this.#room = room;
   }
 
   async #put(isLast: boolean): Promise<void> {
     const index = this.#written;
-    const content = this.#room.subarray(0, this.#held);
-    const sealed = sealSegment(this.#dataKey, { of: this.#id, index, isLast }, [content]);
+    const room = this.#room.subarray(0, headBytes + this.#held);
+    const sealed = sealInPlace(this.#dataKey, { of: this.#id, index, isLast }, room);
+    notePassingBytes(sealed.length);
     this.#held = 0;
     await away(this.#store.put(keyOf(this.#id, index), sealed, contentType));
     this.#written += 1;

@@ -15,7 +15,7 @@ export class EventParts {
 
   /** @throws GatewayError `file.unavailable` */
   async put(id: string, dataKey: Buffer, index: number, events: Buffer): Promise<void> {
-    const sealed = sealSegment(dataKey, placeOf(id, index), [events]);
+    const sealed = sealSegment(dataKey, placeOf(id, index), events);
     await away(this.#store.put(keyOf(id, index), sealed, 'application/octet-stream'));
   }
 

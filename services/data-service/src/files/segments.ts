@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import {
+  type CipherGCM,
+  createCipheriv,
+  createDecipheriv,
+  type DecipherGCM,
+  randomBytes,
+} from 'node:crypto';
 
 /**
  * How a piece of a content lies in the object store: AES-256-GCM, with the piece's place bound to it, so that none can stand for
@@ -9,7 +15,6 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 const version = 1;
 const ivBytes = 12;
 const tagBytes = 16;
-const headBytes = 1 + ivBytes + tagBytes;
 const turnBytes = 64 * 1024;
 
 /** Where a piece belongs. */
@@ -23,24 +28,36 @@ export interface Place {
 /** Of whole contents: about what a put of an object store is worth. */
 export const segmentBytes = 4 * 1024 * 1024;
 
-export function sealSegment(dataKey: Buffer, place: Place, pieces: readonly Buffer[]): Buffer {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', dataKey, iv).setAAD(boundTo(place));
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const sealed = Buffer.allocUnsafeSlow(headBytes + length);
-  let at = headBytes;
-  // A little at a time, and into its place: whole segments twice over would be what a service holds.
-  for (const piece of pieces)
-    for (let from = 0; from < piece.length; from += turnBytes)
-      at += cipher.update(piece.subarray(from, from + turnBytes)).copy(sealed, at);
-  cipher.final();
-  sealed[0] = version;
-  iv.copy(sealed, 1);
-  cipher.getAuthTag().copy(sealed, 1 + ivBytes);
-  return sealed;
+/** Before the ciphertext of each. */
+export const headBytes = 1 + ivBytes + tagBytes;
+
+/** @returns a buffer of its own */
+export function sealSegment(dataKey: Buffer, place: Place, content: Buffer): Buffer {
+  const room = Buffer.allocUnsafeSlow(headBytes + content.length);
+  content.copy(room, headBytes);
+  return sealInPlace(dataKey, place, room);
 }
 
-/** @throws when it was changed, is of another place, or was sealed with another key */
+/**
+ * Seals what stands behind the first `headBytes` of `room`, where it stands: whole segments twice over would be what a service holds.
+ * @returns `room`
+ */
+export function sealInPlace(dataKey: Buffer, place: Place, room: Buffer): Buffer {
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv('aes-256-gcm', dataKey, iv).setAAD(boundTo(place));
+  turnInPlace(cipher, room.subarray(headBytes));
+  cipher.final();
+  room[0] = version;
+  iv.copy(room, 1);
+  cipher.getAuthTag().copy(room, 1 + ivBytes);
+  return room;
+}
+
+/**
+ * Opens it where it stands: `sealed` is used up.
+ * @returns a part of `sealed`
+ * @throws when it was changed, is of another place, or was sealed with another key
+ */
 export function openSegment(dataKey: Buffer, place: Place, sealed: Buffer): Buffer {
   if (sealed[0] !== version || sealed.length < headBytes)
     throw new Error('this is no segment of a content');
@@ -48,10 +65,17 @@ export function openSegment(dataKey: Buffer, place: Place, sealed: Buffer): Buff
   const decipher = createDecipheriv('aes-256-gcm', dataKey, iv, { authTagLength: tagBytes })
     .setAAD(boundTo(place))
     .setAuthTag(sealed.subarray(1 + ivBytes, headBytes));
-  const piece = decipher.update(sealed.subarray(headBytes));
+  const content = sealed.subarray(headBytes);
+  turnInPlace(decipher, content);
   // Of this mode nothing is left for the end but the check.
   decipher.final();
-  return piece;
+  return content;
+}
+
+/** A little at a time: what a cipher gives is a new buffer. */
+function turnInPlace(cipher: CipherGCM | DecipherGCM, content: Buffer): void {
+  for (let from = 0; from < content.length; from += turnBytes)
+    cipher.update(content.subarray(from, from + turnBytes)).copy(content, from);
 }
 
 function boundTo({ of, index, isLast }: Place): Buffer {
