@@ -31,6 +31,7 @@ export {
   readSessionEvent,
   type SessionEvent,
 } from './codecs/openai-realtime/index.ts';
+export { type ItemEvent, itemTold, tellsItem } from './codecs/openai-realtime/items.ts';
 export {
   type Said,
   tellsWords,

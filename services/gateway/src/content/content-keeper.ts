@@ -21,7 +21,7 @@ export interface ContentKeeperOptions {
   readonly memoryBytesMax: number;
 }
 
-type KeptVisit = Visit & { readonly prepared: PreparedCall | undefined };
+type KeptVisit = Visit & { readonly prepared?: PreparedCall | undefined };
 
 /**
  * Notes what was asked and answered, target by target, without touching either:
@@ -42,6 +42,11 @@ export class ContentKeeper {
       // Each has its own: what only one has let go of is still held.
       dropOldest: () => takers.map((taker) => taker.dropOldest()).some(Boolean),
     };
+  }
+
+  /** Whether bodies of a request may be kept, or told of: worth being collected. */
+  keeps(exchange: ModelExchange): boolean {
+    return visibleContent(factsOf(exchange, false)).request;
   }
 
   /** The layout that the request's content is kept in; empty = it is not. */

@@ -27,6 +27,7 @@ import { readCallRequest } from '../realtime/read-call-request.ts';
 import { readSecretRequest } from '../realtime/read-secret-request.ts';
 import { readSessionRequest } from '../realtime/read-session-request.ts';
 import { serveSessions } from '../realtime/serve-sessions.ts';
+import { TalkRoom } from '../realtime/session-talk.ts';
 import { Sessions } from '../realtime/sessions.ts';
 import { prepareCallRequest, superviseCall, takeCallOver } from '../realtime/supervise-call.ts';
 import { enterTaken, takesCallsOver } from '../realtime/taken-call.ts';
@@ -60,6 +61,9 @@ export interface RealtimeParts {
   shared: SharedStore | undefined;
 }
 
+/** What is said in all sessions, for their logs, where bodies are kept. */
+const talkBytesMax = 32 * 1024 * 1024;
+
 /** What is held over a WebSocket, and what is heard beside calls. */
 export function realtimePart(env: Env, parts: RealtimeParts) {
   const { serving, stages, routing, ladder } = parts;
@@ -79,6 +83,8 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
     sessions,
     guard: parts.guard,
     listeners: parts.accounting,
+    content: routing.content,
+    talkRoom: new TalkRoom(talkBytesMax),
     limits: parts.limits,
     watch: parts.watch,
     connectTimeoutMs: env.REALTIME_CONNECT_TIMEOUT,

@@ -1,5 +1,5 @@
 import type { Logger } from '@sluice/telemetry';
-import type { CallRegister, TakenCall } from './call-register.ts';
+import { type CallRegister, type TakenCall, takenMax } from './call-register.ts';
 
 /** A call that is heard here. */
 export interface HeardCall {
@@ -7,14 +7,16 @@ export interface HeardCall {
   letGo(): void;
 }
 
+type Register = Pick<CallRegister, 'isShared' | 'look' | 'note' | 'drop' | 'isFirst'>;
+
 interface Kept {
   readonly call: HeardCall;
   readonly sealed: string;
 }
 
 const lookMs = 1000;
-/** Others are waited for, and what is heard by two is over soon. */
-const leavingLookMs = 250;
+/** Others are waited for, or more calls are to be taken over than one look gives; what is heard by two is over soon. */
+const soonMs = 250;
 
 /**
  * Keeps other gateways told of the calls that are heard here, and takes over those
@@ -22,16 +24,18 @@ const leavingLookMs = 250;
  * one that is stopping at once.
  */
 export class CallHandover {
-  readonly #register: CallRegister;
-  readonly #logger: Logger;
+  readonly #register: Register;
+  readonly #logger: Pick<Logger, 'info' | 'warn'>;
   readonly #calls = new Map<string, Kept>();
   #isLeaving = false;
+  /** There are more calls than are noted: said once, until one is noted again. */
+  #areTooMany = false;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
   /** Hears a call from here on. Rejects where that cannot be now; false = it never can. */
   adopt: ((call: TakenCall) => Promise<boolean>) | undefined;
 
-  constructor(register: CallRegister, logger: Logger) {
+  constructor(register: Register, logger: Pick<Logger, 'info' | 'warn'>) {
     this.#register = register;
     this.#logger = logger;
   }
@@ -76,28 +80,32 @@ export class CallHandover {
     clearTimeout(this.#timer);
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
-      void this.#look().finally(() => this.#lookIn(this.#isLeaving ? leavingLookMs : lookMs));
+      void this.#look().then((taken) =>
+        this.#lookIn(this.#isLeaving || taken >= takenMax ? soonMs : lookMs),
+      );
     }, ms);
     this.#timer.unref();
   }
 
-  /** Never rejects. */
-  async #look(): Promise<void> {
+  /** @returns how many were taken over. Never rejects. */
+  async #look(): Promise<number> {
     const names = [...this.#calls.keys()];
     try {
       const { states, taken } = await this.#register.look(names, this.#isLeaving);
       for (const [at, name] of names.entries()) this.#heed(name, states[at]);
       await Promise.all(taken.map((call) => this.#take(call)));
+      return taken.length;
     } catch {
       // The part says so. Who hears a call goes on hearing it.
+      return 0;
     }
   }
 
   #heed(name: string, state: string | undefined): void {
     const kept = this.#calls.get(name);
     if (kept === undefined) return;
-    // Redis lost it.
-    if (state === 'unknown') void this.#note(name);
+    // Redis lost it; or, of one that was offered, another gateway took it and it has ended.
+    if (state === 'unknown' && !this.#isLeaving) void this.#note(name);
     if (state !== 'taken') return;
     this.#calls.delete(name);
     kept.call.letGo();
@@ -105,11 +113,13 @@ export class CallHandover {
 
   async #note(name: string): Promise<void> {
     const kept = this.#calls.get(name);
-    if (kept === undefined || this.#isLeaving) return;
+    if (kept === undefined) return;
     try {
       const { sealed } = kept;
-      if (!(await this.#register.note({ name, sealed })))
+      const isNoted = await this.#register.note({ name, sealed });
+      if (!isNoted && !this.#areTooMany)
         this.#logger.warn('more calls are under way than gateways note for one another');
+      this.#areTooMany = !isNoted;
       // It ended meanwhile.
       if (!this.#calls.has(name)) await this.#register.drop(name);
     } catch {

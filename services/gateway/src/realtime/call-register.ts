@@ -9,7 +9,7 @@ const leaseMs = 4000;
 /** Of all gateways together; a further call is heard by its own gateway alone. */
 const callsMax = 10_000;
 /** Taken over in one look: sidebands are connections. */
-const takenMax = 20;
+export const takenMax = 20;
 /** Longer than calls last. */
 const ttlMs = 2 * 24 * 60 * 60_000;
 /** Two gateways may hear one event while a call goes from one to the other. */

@@ -16,6 +16,7 @@ import { connectUpstream } from './connect-upstream.ts';
 import { sessionUpdate } from './session-document.ts';
 import { type SessionGuardParts, SessionGuards } from './session-guards.ts';
 import { type MeterParts, SessionMeter } from './session-meter.ts';
+import { SessionTalk, type TalkParts } from './session-talk.ts';
 import type { Sessions } from './sessions.ts';
 import { readProtocols } from './sub-protocols.ts';
 
@@ -28,6 +29,8 @@ export interface OpenedSession {
   readonly isMetered: boolean;
   /** Undefined = nobody judges what is said. */
   readonly guards: SessionGuards | undefined;
+  /** Undefined = its bodies are not kept. */
+  readonly talk: SessionTalk | undefined;
   /** Of a translation: so much of it is one request. */
   readonly stretchMs: number;
   /** Gives its place back, once it is over. */
@@ -36,7 +39,12 @@ export interface OpenedSession {
   readonly giveUp: () => void;
 }
 
-export interface OpenSessionParts extends CallRules, MeterParts, SocketParts, SessionGuardParts {
+export interface OpenSessionParts
+  extends CallRules,
+    MeterParts,
+    SocketParts,
+    SessionGuardParts,
+    TalkParts {
   readonly sessions: Sessions;
   readonly stretchMs: number;
 }
@@ -136,6 +144,7 @@ export function openSession(parts: OpenSessionParts): Step {
           call,
           isMetered,
           guards: SessionGuards.of(visit.exchange, call.target, parts),
+          talk: isMetered ? SessionTalk.of(visit.exchange, parts) : undefined,
           stretchMs: parts.stretchMs,
           leave,
           giveUp,

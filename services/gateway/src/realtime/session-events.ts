@@ -12,6 +12,7 @@ import { jsonObjectIn } from '../http/json-body.ts';
 import { typeOfFrame } from './frame-type.ts';
 import type { SessionGuards } from './session-guards.ts';
 import type { SessionMeter, UsedEvent } from './session-meter.ts';
+import type { SessionTalk } from './session-talk.ts';
 
 const { Outcome } = usage;
 
@@ -44,6 +45,8 @@ function estimateOf({ audioBytes, textBytes }: Seen, contextTokens: number): Cha
 export interface SessionEventsOptions {
   readonly guards?: SessionGuards | undefined;
   readonly isBesideCall?: boolean;
+  /** Undefined = bodies of this session are not kept. */
+  readonly talk?: SessionTalk | undefined;
   /** Whether an event is this gateway's to account for: another may hear the same. Undefined = nobody else does. */
   readonly isFirst?: ((event: string) => Promise<boolean>) | undefined;
 }
@@ -60,6 +63,7 @@ export class SessionEvents {
 
   readonly #guards: SessionGuards | undefined;
   readonly #isBesideCall: boolean;
+  readonly #talk: SessionTalk | undefined;
   readonly #isFirst: ((event: string) => Promise<boolean>) | undefined;
   /** Something was said that must not be. */
   onDenied: ((error: GatewayError, said: Said) => void) | undefined;
@@ -68,6 +72,7 @@ export class SessionEvents {
     this.#meter = meter;
     this.#guards = options.guards;
     this.#isBesideCall = options.isBesideCall === true;
+    this.#talk = options.talk;
     this.#isFirst = options.isFirst;
   }
 
@@ -77,9 +82,11 @@ export class SessionEvents {
     if (type === undefined || frame.length > readBytesMax) return;
     if (type.endsWith('.delta')) this.#noteDelta(type, frame.length);
     const isJudged = this.#guards !== undefined && tellsWords(type, this.#isBesideCall);
-    if (!isJudged && !isReadSessionEvent(type)) return;
+    const talk = this.#talk;
+    if (!isJudged && !isReadSessionEvent(type) && talk?.hears(type) !== true) return;
     const body = jsonObjectIn(frame);
     if (body === undefined) return;
+    talk?.hear(type, body);
     if (isJudged) this.#judge(wordsTold(type, body, this.#isBesideCall));
     const event = readSessionEvent(type, body);
     if (event === undefined) return;
@@ -99,6 +106,10 @@ export class SessionEvents {
         this.#meter.used({
           type,
           startedAt,
+          content: talk && {
+            request: type.startsWith('response.') ? talk.before(body) : undefined,
+            response: frame,
+          },
           facts: facts.model === undefined && model !== undefined ? { ...facts, model } : facts,
           outcome: hasSucceeded ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR,
           status: hasSucceeded ? 200 : 500,
@@ -111,11 +122,19 @@ export class SessionEvents {
       case 'session':
         this.#model = event.model ?? this.#model;
         this.#transcriptionModel = event.transcriptionModel ?? this.#transcriptionModel;
-        this.#meter.told({ type, startedAt: now });
+        this.#meter.told({ type, startedAt: now, content: talk && { response: frame } });
         return;
       case 'error':
-        this.#meter.told({ type, startedAt: now }, new GatewayError('upstream.error'));
+        this.#meter.told(
+          { type, startedAt: now, content: talk && { response: frame } },
+          new GatewayError('upstream.error'),
+        );
     }
+  }
+
+  /** What the caller of a session of responses asks for. */
+  asked(frame: Buffer): void {
+    if (this.#talk !== undefined && typeOfFrame(frame) === 'response.create') this.#talk.ask(frame);
   }
 
   #claimOf(type: string, id: string): Pick<UsedEvent, 'isFirst'> {
@@ -148,6 +167,7 @@ export class SessionEvents {
         type: 'response.done',
         startedAt,
         ...this.#claimOf('response.done', id),
+        content: this.#talk && { request: this.#talk.before({}) },
         facts: {
           ...(this.#model === undefined ? {} : { model: this.#model }),
           usage: estimateOf(seen, this.#contextTokens),
@@ -158,5 +178,11 @@ export class SessionEvents {
         errorCode: error.code,
       });
     this.#begun.clear();
+    this.end();
+  }
+
+  /** Nothing more is read. */
+  end(): void {
+    this.#talk?.end();
   }
 }

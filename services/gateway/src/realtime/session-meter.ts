@@ -3,6 +3,7 @@ import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts } from '@sluice/providers';
 import { uuidText } from '@sluice/usage';
 import { OngoingAttempt } from '../calls/ongoing-attempt.ts';
+import type { ContentKeeper } from '../content/content-keeper.ts';
 import type { AttemptListener } from '../exchange/attempt.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
@@ -26,6 +27,8 @@ export interface MeterParts {
   readonly listeners: readonly AttemptListener[];
   readonly recorder: UsageRecorder;
   readonly estimate: EstimateRequest;
+  /** Undefined = no bodies are kept. */
+  readonly content: ContentKeeper | undefined;
   /** Hears of each event that was paid for. */
   readonly onMetered: (exchange: ModelExchange, status: number, errorCode: string) => void;
 }
@@ -36,6 +39,15 @@ export interface LoggedEvent {
   readonly type: string;
   /** `performance.now()` when what it tells of began. */
   readonly startedAt: number;
+  /** For its log, where bodies of this session are kept. */
+  readonly content?: EventContent | undefined;
+}
+
+export interface EventContent {
+  /** What led to it, as JSON; undefined = nothing that is known. */
+  readonly request?: Buffer | undefined;
+  /** The event as it came; undefined = none told it. */
+  readonly response?: Buffer | undefined;
 }
 
 /** An event that is paid for. */
@@ -56,6 +68,8 @@ export interface UsedEvent extends LoggedEvent {
 const toldMax = 1000;
 /** Events that wait for the disk or for Redis; a session that has more is ended. */
 const waitingMax = 1000;
+/** Of those, what is kept for their logs: of the others only that they happened. */
+const contentWaitingMax = 16;
 
 /**
  * What a session uses, event by event: each is a request of its own to limits,
@@ -96,10 +110,11 @@ export class SessionMeter {
       this.onRefused?.(new GatewayError('overloaded'));
       return;
     }
+    const content = this.#waiting < contentWaitingMax ? event.content : undefined;
     this.#waiting++;
     this.#queue = this.#queue.then(async () => {
       try {
-        await this.#meter(event);
+        await this.#meter({ ...event, content });
       } catch (error) {
         this.onRefused?.(fromUnknown(error));
       } finally {
@@ -119,6 +134,8 @@ export class SessionMeter {
     record.statusCode = error === undefined ? 200 : 500;
     record.errorCode = error?.code ?? '';
     record.costKnown = true;
+    visit.entry = { id: record.id, preProcessingMs: 0 };
+    this.#keep(visit, record.statusCode, event);
     recorder.store(record).catch(() => {
       // The disk refuses: nothing was spent.
     });
@@ -149,6 +166,7 @@ export class SessionMeter {
       requester.progress.attempts++;
       const { outcome, status, errorCode, facts, failureCause } = event;
       await attempt.finish(outcome, status, errorCode, facts, failureCause);
+      this.#keep(notes, status, event);
       onMetered(requester, status, errorCode);
     } finally {
       held?.limits.close();
@@ -180,8 +198,16 @@ export class SessionMeter {
     }
   }
 
+  #keep(visit: Visit, status: number, { content }: LoggedEvent): void {
+    if (content === undefined) return;
+    visit.loggedRequest = content.request;
+    const headers = { 'content-type': 'application/json' };
+    const body = content.response ?? nothing;
+    this.#parts.content?.keepReply(visit, { kind: 'body', status, headers, body });
+  }
+
   /** A request of its own, as it were: the session's, at its own time, under its own name. */
-  #exchangeOf({ type, startedAt }: LoggedEvent): ModelExchange {
+  #exchangeOf({ type, startedAt, content }: LoggedEvent): ModelExchange {
     const { arrival, metadata } = this.#exchange;
     const startedAtMs = Math.round(Date.now() - (performance.now() - startedAt));
     const requestId = uuidV7(startedAtMs);
@@ -201,9 +227,11 @@ export class SessionMeter {
         },
       },
       metadata: { ...metadata, _realtime_event_type: type, _category: 'realtime' },
-      contentFormat: '',
+      contentFormat: (content && this.#parts.content?.formatFor(this.#exchange)) ?? '',
       progress: new Progress(),
       visits: [],
     };
   }
 }
+
+const nothing = Buffer.alloc(0);

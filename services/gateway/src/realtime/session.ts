@@ -43,13 +43,13 @@ export class Session implements LiveSession {
   /** @param onOver once, when both sides are closed or closing, and all is accounted for */
   constructor(
     caller: WebSocket,
-    { upstream, meter, call, isMetered, guards, stretchMs }: OpenedSession,
+    { upstream, meter, call, isMetered, guards, talk, stretchMs }: OpenedSession,
     exchange: ModelExchange,
     onOver: () => void,
   ) {
     this.exchange = exchange;
     // What is said in a call is counted beside it.
-    this.#events = isMetered ? new SessionEvents(meter, { guards }) : undefined;
+    this.#events = isMetered ? new SessionEvents(meter, { guards, talk }) : undefined;
     if (this.#events !== undefined)
       this.#events.onDenied = (error, said) => this.#deny(error, said);
     meter.onRefused = (error) => this.refuse(error);
@@ -127,11 +127,17 @@ export class Session implements LiveSession {
       return this.#told(fromUnknown(error));
     }
     const judged = guards?.judgeFrame(frame);
-    if (judged === undefined) return true;
+    if (judged === undefined) return this.#asked(frame);
     if (!(judged instanceof Promise)) return this.#told(judged);
     // Who only looks on keeps nobody waiting.
-    if (guards?.holdsCaller !== true) return true;
-    return judged.then((error) => error === undefined || this.#told(error));
+    if (guards?.holdsCaller !== true) return this.#asked(frame);
+    return judged.then((error) => (error === undefined ? this.#asked(frame) : this.#told(error)));
+  }
+
+  /** @returns true: it goes on */
+  #asked(frame: Buffer): true {
+    if (this.#isOfResponses) this.#events?.asked(frame);
+    return true;
   }
 
   /** @returns false: what it is about does not go on */

@@ -23,6 +23,7 @@ import { callForm, preparePost, sidebandCall } from './session-call.ts';
 import { writeSession } from './session-document.ts';
 import { type SessionGuardParts, SessionGuards } from './session-guards.ts';
 import { type MeterParts, SessionMeter } from './session-meter.ts';
+import { SessionTalk, type TalkParts } from './session-talk.ts';
 import type { Sessions } from './sessions.ts';
 import { SupervisedCall } from './supervised-call.ts';
 import { takenOf } from './taken-call.ts';
@@ -32,7 +33,8 @@ export interface SuperviseParts
     MeterParts,
     SocketParts,
     PostParts,
-    SessionGuardParts {
+    SessionGuardParts,
+    TalkParts {
   readonly sessions: Sessions;
   readonly owners: OwnerNotes;
   readonly openStreams: OpenStreams;
@@ -135,6 +137,7 @@ function hear(
     bounds: parts,
     logger: parts.logger,
     guards: SessionGuards.of(exchange, targetOf(visit), parts),
+    talk: SessionTalk.of(exchange, parts),
     heardSinceMs: taken?.startedAtMs,
     isFirst: handover.isOn ? (event) => handover.isFirst(name, event) : undefined,
     onOver: () => {

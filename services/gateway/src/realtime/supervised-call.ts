@@ -7,6 +7,7 @@ import type { EndReason, LiveSession } from './live-session.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionGuards } from './session-guards.ts';
 import type { SessionMeter } from './session-meter.ts';
+import type { SessionTalk } from './session-talk.ts';
 import { isTranslation, TranslatedCall } from './translated-time.ts';
 import { withdrawal } from './withdrawal.ts';
 
@@ -33,6 +34,8 @@ export interface SupervisedParts {
   readonly bounds: SupervisionBounds;
   readonly logger: Logger;
   readonly guards: SessionGuards | undefined;
+  /** Undefined = its bodies are not kept. */
+  readonly talk: SessionTalk | undefined;
   /** Once, when the call is over and all of it is accounted for. */
   readonly onOver: () => void;
   /** Another gateway heard it before, since then (Unix ms). */
@@ -78,7 +81,8 @@ export class SupervisedCall implements LiveSession {
   #endedBy: GatewayError | undefined;
 
   constructor(parts: SupervisedParts) {
-    const { call, meter, exchange, bounds, logger, guards, onOver, heardSinceMs, isFirst } = parts;
+    const { call, meter, exchange, bounds, logger, guards, talk } = parts;
+    const { onOver, heardSinceMs, isFirst } = parts;
     this.#call = call;
     this.#meter = meter;
     this.exchange = exchange;
@@ -88,7 +92,7 @@ export class SupervisedCall implements LiveSession {
     this.#isTakenOver = heardSinceMs !== undefined;
     if (heardSinceMs !== undefined)
       this.openedAt = performance.now() - Math.max(0, Date.now() - heardSinceMs);
-    this.#events = new SessionEvents(meter, { guards, isBesideCall: true, isFirst });
+    this.#events = new SessionEvents(meter, { guards, talk, isBesideCall: true, isFirst });
     if (isTranslation(exchange.subject)) {
       const { stretchMs } = bounds;
       const beganAt = this.openedAt;
@@ -222,8 +226,10 @@ export class SupervisedCall implements LiveSession {
     const socket = this.#socket;
     if (socket?.readyState === socket?.OPEN) socket?.close(1000);
     setTimeout(() => socket?.terminate(), closingMs).unref();
-    if (isHeardElsewhere) this.#translated?.letGo();
-    else {
+    if (isHeardElsewhere) {
+      this.#events.end();
+      this.#translated?.letGo();
+    } else {
       this.#events.cut(this.#endedBy ?? new GatewayError('upstream.stream_cut'), false);
       this.#translated?.end();
     }

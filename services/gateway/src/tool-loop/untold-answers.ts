@@ -53,10 +53,8 @@ export class UntoldAnswers {
     if (this.#shared?.isUsable !== true) return [];
     return this.#shared
       .call(key, (redis) => redis.get(key))
-      .then(
-        (text) => (text === null ? [] : itemsIn(text)),
-        () => [],
-      );
+      .then((text) => (text === null ? [] : itemsIn(text)))
+      .catch(() => []);
   }
 }
 
@@ -69,5 +67,6 @@ function placeOf({ key }: ModelExchange, id: string): { key: string; name: strin
 }
 
 function itemsIn(text: string): readonly JsonValue[] {
-  return readJsonText(text, jsonBounds.small) as JsonValue[];
+  // Of our own writing: many small parts are not too many.
+  return readJsonText(text, jsonBounds.kept) as JsonValue[];
 }

@@ -54,7 +54,8 @@ const known = new Set([
 /**
  * Models do what their names say: `refuse-429` answers the handshake so, `hang` never
  * does, `redirect` and `plain` answer as no WebSocket would, `echo` returns each frame as it
- * came, `close-4001` closes so at once, `gone` cuts the connection. All others hold a conversation.
+ * came, `close-4001` closes so at once, `gone` cuts the connection,
+ * `talks` tells its conversation. All others hold one.
  */
 export async function startFakeVendor(): Promise<FakeVendor> {
   const calls = new FakeCalls(vendorKey);
@@ -153,7 +154,7 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
   if (pathname.endsWith('/realtime'))
     send({ type: 'session.created', session: { model, id: 's' } });
   socket.on('message', (data: RawData) => {
-    let event: { type?: string; cut?: boolean; session?: object; sounds?: number };
+    let event: { type?: string; cut?: boolean; session?: object; sounds?: number; item?: object };
     try {
       event = JSON.parse(String(data));
     } catch {
@@ -166,6 +167,8 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
       });
     if (event.type === 'session.update')
       return void send({ type: 'session.updated', session: { model, ...event.session } });
+    if (model === 'talks' && event.type === 'conversation.item.create')
+      return void send({ type: 'conversation.item.added', item: event.item });
     if (event.type === 'input_audio_buffer.commit')
       return void send({
         type: 'conversation.item.input_audio_transcription.completed',
@@ -205,6 +208,11 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
       });
     }
     send({ type: 'response.output_audio.delta', delta: 'AAAA' });
-    send({ type: 'response.done', response: { id, status: 'completed', usage: responseUsage } });
+    const content = [{ type: 'output_audio', transcript: `answer ${responses}` }];
+    const item = { id: `answer_${responses}`, type: 'message', role: 'assistant', content };
+    if (model === 'talks') send({ type: 'conversation.item.done', item });
+    const output = model === 'talks' ? [item] : [];
+    const response = { id, status: 'completed', usage: responseUsage, output };
+    send({ type: 'response.done', response });
   });
 }

@@ -48,6 +48,7 @@ beforeAll(async () => {
     gateways: 2,
     processes: ['gateway'],
     redis: true,
+    logStore: true,
     environment: {
       gateway: { ...bounds, DRAIN_TIMEOUT: String(drainMs) },
       'gateway-2': { ...bounds, DRAIN_TIMEOUT: '30000' },
@@ -509,6 +510,81 @@ describe('what a session costs', () => {
     live.say({ type: 'response.create' });
     await live.hears('response.done', 11);
     live.socket.close();
+  });
+
+  it('is in the logs with what was said, where bodies are kept', async () => {
+    const key = scenario.stack.credentials.workspace_key;
+    const over = { key: null, protocols: ['realtime', `openai-insecure-api-key.${key}`] };
+    const at = (trace: string, headers = {}) => ({
+      ...over,
+      headers: {
+        'x-service-provider': 'openai',
+        'x-service-custom-host': vendor.base,
+        'x-service-config': JSON.stringify({ provider: 'openai', api_key: vendorKey }),
+        'x-service-trace-id': trace,
+        ...headers,
+      },
+    });
+    const live = await session('talks', at('of-bodies'));
+    const unwanted = await session('talks', at('of-no-bodies', { 'x-service-debug': 'false' }));
+    const responses = await session('gpt', { ...at('of-responses'), path: '/v1/responses' });
+    const item = (id: string) => ({
+      type: 'conversation.item.create',
+      item: { id, type: 'message', role: 'user', content: [{ type: 'input_text', text: id }] },
+    });
+    for (const each of [live, unwanted]) {
+      each.say(item('first'));
+      each.say({ type: 'response.create' });
+      each.say(item('second'));
+      each.say({ type: 'response.create' });
+      each.socket.send('garbage');
+      await each.hears('error');
+      each.socket.close();
+    }
+    responses.say({ type: 'response.create', model: 'gpt-4o-mini', input: 'asked' });
+    await responses.hears('response.completed');
+    responses.socket.close();
+
+    interface Shown {
+      _id: string;
+      content: string;
+      request: { url: string; body: { items?: { id: string }[] } };
+      response: { status: number; body: { type: string } };
+    }
+    const logs = async (trace: string, count: number) => {
+      const range = {
+        time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),
+        time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
+        workspace_slug: scenario.stack.credentials.workspace_slug,
+      };
+      const query = new URLSearchParams({ ...range, trace_id: trace });
+      const found = await eventually(
+        async () => {
+          const { data } = await scenario.admin<{ data: Shown[] }>('GET', `/logs?${query}`);
+          expect(data).toHaveLength(count);
+          const read = ({ _id }: Shown) => scenario.admin<Shown>('GET', `/logs/${_id}`);
+          const shown = await Promise.all(data.map(read));
+          for (const { content } of shown) expect(['shown', 'not-kept']).toContain(content);
+          return shown;
+        },
+        { timeoutMs: 10_000, intervalMs: 200 },
+      );
+      for (const secret of [key, vendorKey]) expect(JSON.stringify(found)).not.toContain(secret);
+      return found;
+    };
+    const told = await logs('of-bodies', 4);
+    // Of one millisecond there may be several.
+    const of = (type: string) => told.filter(({ response }) => response.body.type === type);
+    expect(of('session.created')).toHaveLength(1);
+    expect(of('error')).toMatchObject([{ response: { status: 500 } }]);
+    const said = of('response.done').map(({ request }) => request.body.items?.map(({ id }) => id));
+    expect(said.sort()).toEqual([['first'], ['first', 'answer_1', 'second']]);
+    for (const { content } of await logs('of-no-bodies', 4)) expect(content).toBe('not-kept');
+    const [asked] = await logs('of-responses', 1);
+    expect(asked).toMatchObject({
+      request: { url: '/v1/responses', body: { input: 'asked' } },
+      response: { body: { type: 'response.completed' } },
+    });
   });
 
   it('is told of seconds as well, of responses over WebSocket, and of what is cut', async () => {
