@@ -1,3 +1,4 @@
+import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
 import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
@@ -43,9 +44,11 @@ describe('the listeners of an attempt', () => {
   it('after one that refuses the attempt are not asked', async () => {
     let asked = false;
     const ongoing = attempt();
-    const refusing: AttemptListener = async () => {
-      throw new Error('no room');
-    };
+    const refusing: AttemptListener = () => ({
+      written: Promise.reject(new Error('disk full')),
+      hears: () => {},
+      refuse: (cause) => new GatewayError('gateway.ledger_full', { message: 'no room', cause }),
+    });
     const after: AttemptListener = () => {
       asked = true;
       return undefined;

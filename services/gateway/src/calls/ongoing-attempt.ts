@@ -43,8 +43,17 @@ export class OngoingAttempt implements EndedAttempt {
   async begin(listeners: readonly AttemptListener[]): Promise<void> {
     for (const listener of listeners) {
       const asked = listener(this);
-      const hears = asked instanceof Promise ? await asked : asked;
-      if (hears !== undefined) this.#listeners.push(hears);
+      if (asked === undefined) continue;
+      if (typeof asked === 'function') {
+        this.#listeners.push(asked);
+        continue;
+      }
+      try {
+        await asked.written;
+      } catch (error) {
+        throw asked.refuse(error);
+      }
+      this.#listeners.push(asked.hears);
     }
     this.startedAt = performance.now();
   }

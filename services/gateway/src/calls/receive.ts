@@ -60,7 +60,8 @@ export async function receive(
   const bytesMax = isSuccess
     ? options.replyBytesMax
     : Math.min(options.replyBytesMax, errorBytesMax);
-  const bytes = await upstream.readOrLeave(bytesMax, call.requester.arrival.holdBytes);
+  const read = upstream.readOrLeave(bytesMax, call.requester.arrival.holdBytes);
+  const bytes = read instanceof Promise ? await read : read;
   if (!Buffer.isBuffer(bytes)) {
     if (mayPassUnread(call, translation, isSuccess))
       return answered(upstream, rawReply(attempt, upstream));
@@ -92,8 +93,12 @@ export async function receive(
   if (decoded.body !== undefined && call.requester.contentFormat !== '')
     call.notes.providerAnswer = bytes;
   const plain: BodyReply = { kind: 'body', status: upstream.status, headers, body };
-  if (isSuccess)
-    return answered(upstream, await inspected(attempt, plain, decoded.facts, decoded.document));
+  if (isSuccess) {
+    if (call.inspect !== undefined)
+      return answered(upstream, await inspected(attempt, plain, decoded.facts, decoded.document));
+    await attempt.finish(Outcome.SUCCESS, upstream.status, '', decoded.facts);
+    return answered(upstream, plain);
+  }
   await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', decoded.facts);
   const { retry, endsOnContentFilter } = call.target.planned;
   const mayRetry = (retry?.attempts ?? 0) > 0;

@@ -189,10 +189,18 @@ export class UpstreamCall {
 
   /**
    * The whole body; or why it is not read, which leaves all of it to whoever
-   * consumes it next. @throws GatewayError when it breaks off.
+   * consumes it next. Waits for nothing where it came whole with its head, as most do.
+   * @throws GatewayError when it breaks off.
    */
-  readOrLeave(bytesMax: number, hold: (bytes: number) => boolean): Promise<Buffer | Unread> {
-    if (Number(this.headers['content-length']) > bytesMax) return Promise.resolve('too-large');
+  readOrLeave(
+    bytesMax: number,
+    hold: (bytes: number) => boolean,
+  ): Buffer | Unread | Promise<Buffer | Unread> {
+    if (Number(this.headers['content-length']) > bytesMax) return 'too-large';
+    if (this.#ended && this.#failure === undefined) {
+      if (this.#held.length > bytesMax) return 'too-large';
+      return hold(this.#held.length) ? this.#held.take() : 'overloaded';
+    }
     return new Promise((resolve, reject) => {
       const bytes = new GrowingBytes();
       let gaveUp = false;

@@ -1,4 +1,4 @@
-import type { FailureCause } from '@sluice/errors';
+import type { FailureCause, GatewayError } from '@sluice/errors';
 import type { Cost } from '@sluice/pricing';
 import type { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts } from '@sluice/providers';
@@ -64,6 +64,13 @@ export type OutcomeListener = (attempt: EndedAttempt) => void | Promise<void>;
  * Asked before each attempt: returns who hears its outcome; undefined = it does
  * not want to know. @throws GatewayError when the attempt must not be made
  */
-export type AttemptListener = (
-  attempt: Attempt,
-) => OutcomeListener | undefined | Promise<OutcomeListener | undefined>;
+export type AttemptListener = (attempt: Attempt) => OutcomeListener | Noting | undefined;
+
+/** What an attempt waits for before it is made: that somebody has noted it. */
+export interface Noting {
+  readonly written: Promise<void>;
+  /** Hears its outcome once it is written. */
+  readonly hears: OutcomeListener;
+  /** It could not be: what the attempt, which is not made, fails with. */
+  refuse(error: unknown): GatewayError;
+}

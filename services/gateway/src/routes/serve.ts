@@ -68,20 +68,27 @@ export function serve(
     const abort = new AbortController();
     const spelling = spellingOf(deps.headerPrefixes, req.headers);
     const exchange = createExchange(req, res, asked, deps, abort);
-    run(exchange, spelling)
-      .then((reply) => send(reply, exchange, spelling, req, res, deps))
-      .catch((caught: unknown) => {
+    const fail = (caught: unknown): void => {
+      try {
         // Whatever is still under way has nobody left to answer to.
         abort.abort();
         sendError(fromUnknown(caught), exchange, spelling, req, res, deps);
-      })
-      .catch((fault: unknown) => {
+      } catch (fault) {
         deps.logger.error(
           { err: fault, request_id: exchange.arrival.requestIdText },
           'no answer was sent',
         );
         res.destroy();
-      });
+      }
+    };
+    // One handler, and so one turn of the microtasks, not one for each that might fail.
+    void run(exchange, spelling).then((reply) => {
+      try {
+        send(reply, exchange, spelling, req, res, deps);
+      } catch (caught) {
+        fail(caught);
+      }
+    }, fail);
   };
 }
 

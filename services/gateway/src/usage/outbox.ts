@@ -98,6 +98,10 @@ export class Outbox {
   #pendingFlush:
     | {
         promise: Promise<void>;
+        /** The same, whatever becomes of it. */
+        settled: Promise<void>;
+        /** Attempts that are not made should it fail. */
+        begun: Buffer[];
         resolve: () => void;
         reject: (error: unknown) => void;
         hasRecords: boolean;
@@ -162,12 +166,12 @@ export class Outbox {
    */
   begin(id: Buffer, payload: Uint8Array, note?: OutboxNote): Promise<void> {
     if (this.isFull) throw new OutboxFullError('the outbox is full');
+    if (payload.length > payloadBytesMax) return tooLarge(payload);
     if (note !== undefined) this.#note(note, id);
     // The encoder reuses its buffer; what must outlive this call is copied.
     this.#open.add(id, this.#segment, Buffer.from(payload));
     const written = this.#append(kindBegin, id, payload);
-    // An attempt that could not be noted is not made, and is not under way.
-    written.catch(() => this.#open.delete(id));
+    this.#pendingFlush?.begun.push(id);
     return written;
   }
 
@@ -176,6 +180,12 @@ export class Outbox {
     if (note !== undefined) this.#note(note, id);
     this.#open.delete(id);
     return this.#append(kindAttempt, id, payload);
+  }
+
+  /** The same wait for what `end` or `add` has just returned, for who goes on either way: it never rejects. */
+  settled(stored: Promise<void>): Promise<void> {
+    const flush = this.#pendingFlush;
+    return flush?.promise === stored ? flush.settled : stored.catch(() => {});
   }
 
   /** Takes an entry of a kind that nothing begins; resolves when it is stored. */
@@ -208,6 +218,8 @@ export class Outbox {
       if (dropped.records > 0) this.#onLoss({ kind: 'refused', ...dropped });
       if (fd !== undefined) this.#takeBack(fd);
       this.#retryLater();
+      // An attempt that could not be noted is not made, and is not under way.
+      for (const id of flush?.begun ?? []) this.#open.delete(id);
       flush?.reject(error);
       throw error;
     }
@@ -399,14 +411,14 @@ export class Outbox {
 
   #append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
     // Readers take what is longer for damage, and would give up all that follows it.
-    if (payload.length > payloadBytesMax)
-      return Promise.reject(new Error(`a record of ${payload.length} bytes is too large`));
+    if (payload.length > payloadBytesMax) return tooLarge(payload);
     this.#pending.push(kind, id, payload);
     if (this.#pendingFlush === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       // A failed write is told to those who wait; nobody waiting is no reason to end the process.
-      promise.catch(() => {});
-      this.#pendingFlush = { promise, resolve, reject, hasRecords: this.#pending.refusedBytes > 0 };
+      const settled = promise.catch(() => {});
+      const hasRecords = this.#pending.refusedBytes > 0;
+      this.#pendingFlush = { promise, settled, begun: [], resolve, reject, hasRecords };
       setImmediate(this.#flushSoon);
     }
     if (!isOwn(kind)) this.#pendingFlush.hasRecords = true;
@@ -464,4 +476,8 @@ export class Outbox {
       return undefined;
     }
   }
+}
+
+function tooLarge(payload: Uint8Array): Promise<never> {
+  return Promise.reject(new Error(`a record of ${payload.length} bytes is too large`));
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import type { BegunRecord } from '@sluice/usage';
-import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
+import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Requester } from '../exchange/requester.ts';
@@ -20,7 +20,7 @@ export function recordAttempt(
   recorder: UsageRecorder,
   promptOf: (call: PreparedCall) => GuessedPrompt | undefined,
 ): AttemptListener {
-  return async ({ call, retryCount }) => {
+  return ({ call, retryCount }) => {
     const { requester, target, notes, recovery } = call;
     // What tells the rest of an answer is noted with its beginning.
     if (recovery?.parts.isOpen === true) return (ended) => recovery.parts.add(ended);
@@ -38,14 +38,17 @@ export function recordAttempt(
     const least = prompt && usedBy(prompt);
     const counts = least === undefined ? undefined : reservation?.countsWith(least);
     const note = reservation?.noteBegin(least);
-    try {
-      const begun = recorder.begin(record, { prompt, counts }, note);
-      await begun.written;
-      return (ended) => finish(record, ended, recorder, least, begun.opening);
-    } catch (error) {
+    const refuse = (error: unknown): GatewayError => {
       recorder.takeBack(record);
       reservation?.noteEnd(least);
-      throw new GatewayError('gateway.ledger_full', { cause: error });
+      return new GatewayError('gateway.ledger_full', { cause: error });
+    };
+    try {
+      const { written, opening } = recorder.begin(record, { prompt, counts }, note);
+      const hears: OutcomeListener = (ended) => finish(record, ended, recorder, least, opening);
+      return { written, hears, refuse };
+    } catch (error) {
+      throw refuse(error);
     }
   };
 }
@@ -93,7 +96,7 @@ function finish(
   }
   // When the disk refuses, the begin entry stands for the attempt, as `lost`, after the next start.
   const note = ended.call.reservation?.noteEnd(least);
-  const stored = recorder.store(record, note, opening).catch(() => {});
+  const stored = recorder.keep(record, note, opening);
   if (ended.isUrgent) writeNow(recorder);
   // A cancelled second call must not stand for the one that answered.
   if (ended.errorCode !== 'request.superseded') {

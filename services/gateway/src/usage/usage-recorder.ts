@@ -138,6 +138,11 @@ export class UsageRecorder {
     return this.#outbox.end(record.id, bytes, note);
   }
 
+  /** The same for who goes on whether or not it could be stored: never rejects. */
+  keep(record: UsageRecord, note?: OutboxNote, opening?: Buffer): Promise<void> {
+    return this.#outbox.settled(this.store(record, note, opening));
+  }
+
   /** Writes what was stored, now. @throws when the disk refuses */
   flush(): void {
     this.#outbox.flush();

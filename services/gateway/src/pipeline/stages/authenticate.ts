@@ -18,7 +18,7 @@ export function authenticate(
   /** Who comes in by something that is no key, here. */
   ways: readonly WayIn[] = [],
 ): Stage {
-  return async (exchange, next) => {
+  return (exchange, next) => {
     const secret = exchange.arrival.caller.serviceKey;
     const way = secret === undefined ? undefined : ways.find(({ isMeant }) => isMeant(secret));
     const admitted =
@@ -29,8 +29,7 @@ export function authenticate(
               isLook ? welcome(exchange, key, store) : admit(exchange, key, store, scopes),
             )
         : letIn(exchange, store, tokens, scopes);
-    if (admitted instanceof Promise) await admitted;
-    return next();
+    return admitted instanceof Promise ? admitted.then(next) : next();
   };
 }
 

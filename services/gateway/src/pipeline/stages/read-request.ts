@@ -22,7 +22,7 @@ export const readJsonRequest: Stage = async (exchange, next) => {
       : await inTurn(ownerOf(exchange), body.length, () => parseJsonBody(body));
   noteRequest(exchange, parsed);
   exchange.progress.readingMs = performance.now() - startedAt;
-  return next();
+  return await next();
 };
 
 function ownerOf({ bundle }: Exchange): string {
@@ -38,7 +38,7 @@ const readFormRequest: Stage = async (exchange, next) => {
   expectModelCall(exchange);
   if (!isForm(exchange.arrival)) return readJsonRequest(exchange, next);
   await readForm(exchange);
-  return next();
+  return await next();
 };
 
 async function readForm(exchange: ModelExchange): Promise<void> {
@@ -123,14 +123,14 @@ export const readProxyRequest: Stage = async (exchange, next) => {
   if (operation.about === 'object' && (operation.takes === 'json' || operation.takes === 'form')) {
     if (operation.takes === 'form' && isForm(exchange.arrival)) await readForm(exchange);
     else await readPassedJson(exchange);
-    return next();
+    return await next();
   }
   const naming = objectsAt(exchange.arrival.method, exchange.subject.pathname).facts?.names;
   // What it names must be seen.
   if (naming !== undefined) checkEncoding(exchange);
   if (exchange.bundle?.enforced?.readsBodies === true || naming !== undefined) {
     await readWhole(exchange);
-    return next();
+    return await next();
   }
   const length = Number(exchange.arrival.headers['content-length']);
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
@@ -148,7 +148,7 @@ export const readProxyRequest: Stage = async (exchange, next) => {
     await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
     exchange.progress.readingMs = performance.now() - startedAt;
   }
-  return next();
+  return await next();
 };
 
 /** The JSON of what passes through by a row that reads it; bytes go on as they came. It may have none. */
