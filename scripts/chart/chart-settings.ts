@@ -21,6 +21,7 @@ export const valuesKeys: Readonly<Record<ChartComponent, string>> = {
 const owned: Readonly<Record<string, string>> = {
   HOST: 'listenAddress says where all ports listen',
   PORT: 'ports of containers are fixed, gateway.service.port is the one that callers see',
+  GRPC_ENABLED: 'gateway.grpc.enabled says it',
   GRPC_PORT: 'ports of containers are fixed',
   METRICS_PORT: 'ports of containers are fixed',
   SHUTDOWN_DELAY: 'drain.shutdownDelaySeconds of the service says it, and the grace period follows',

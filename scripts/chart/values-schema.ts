@@ -217,6 +217,7 @@ const schema = {
           annotations: texts,
           retention: object({ whenScaled: retention, whenDeleted: retention }),
         }),
+        grpc: object({ enabled: flag }),
         ephemeralSize: size,
         service: object({
           type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),

@@ -146,6 +146,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       'mcp',
       'stored',
       'realtime',
+      'grpc',
       'settings.ts',
     ],
     // Files and batches that the service itself keeps.
@@ -154,6 +155,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     mcp: ['routes', 'redis', 'metering'],
     // What is held over WebSockets: opened by a pipeline, counted as calls are.
     realtime: ['routes', 'money'],
+    // The other way that callers come: what pipelines are given and answer is the same.
+    grpc: ['routes'],
     // Models that are asked, tools that are called, and models asked again.
     'tool-loop': ['mcp', 'pipeline'],
     routes: ['agents', 'pipeline', 'metrics.ts'],

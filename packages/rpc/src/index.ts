@@ -20,7 +20,7 @@ export {
   storeMismatch,
   upgradeOrder,
 } from './compatibility.ts';
-export type { OnConverted } from './definition.ts';
+export { type OnConverted, serviceDefinition } from './definition.ts';
 export type { HandshakeOptions, Partner } from './handshake.ts';
 export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';
 export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';

@@ -76,7 +76,10 @@ export const settings = defineSettings({
     ),
     NATS_URL: optionalSecret('NATS server(s) for usage records, comma separated'),
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
-    HTTP_TLS_ENABLED: bool('speak HTTPS on PORT, with TLS_CERT_PATH', false),
+    HTTP_TLS_ENABLED: bool(
+      'speak TLS to callers, on PORT and GRPC_PORT, with TLS_CERT_PATH',
+      false,
+    ),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC to services beyond loopback', false),
     ...serverTlsSettings,
     ...clientTlsSettings,
@@ -103,6 +106,17 @@ export const settings = defineSettings({
     ),
     HEADER_PREFIX: text('how the names of our own headers begin', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
+  },
+  'Callers who speak gRPC': {
+    GRPC_ENABLED: bool('answer calls of [gRPC](grpc.md) on GRPC_PORT', false),
+    GRPC_PORT: integer('its port; 0 picks a free one', 8789, 0, 65_535),
+    GRPC_UNARY_TIMEOUT: integer('ms that a call with one answer may take', 60_000, 1, timerMsMax),
+    GRPC_STREAM_TIMEOUT: integer('ms that a call with a stream may take', 300_000, 1, timerMsMax),
+    GRPC_FAILURES: oneOf(
+      'where failed requests are told: `body` = in the answer, with call status OK, `status` = by the call’s status',
+      ['body', 'status'],
+      'body',
+    ),
   },
   'Bodies of requests': {
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 10 * 1024 * 1024, 1024),

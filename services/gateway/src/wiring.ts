@@ -52,6 +52,7 @@ import { circuitsPart } from './parts/circuits.ts';
 import { contentPart } from './parts/content.ts';
 import { createCounterClient } from './parts/counter-client.ts';
 import { countersPart } from './parts/counters.ts';
+import { grpcPart } from './parts/grpc.ts';
 import { heldPart } from './parts/held.ts';
 import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
@@ -86,6 +87,7 @@ import { keepStringsFast } from './redis/keep-strings-fast.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
 import { createEstimate, createExplain, createTokenize } from './routes/explain.ts';
+import type { Readiness } from './routes/health.ts';
 import { listModels, tellModel } from './routes/models.ts';
 import { UpstreamModels } from './routes/upstream-models.ts';
 import { learn } from './routing/learn.ts';
@@ -412,11 +414,19 @@ export async function wire(
     tokens: jwt.tokens,
     shared: redis.shared,
   });
+  const pipelines = createPipelines({ ...stages, runTools: runTools(running) });
+  const readiness = (): Readiness => ({
+    ready: store.connected || store.holdsAnything,
+    draining: serving.isDraining(),
+    controlPlane: store.connected ? 'connected' : partner.isRefused ? 'refused' : 'away',
+    keyPepper: store.pepperDiffers ? 'different' : 'same',
+    ledger: ledger.isRefused() ? 'refused' : 'taken',
+  });
   const app = createApp({
     ...serving,
     mcp: mcp.serve,
     pipelines: {
-      ...createPipelines({ ...stages, runTools: runTools(running) }),
+      ...pipelines,
       realtime: realtime.pipelines,
       explain: createExplain(explaining),
       estimate: createEstimate(explaining),
@@ -425,13 +435,7 @@ export async function wire(
     },
     adminApi: env.ADMIN_API_ON_GATEWAY ? 'here' : 'elsewhere',
     forwardAdmin: admin.forward,
-    readiness: () => ({
-      ready: store.connected || store.holdsAnything,
-      draining: serving.isDraining(),
-      controlPlane: store.connected ? 'connected' : partner.isRefused ? 'refused' : 'away',
-      keyPepper: store.pepperDiffers ? 'different' : 'same',
-      ledger: ledger.isRefused() ? 'refused' : 'taken',
-    }),
+    readiness,
   });
   const server = callersServer(env, app);
   server.on('upgrade', realtime.serve);
@@ -468,6 +472,7 @@ export async function wire(
     streams,
     realtime.part,
     mcp.part,
+    ...grpcPart(env, { serving, run: pipelines.unified, readiness, underWay, metrics }),
     httpPart({ server, host: env.HOST, port: env.PORT, cut: () => underWay.cut() }),
   ];
 }

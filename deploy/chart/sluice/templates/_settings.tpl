@@ -65,6 +65,8 @@
 {{- if eq $component "gateway" -}}
 {{- $_ := set $own "PORT" "8787" -}}
 {{- $_ := set $own "HTTP_TLS_ENABLED" "false" -}}
+{{- $_ := set $own "GRPC_ENABLED" (toString $root.Values.gateway.grpc.enabled) -}}
+{{- $_ := set $own "GRPC_PORT" "8789" -}}
 {{- $_ := set $own "METRICS_PORT" "9464" -}}
 {{- $_ := set $own "DATA_DIR" "/data" -}}
 {{- $_ := set $own "CONTROL_PLANE_GRPC_URL" (printf "%s:8790" (get $host "control-plane")) -}}

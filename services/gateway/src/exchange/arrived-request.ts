@@ -19,6 +19,8 @@ export interface ArrivedRequest {
   /** `performance.now()` and Unix ms at arrival. */
   readonly startedAt: number;
   readonly startedAtMs: number;
+  /** Whether the answer is a stream, where that is not the body's to say: each method of gRPC is one or the other. */
+  readonly asksStream?: boolean | undefined;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
   /** Where the connection comes from. */

@@ -34,6 +34,8 @@ export interface CallerHeaders {
   /** Ask the upstream although the cache has an answer. */
   cacheForceRefresh: boolean;
   cacheNamespace: string | undefined;
+  /** How the provider is to be called; undefined = by HTTP. */
+  transport: string | undefined;
   /** False = the caller does not want contents of this request kept. */
   debug: boolean;
 }
@@ -62,6 +64,7 @@ export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
     strictParams: headers['x-service-strict-params'] === 'true',
     cacheForceRefresh: headers['x-service-cache-force-refresh'] === 'true',
     cacheNamespace: single(headers['x-service-cache-namespace']),
+    transport: single(headers['x-service-gateway-transport']),
     debug: headers['x-service-debug'] !== 'false',
   };
 }
@@ -91,6 +94,11 @@ export function validateCallerHeaders(caller: CallerHeaders): void {
     throw invalid('request-timeout', 'must be a positive whole number of milliseconds');
   if (Number.isNaN(caller.maxCostNanoUsd))
     throw invalid('max-cost', 'must be a number of dollars above 0, as 0.05');
+  if (caller.transport !== undefined && caller.transport !== 'http')
+    throw invalid(
+      'gateway-transport',
+      'must be http: no provider is called over gRPC, which callers may speak whatever the provider speaks',
+    );
   for (const name of caller.forwardHeaders ?? []) {
     if (forwardForbidden.has(name)) throw invalid('forward-headers', `must not contain ${name}`);
     if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name))

@@ -22,6 +22,7 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
     ownParts: [
       hostAndPort(env.HOST, env.PORT),
       hostAndPort(env.HOST, env.METRICS_PORT),
+      hostAndPort(env.HOST, env.GRPC_PORT),
       env.CONTROL_PLANE_URL,
       env.CONTROL_PLANE_GRPC_URL,
       env.DATA_SERVICE_GRPC_URL,

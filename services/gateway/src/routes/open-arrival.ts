@@ -2,12 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Arrival, HeaderPrefixes } from '@sluice/contracts';
 import { uuidText } from '@sluice/usage';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
-import { bodyStream } from '../http/body-stream.ts';
-import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
+import { type Carrier, HttpCarrier } from '../http/carrier.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
-import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
 import type { RequestsUnderWay } from '../http/requests-under-way.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
@@ -18,7 +16,6 @@ export interface ArrivalDeps {
   readonly heldBytes: HeldBytes;
   readonly bodyBytesMax: { readonly json: number; readonly form: number };
   readonly slowBodies: SlowBodies;
-  readonly readArrival: (req: IncomingMessage) => Arrival;
   readonly underWay: RequestsUnderWay;
   /** Aborted when the caller leaves. */
   readonly abort: AbortController;
@@ -26,35 +23,40 @@ export interface ArrivalDeps {
   readonly owner: () => string;
 }
 
-/** A request as it came, whatever it is about: nothing of its body is read yet. */
+/** A request that came over HTTP. */
 export function openArrival(
   req: IncomingMessage & { originalUrl?: string },
   res: ServerResponse,
-  deps: ArrivalDeps,
+  deps: ArrivalDeps & { readonly readArrival: (req: IncomingMessage) => Arrival },
 ): ArrivedRequest {
-  const url = requestTarget(req.originalUrl ?? req.url ?? '/');
+  return arrivalBy(new HttpCarrier(req, res, deps.readArrival), deps);
+}
+
+/** A request as it came, whatever it is about and whatever carries it: nothing of its body is read yet. */
+export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
+  const url = requestTarget(carrier.target);
   const query = url.indexOf('?');
   const startedAtMs = Date.now();
   const requestId = uuidV7(startedAtMs);
   const requestIdText = uuidText(requestId);
-  const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
+  const headers = arrivedHeaders(deps.headerPrefixes, carrier.headers);
   const caller = readCallerHeaders(headers);
-  whenCallerGone(req, res, () => deps.abort.abort());
-  res.once('close', deps.underWay.begin(deps.abort));
+  carrier.onceGone(() => deps.abort.abort());
+  carrier.onceOver(deps.underWay.begin(deps.abort));
   let holding: Holding | undefined;
   let held = 0;
   const hold = (bytes: number): boolean => {
-    if (res.closed) return false;
+    if (carrier.isOver) return false;
     if (holding !== undefined) return holding.grow(bytes);
     held += bytes;
     // What nobody counts needs nobody to let go of it.
     if (held <= freeBytes) return true;
     holding = new Holding(deps.heldBytes, deps.owner());
-    res.once('close', () => holding?.release());
+    carrier.onceOver(() => holding?.release());
     return holding.grow(held);
   };
   return {
-    method: req.method ?? 'GET',
+    method: carrier.method,
     pathname: query < 0 ? url : url.slice(0, query),
     search: query < 0 ? '' : url.slice(query),
     headers,
@@ -64,11 +66,12 @@ export function openArrival(
     traceId: caller.traceId ?? requestIdText,
     startedAt: performance.now(),
     startedAtMs,
+    asksStream: carrier.asksStream,
     signal: deps.abort.signal,
-    callerAddress: () => deps.readArrival(req).address,
+    callerAddress: () => carrier.address(),
     readBody: (kind = 'json') =>
-      readBody(req, { bytesMax: deps.bodyBytesMax[kind], slowBodies: deps.slowBodies, hold }),
+      carrier.readBody({ bytesMax: deps.bodyBytesMax[kind], slowBodies: deps.slowBodies, hold }),
     holdBytes: hold,
-    bodyStream: () => bodyStream(req),
+    bodyStream: () => carrier.bodyStream(),
   };
 }

@@ -11,7 +11,7 @@ import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import { notePassingBytes } from '@sluice/service';
 import type { Logger, RequestLog } from '@sluice/telemetry';
 import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
-import type { Reply, ReplySink } from '../exchange/reply.ts';
+import type { Reply, ReplyHeaders, ReplySink } from '../exchange/reply.ts';
 import { modelCall, type Subject } from '../exchange/subject.ts';
 import { ChunkedBody } from '../http/chunked-body.ts';
 import { expectRest } from '../http/discard-rest.ts';
@@ -121,9 +121,7 @@ export function send(
   deps: Serving,
 ): void {
   const { headers } = reply;
-  nameRequest(headers, exchange);
-  headers['x-service-attempts'] = String(exchange.progress.attempts);
-  headers['x-service-trace-id'] = headerText(exchange.arrival.traceId);
+  tellWay(headers, exchange);
   if (deps.isDraining()) headers.connection = 'close';
   if (res.destroyed) {
     observe(exchange, 499, '', deps);
@@ -159,6 +157,13 @@ export function send(
   if (!sink.hasWritten()) res.flushHeaders();
 }
 
+/** What every reply tells of its request, by whatever it goes. */
+export function tellWay(headers: ReplyHeaders, exchange: Exchange): void {
+  nameRequest(headers, exchange);
+  headers['x-service-attempts'] = String(exchange.progress.attempts);
+  headers['x-service-trace-id'] = headerText(exchange.arrival.traceId);
+}
+
 function responseSink(
   res: ServerResponse,
   onCut: (code: ErrorCode) => void,
@@ -182,7 +187,12 @@ function responseSink(
 }
 
 /** Where bytes go when the caller left before the head was sent. The abort signal stops the upstream. */
-const goneSink: ReplySink = { write: () => true, onDrain: () => {}, end: () => {}, cut: () => {} };
+export const goneSink: ReplySink = {
+  write: () => true,
+  onDrain: () => {},
+  end: () => {},
+  cut: () => {},
+};
 
 /** Sends an error in its place. */
 export function sendError(
@@ -193,12 +203,7 @@ export function sendError(
   res: ServerResponse,
   deps: Serving,
 ): void {
-  if (error.status >= 500 && error.code === 'internal')
-    deps.logger.error(
-      { err: error.cause ?? error, request_id: exchange.arrival.requestIdText },
-      'a request failed on our side',
-    );
-  observe(exchange, error.status, error.code, deps);
+  observeError(error, exchange, deps);
   if (res.headersSent || res.destroyed) {
     res.destroy();
     return;
@@ -214,6 +219,16 @@ export function sendError(
     }),
   );
   res.end(body);
+}
+
+/** The event of a request that ends by an error, and a line of the log for a fault of ours. */
+export function observeError(error: GatewayError, exchange: Exchange, deps: Serving): void {
+  if (error.status >= 500 && error.code === 'internal')
+    deps.logger.error(
+      { err: error.cause ?? error, request_id: exchange.arrival.requestIdText },
+      'a request failed on our side',
+    );
+  observe(exchange, error.status, error.code, deps);
 }
 
 /** One wide event and the request's metrics. */

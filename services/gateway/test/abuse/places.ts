@@ -25,6 +25,7 @@ export const ownHeaders = [
   'explain-endpoint',
   'fetch-integrated-models',
   'forward-headers',
+  'gateway-transport',
   'lenient-input',
   'max-cost',
   'metadata',

@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
 import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
 import { carriesBody } from '../../http/body-stream.ts';
+import { editMembers } from '../../http/edit-members.ts';
 import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
@@ -21,9 +22,24 @@ export const readJsonRequest: Stage = async (exchange, next) => {
       ? parseJsonBody(body)
       : await inTurn(ownerOf(exchange), body.length, () => parseJsonBody(body));
   noteRequest(exchange, parsed);
+  const { asksStream } = exchange.arrival;
+  if (asksStream !== undefined) settleStream(exchange, body, parsed, asksStream);
   exchange.progress.readingMs = performance.now() - startedAt;
   return await next();
 };
+
+/** The body says what the method it came by means: a client that compiled one kind of answer cannot take the other. */
+function settleStream(
+  { subject }: ModelExchange,
+  body: Buffer,
+  json: JsonObject,
+  asksStream: boolean,
+): void {
+  if (subject.wantsStream === asksStream) return;
+  subject.body = editMembers(body, { stream: asksStream });
+  subject.json = { ...json, stream: asksStream };
+  subject.wantsStream = asksStream;
+}
 
 function ownerOf({ bundle }: Exchange): string {
   return bundle?.source.workspaceId ?? '';

@@ -1,0 +1,250 @@
+import { create } from '@bufbuild/protobuf';
+import { status } from '@grpc/grpc-js';
+import { callers } from '@sluice/proto-stubs';
+import { eventually, freePort, json, sse } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GrpcClient, grpcClient } from './grpc.ts';
+import { type Records, readRecords } from './records.ts';
+import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts';
+
+let scenario: Scenario;
+let records: Records;
+let grpc: GrpcClient;
+let port: number;
+
+beforeAll(async () => {
+  port = await freePort();
+  scenario = await startScenario({
+    nats: true,
+    environment: {
+      gateway: {
+        GRPC_ENABLED: 'true',
+        GRPC_PORT: String(port),
+        HEADER_PREFIX_ALIASES: 'x-portkey-',
+        REQUEST_BODY_BYTES_MAX: '65536',
+      },
+    },
+  });
+  records = await readRecords(scenario.stack.nats?.url as string);
+  grpc = grpcClient(`127.0.0.1:${port}`);
+}, 60_000);
+afterAll(async () => {
+  grpc?.close();
+  await records?.close();
+  await scenario?.stop();
+});
+
+function headers(over: Record<string, string> = {}, prefix = 'x-service-') {
+  return {
+    [`${prefix}api-key`]: scenario.stack.credentials.workspace_key,
+    [`${prefix}provider`]: 'openai',
+    [`${prefix}custom-host`]: `${scenario.upstream.url}/v1`,
+    authorization: 'Bearer sk-upstream',
+    ...over,
+  };
+}
+
+const chunk = (content: string) => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  model: 'gpt-4o-mini',
+  choices: [{ index: 0, delta: { content }, finish_reason: null }],
+});
+const usageChunk = { ...chunk(''), choices: [], usage: chatReply.usage };
+const embeddings = {
+  object: 'list',
+  model: 'text-embedding-3-small',
+  data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+  usage: { prompt_tokens: 4, total_tokens: 4 },
+};
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-sonnet-4-5',
+  content: [{ type: 'text', text: 'Hi' }],
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 3, output_tokens: 2 },
+};
+const messageEvents = [
+  { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+  { type: 'message_stop' },
+];
+const response = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  model: 'gpt-4o-mini',
+  output: [],
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+};
+const responseEvents = [
+  { type: 'response.created', response: { ...response, status: 'in_progress', usage: null } },
+  {
+    type: 'response.output_text.delta',
+    item_id: 'i',
+    output_index: 0,
+    content_index: 0,
+    delta: 'Hi',
+  },
+  { type: 'response.completed', response },
+];
+const ask = { model: 'claude-sonnet-4-5', max_tokens: 9, messages: chatBody.messages };
+
+describe('gateway.Gateway', () => {
+  it('tells that it is there, to anybody', async () => {
+    const answer = await new Promise<{ status: string; version: string }>((resolve, reject) =>
+      (grpc.client as unknown as Record<string, (...a: unknown[]) => void>).health?.(
+        create(callers.HealthRequestSchema),
+        (error: Error | null, value: { status: string; version: string }) =>
+          error ? reject(error) : resolve(value),
+      ),
+    );
+    expect(answer).toMatchObject({ status: 'ok', version: expect.stringMatching(/^\d/) });
+  });
+
+  it.each([
+    ['chatCompletions', '/v1/chat/completions', chatBody, chatReply, {}],
+    [
+      'embeddings',
+      '/v1/embeddings',
+      { model: 'text-embedding-3-small', input: 'x' },
+      embeddings,
+      {},
+    ],
+    ['messages', '/v1/messages', ask, message, { 'x-service-provider': 'anthropic' }],
+    ['responses', '/v1/responses', { model: 'gpt-4o-mini', input: 'x' }, response, {}],
+  ])(
+    '%s is the request of HTTP, with its headers after the answer',
+    async (method, path, body, reply, over) => {
+      scenario.upstream.handle(json(200, reply, { 'x-from-upstream': 'yes' }));
+      const answer = await grpc.call(method, body, headers(over));
+      expect(answer).toMatchObject({ code: status.OK, statusCode: 200 });
+      expect(JSON.parse(answer.body)).toEqual(reply);
+      const { trailing } = answer;
+      expect(trailing).toMatchObject({ 'x-service-status-code': '200', 'x-from-upstream': 'yes' });
+      expect(trailing['x-service-provider']).toBe(Object.values(over)[0] ?? 'openai');
+      const sent = scenario.upstream.requests.at(-1);
+      expect(sent?.path).toBe(path);
+      expect(sent?.body.toString()).toBe(JSON.stringify(body));
+      const [record] = await records.of(trailing['x-service-request-id'] ?? '', 1);
+      expect(record).toMatchObject({ statusCode: 200, outcome: expect.anything() });
+      expect(Number(record?.inputTokens)).toBeGreaterThan(0);
+    },
+  );
+
+  it.each([
+    ['chatCompletionsStream', chatBody, [chunk('a'), chunk('b'), usageChunk, '[DONE]'], {}],
+    ['messagesStream', ask, messageEvents, { 'x-service-provider': 'anthropic' }],
+    ['responsesStream', { model: 'gpt-4o-mini', input: 'x' }, responseEvents, {}],
+  ])('%s asks for a stream, and passes its text on', async (method, body, events, over) => {
+    scenario.upstream.handle(sse(events));
+    const { ended, pieces } = grpc.stream(method, body, headers(over));
+    const answer = await ended;
+    expect(answer).toMatchObject({ code: status.OK, trailing: { 'x-service-status-code': '200' } });
+    expect(pieces.length).toBeGreaterThan(0);
+    const told = answer.body.match(/^data: .*$/gm);
+    expect(told?.at(0)).toBe(`data: ${JSON.stringify(events[0])}`);
+    expect(JSON.parse(scenario.upstream.requests.at(-1)?.body.toString() ?? '')).toMatchObject({
+      ...body,
+      stream: true,
+    });
+    const [record] = await records.of(answer.trailing['x-service-request-id'] ?? '', 1);
+    expect(Number(record?.outputTokens)).toBeGreaterThan(0);
+  });
+
+  it('answers one at a time although the body asks for a stream', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const answer = await grpc.call('chatCompletions', { ...chatBody, stream: true }, headers());
+    expect(JSON.parse(answer.body)).toEqual(chatReply);
+    expect(scenario.upstream.requests.at(-1)?.json()).toEqual({ ...chatBody, stream: false });
+  });
+
+  it('takes an alias prefix, and answers under it', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const answer = await grpc.call('chatCompletions', chatBody, headers({}, 'x-portkey-'));
+    expect(answer.statusCode).toBe(200);
+    expect(answer.trailing).toMatchObject({
+      'x-portkey-provider': 'openai',
+      'x-service-provider': 'openai',
+      'x-portkey-status-code': '200',
+    });
+  });
+
+  const broken = '{"model": "gpt-4o-mini", "messages": [';
+  it.each([
+    ['no key', chatBody, { 'x-service-api-key': '', authorization: '' }, 401, 'auth.missing_key'],
+    ['a wrong key', chatBody, { 'x-service-api-key': 'nobody' }, 401, 'auth.invalid_key'],
+    ['what is not JSON', broken, {}, 400, 'request.malformed_json'],
+    ['nothing', '', {}, 400, 'request.malformed_json'],
+    ['a wrong type', { ...chatBody, stream: 'yes' }, {}, 400, 'request.invalid_field'],
+    [
+      'a provider over gRPC',
+      chatBody,
+      { 'x-service-gateway-transport': 'grpc' },
+      400,
+      'request.invalid_header',
+    ],
+    ['a config that is none', chatBody, { 'x-service-config': '{' }, 400, undefined],
+  ])(
+    'tells of %s in the answer, with the call as such well',
+    async (_name, body, over, code, error) => {
+      const answer = await grpc.call('chatCompletions', body, headers(over));
+      expect(answer).toMatchObject({ code: status.OK, statusCode: code });
+      if (error !== undefined) {
+        expect(JSON.parse(answer.body)).toMatchObject({ error: { code: error } });
+        expect(answer.trailing['x-service-error-code']).toBe(error);
+      }
+      const streamed = await grpc.stream('chatCompletionsStream', body, headers(over)).ended;
+      expect(streamed).toMatchObject({ code: status.OK });
+      expect(streamed.trailing['x-service-status-code']).toBe(String(code));
+      expect(JSON.parse(streamed.body)).toHaveProperty('error');
+    },
+  );
+
+  it('passes a provider’s refusal on', async () => {
+    scenario.upstream.handle(
+      json(429, { error: { message: 'slow down' } }, { 'retry-after': '7' }),
+    );
+    const answer = await grpc.call('chatCompletions', chatBody, headers());
+    expect(answer).toMatchObject({ code: status.OK, statusCode: 429 });
+    expect(answer.trailing['retry-after']).toBe('7');
+  });
+
+  it('refuses what is larger than a body may be', async () => {
+    const body = { ...chatBody, messages: [{ role: 'user', content: 'x'.repeat(70_000) }] };
+    const answer = await grpc.call('chatCompletions', body, headers());
+    expect(answer.code).toBe(status.RESOURCE_EXHAUSTED);
+  });
+
+  it('ends the provider’s answer when the caller cancels, and bills what was seen', async () => {
+    const words = Array.from({ length: 400 }, (_, index) => chunk(`word ${index} `));
+    scenario.upstream.handle(sse([...words, '[DONE]'], { delayMs: 5 }));
+    const before = scenario.upstream.requests.length;
+    const stream = grpc.stream(
+      'chatCompletionsStream',
+      chatBody,
+      headers({ 'x-service-trace-id': 'left' }),
+    );
+    await eventually(() => stream.pieces.length > 20);
+    stream.cancel();
+    expect((await stream.ended).code).toBe(status.CANCELLED);
+    await eventually(() => scenario.upstream.requests[before]?.aborted === true);
+    await eventually(() => records.all().some(({ traceId }) => traceId === 'left'));
+    const record = records.all().find(({ traceId }) => traceId === 'left');
+    expect(record).toMatchObject({ errorCode: 'request.aborted', usageEstimated: true });
+    expect(Number(record?.outputTokens)).toBeGreaterThan(20);
+  });
+
+  it('cancels a call that has one answer, and one whose deadline has passed', async () => {
+    const before = scenario.upstream.requests.length;
+    scenario.upstream.handle(sse([chunk('a'), '[DONE]'], { delayMs: 60_000 }));
+    const answer = await grpc.call('chatCompletions', chatBody, headers(), 300);
+    expect(answer.code).toBe(status.DEADLINE_EXCEEDED);
+    await eventually(() => scenario.upstream.requests[before]?.aborted === true);
+  });
+});
