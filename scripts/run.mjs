@@ -86,6 +86,7 @@ const commands = {
   ],
   airgap: ['scripts/airgap.ts'],
   pods: ['scripts/pods.ts'],
+  compose: ['scripts/compose.ts'],
   bundle: ['scripts/bundle.ts'],
   facts: ['scripts/facts.ts'],
   'mcp:hosts': ['scripts/mcp-hosts.ts'],

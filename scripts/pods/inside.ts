@@ -4,7 +4,6 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startDemoUpstream } from '@sluice/demo-upstream';
 import { renderObjects, root } from '../chart/render.ts';
 import type { ImageList } from '../images/make-images.ts';
@@ -14,33 +13,13 @@ import { askedName, attemptRules, nameServer, readAttempts } from './attempts.ts
 import { podManifests } from './manifests.ts';
 import { outOfMemory } from './out-of-memory.ts';
 import { allowedTooMuch, openPodman, startStores } from './podman.ts';
+import { callerOf, openReport, until, work } from './work.ts';
 
 const folder = process.argv[2] as string;
 const gateway = 'http://127.0.0.1:8787';
-let failed = false;
-
-function report(what: string, faults: readonly unknown[] = []): void {
-  process.stdout.write(`${faults.length === 0 ? 'ok  ' : 'FAIL'}  ${what}\n`);
-  for (const fault of faults) process.stdout.write(`      ${fault}\n`);
-  failed ||= faults.length > 0;
-}
-
+const { report, hasFailed } = openReport();
+const call = callerOf(gateway);
 const { podman, containers, logs } = openPodman(folder);
-
-async function until<Value>(what: string, check: () => Promise<Value | undefined>): Promise<Value> {
-  const end = Date.now() + 60_000;
-  let last: unknown;
-  while (Date.now() < end) {
-    try {
-      const value = await check();
-      if (value !== undefined) return value;
-    } catch (error) {
-      last = error;
-    }
-    await delay(250);
-  }
-  throw new Error(`${what}: not within a minute`, { cause: last });
-}
 
 /** Sends one datagram to nobody, which has to be found among the attempts. */
 async function showRecorder(): Promise<boolean> {
@@ -73,18 +52,6 @@ function attempts() {
 function recordAfresh(): void {
   execFileSync('nft', ['flush', 'ruleset']);
   execFileSync('nft', ['-f', '-'], { input: attemptRules });
-}
-
-async function call(key: string, path: string, body?: object): Promise<Response> {
-  const response = await fetch(`${gateway}${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { 'x-service-api-key': key, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(20_000),
-  });
-  if (response.status !== 200)
-    throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 500)}`);
-  return response;
 }
 
 async function main(): Promise<void> {
@@ -140,7 +107,7 @@ async function main(): Promise<void> {
       .filter(({ State }) => State.ExitCode !== 0)
       .map(({ Name, State }) => `${Name}: ${State.ExitCode}\n${logs(Name)}`),
   );
-  if (failed) return;
+  if (hasFailed()) return;
 
   podman('kube', 'play', '--network', 'host', servicesFile);
   await until('readiness', async () => {
@@ -166,7 +133,10 @@ async function main(): Promise<void> {
     process: () => ({ pid: ofGateway().State.Pid, restarts: ofGateway().RestartCount }),
     limitMemory: (bytes) => podman('update', '--memory', String(bytes), ofGateway().Name),
   });
-  await work({ adminKey, workspaceKey }, upstream.port);
+  await work({
+    ...{ gateway, adminKey, workspaceKey, report },
+    upstreamUrl: `http://127.0.0.1:${upstream.port}/v1`,
+  });
 
   const running = containers().filter(({ State }) => State.Status === 'running');
   podman('stop', '--time', '60', ...running.map(({ Name }) => Name));
@@ -226,84 +196,6 @@ async function secretValues(
   return values;
 }
 
-async function work(
-  { adminKey: admin, workspaceKey }: { adminKey: string; workspaceKey: string },
-  upstreamPort: number,
-): Promise<void> {
-  const { data } = (await (await call(admin, '/v1/admin/workspaces')).json()) as {
-    data: { id: string }[];
-  };
-  const workspace = data[0]?.id;
-  await call(admin, '/v1/integrations', {
-    name: 'own',
-    slug: 'own',
-    ai_provider_id: 'openai',
-    key: 'sk-saved',
-    workspace_id: workspace,
-    configurations: { custom_host: `http://127.0.0.1:${upstreamPort}/v1` },
-    create_default_provider: true,
-    default_provider_slug: 'own',
-  });
-  const chat = {
-    model: '@own/gpt-4o-mini',
-    messages: [{ role: 'user', content: 'Hello' }],
-  };
-  const answer = await until('a chat', async () => {
-    const response = await call(workspaceKey, '/v1/chat/completions', chat);
-    return (await response.json()) as { choices?: { message?: { content?: string } }[] };
-  });
-  report('a chat', answer.choices?.[0]?.message?.content ? [] : [JSON.stringify(answer)]);
-  const stream = await call(workspaceKey, '/v1/chat/completions', { ...chat, stream: true });
-  const events = await stream.text();
-  report('a stream', events.trimEnd().endsWith('data: [DONE]') ? [] : [events.slice(-300)]);
-
-  const common = {
-    conditions: [{ key: 'workspace_id', value: workspace }],
-    group_by: [{ key: 'api_key' }],
-    workspace_id: workspace,
-  };
-  const policies = {
-    'rate-limits': { name: 'rate', type: 'requests', unit: 'rpd', value: 3, ...common },
-    'usage-limits': { name: 'budget', type: 'cost', credit_limit: 100, ...common },
-  };
-  for (const [kind, policy] of Object.entries(policies)) {
-    const made = (await (await call(admin, `/v1/policies/${kind}`, policy)).json()) as {
-      id?: string;
-    };
-    report(`a policy of ${kind}`, made.id === undefined ? [JSON.stringify(made)] : []);
-  }
-  const statuses: number[] = [];
-  await until('the rate limit', async () => {
-    const response = await fetch(`${gateway}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'x-service-api-key': workspaceKey, 'content-type': 'application/json' },
-      body: JSON.stringify(chat),
-      signal: AbortSignal.timeout(20_000),
-    });
-    await response.text();
-    statuses.push(response.status);
-    return response.status === 429 ? true : undefined;
-  });
-  const served = 2 + statuses.filter((status) => status === 200).length;
-  report(
-    `the limit of 3 a day holds (${statuses.join(', ')})`,
-    statuses.length > 20 ? ['late'] : [],
-  );
-
-  const day = new Date().toISOString().slice(0, 10);
-  const range = `time_of_generation_min=${day}T00:00:00Z&time_of_generation_max=${day}T23:59:59Z`;
-  const total = async (graph: string) => {
-    const response = await call(admin, `/v1/analytics/graphs/${graph}?${range}`);
-    return ((await response.json()) as { summary: { total: number } }).summary.total;
-  };
-  const requests = await until('analytics', async () => {
-    const counted = await total('requests');
-    return counted >= served ? counted : undefined;
-  });
-  const cost = await total('cost');
-  report(`analytics: ${requests} requests, ${cost} cents`, cost > 0 ? [] : ['no cost']);
-}
-
 try {
   await main();
 } catch (error) {
@@ -315,4 +207,4 @@ try {
     // Podman itself is what failed.
   }
 }
-process.exit(failed ? 1 : 0);
+process.exit(hasFailed() ? 1 : 0);

@@ -4,18 +4,23 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nameServer } from './attempts.ts';
 
-const tools = ['unshare', 'podman', 'runc', 'nft', 'ip', 'catatonit'];
-
-/** Ends the process with 2 and a sentence when Podman cannot run containers here. */
-export function requirePodman(): void {
+/** Ends the process with 2 and a sentence when it is not root's, or a program is missing here. */
+export function requireTools(tools: readonly string[], packages: string): void {
   const missing = tools.filter(
     (tool) => spawnSync('sh', ['-c', 'command -v "$1"', 'sh', tool]).status !== 0,
   );
   if (missing.length === 0 && process.getuid?.() === 0) return;
   process.stderr.write(
-    `This takes root on Linux, and ${missing.join(', ') || 'its tools'}: apt-get install podman runc catatonit nftables iproute2 util-linux redis-server nats-server\n`,
+    `This takes root on Linux, and ${missing.join(', ') || 'its tools'}: apt-get install ${packages}\n`,
   );
   process.exit(2);
+}
+
+export function requirePodman(): void {
+  requireTools(
+    ['unshare', 'podman', 'runc', 'nft', 'ip', 'catatonit'],
+    'podman runc catatonit nftables iproute2 util-linux redis-server nats-server',
+  );
 }
 
 export interface OwnNetwork {
