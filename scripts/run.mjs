@@ -87,6 +87,7 @@ const commands = {
   airgap: ['scripts/airgap.ts'],
   pods: ['scripts/pods.ts'],
   compose: ['scripts/compose.ts'],
+  systemd: ['scripts/systemd.ts'],
   bundle: ['scripts/bundle.ts'],
   facts: ['scripts/facts.ts'],
   'mcp:hosts': ['scripts/mcp-hosts.ts'],

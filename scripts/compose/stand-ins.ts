@@ -29,7 +29,7 @@ const written = (path: string, script: string) =>
 
 /** @param checkout  of ours, mounted at the same place, from which ClickHouse's interface over the embedded engine runs */
 export function standIns(node: string, checkout: string): readonly StandIn[] {
-  const clickHouse = `#!/bin/sh\nexec ${node} --disable-warning=ExperimentalWarning ${checkout}/scripts/compose/clickhouse.ts\n`;
+  const clickHouse = `#!/bin/sh\nexec ${node} --disable-warning=ExperimentalWarning ${checkout}/services/data-service/test/clickhouse-users-main.ts\n`;
   // Asked by the probe of compose.yaml with the probe's user.
   const client = `#!/bin/sh\n[ "$1" = --user ] && curl -fsS -u "$2:" --data "$4" http://127.0.0.1:8123/\n`;
   const all = { POSTGRES: '', CLICKHOUSE: '', NATS: '', REDIS: '' };

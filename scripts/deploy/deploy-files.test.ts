@@ -124,7 +124,7 @@ describe('compose-secrets.sh', () => {
 describe('systemd', () => {
   const units = readdirSync(join(deploy, 'systemd')).filter((name) => name.endsWith('.service'));
   const serviceOf = (unit: string) =>
-    /\/usr\/lib\/sluice\/([a-z-]+)\/main\.mjs/.exec(unit)?.[1] ?? '';
+    /\/usr\/lib\/sluice\/([a-z-]+)\/[a-z]+\.mjs/.exec(unit)?.[1] ?? '';
 
   it.each(units)(
     '%s names settings of its service, and has every secret as a credential',

@@ -7,10 +7,10 @@ export const pagesNotRun: Readonly<Record<string, string>> = {
   'docs/deploy/README.md': 'needs a cluster',
   'docs/deploy/airgap.md': 'needs a machine without a way out; `npm run airgap` does it',
   'docs/deploy/backup.md': 'needs the stores of an operator; `npm run backup:rehearse` does it',
-  'docs/deploy/compose.md': 'needs an engine of containers',
+  'docs/deploy/compose.md': 'needs an engine of containers; `npm run compose` does it',
   'docs/deploy/images.md': 'makes images; `npm run images` does it',
   'docs/deploy/openshift.md': 'needs a cluster',
-  'docs/deploy/systemd.md': 'needs systemd',
+  'docs/deploy/systemd.md': 'needs systemd; `npm run systemd` does it',
   'docs/two-teams.md': 'services/gateway/test/keys-and-limits.test.ts runs it, twice',
 };
 

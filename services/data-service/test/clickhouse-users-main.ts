@@ -1,11 +1,11 @@
 /**
- * In place of ClickHouse in compose.yaml: its HTTP interface over the embedded engine, behind the users of compose-secrets.sh, whose
+ * In place of ClickHouse for `npm run compose`: its HTTP interface over the embedded engine, behind the users of compose-secrets.sh, whose
  * passwords and addresses are asked for as ClickHouse does.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as call, createServer } from 'node:http';
-import { startClickHouseFront } from '../../services/data-service/test/clickhouse-front.ts';
+import { startClickHouseFront } from './clickhouse-front.ts';
 
 const users = readFileSync('/etc/clickhouse-server/users.d/sluice.xml', 'utf8');
 const front = await startClickHouseFront({ dataDir: '/var/lib/clickhouse' });
