@@ -46,8 +46,6 @@ export const blocksNotRun: Readonly<Record<string, Readonly<Record<string, strin
   },
   'docs/realtime.md': {
     "import { WebSocket } from 'ws';": 'needs a package, and a key of the vendor',
-    'curl http://127.0.0.1:8787/v1/realtime/client_secrets \\':
-      'needs a saved provider of OpenAI’s',
   },
   'docs/security.md': {
     'npm run abuse          # all of it, some fifteen minutes; a part runs with npm test':

@@ -735,6 +735,21 @@ describe('@demo', () => {
       provider: 'demo',
     });
   });
+
+  it('gives browsers secrets, and takes their calls', async () => {
+    const session = { type: 'realtime', model: 'gpt-realtime' };
+    const demo = { 'x-service-provider': '@demo' };
+    const made = await post('/v1/realtime/client_secrets', demo, { session });
+    const { value } = (await made.json()) as { value: string };
+    const placed = await fetch(`${lab.scenario.stack.gatewayUrls[0]}/v1/realtime/calls`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${value}`, 'content-type': 'application/sdp' },
+      body: 'v=0\r\n',
+    });
+    expect([placed.status, await placed.text()]).toEqual([201, expect.stringMatching(/^v=0/)]);
+    const hangUp = await post(`${placed.headers.get('location')}/hangup`, demo, {});
+    expect(hangUp.status).toBe(200);
+  });
 });
 
 describe('@demo', () => {

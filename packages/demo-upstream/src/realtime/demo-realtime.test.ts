@@ -11,8 +11,9 @@ afterAll(() => upstream.close());
 
 type Told = { type: string; [member: string]: unknown };
 
-async function open(query: string) {
-  const socket = new WebSocket(`${upstream.url.replace('http', 'ws')}/v1/realtime?${query}`);
+async function open(query: string, below = '') {
+  const at = `${upstream.url.replace('http', 'ws')}/v1/realtime${below}?${query}`;
+  const socket = new WebSocket(at);
   const heard: Told[] = [];
   const waiting: (() => void)[] = [];
   socket.on('message', (data) => {
@@ -89,4 +90,32 @@ it('places calls, which are heard beside them until they are hung up', async () 
   await expect(open(`call_id=${id}`)).rejects.toThrow('404');
   form.delete('session');
   expect((await fetch(at, { method: 'POST', body: form })).status).toBe(400);
+});
+
+it('translates by the second, and makes secrets of a vendor’s kind', async () => {
+  const { heard, say, until, socket } = await open('model=interpreter', '/translations');
+  await until('session.created');
+  const audio = Buffer.alloc(120_000).toString('base64');
+  say({ type: 'session.input_audio_buffer.append', audio }, { type: 'session.close' });
+  await until('session.closed');
+  expect(heard.map(({ type }) => type).slice(1, -1)).toEqual([
+    'session.output_transcript.delta',
+    'session.output_audio.delta',
+    'session.output_transcript.delta',
+    'session.output_audio.delta',
+  ]);
+  socket.close();
+  const made = await fetch(`${upstream.url}/v1/realtime/client_secrets`, {
+    method: 'POST',
+    body: JSON.stringify({ session: { type: 'realtime', model: 'gpt-realtime' } }),
+  });
+  expect(await made.json()).toMatchObject({
+    value: expect.stringMatching(/^ek_demo_/),
+    session: { model: 'gpt-realtime' },
+  });
+  const form = new FormData();
+  form.set('sdp', 'v=0\r\n');
+  form.set('session', JSON.stringify({ model: 'interpreter' }));
+  const at = `${upstream.url}/v1/realtime/translations/calls`;
+  expect((await fetch(at, { method: 'POST', body: form })).status).toBe(201);
 });

@@ -20,6 +20,7 @@ export class DemoSession {
   #contextTokens = 0;
   #audioBytes = 0;
   #count = 0;
+  #lastItemId: string | null = null;
 
   constructor(model: string, session: Event) {
     this.#model = model;
@@ -82,16 +83,23 @@ export class DemoSession {
       .flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []))
       .join(' ');
     this.#contextTokens += tokensIn(this.#said);
-    const added = { ...(isObject(item) ? item : {}), id: this.#id('item') };
-    this.#tell('conversation.item.added', { previous_item_id: null, item: added });
-    this.#tell('conversation.item.done', { previous_item_id: null, item: added });
+    this.#keep({ ...(isObject(item) ? item : {}), id: this.#id('item') });
+  }
+
+  #keep(item: Event & { id: string }): void {
+    const told = { previous_item_id: this.#lastItemId, item };
+    this.#lastItemId = item.id;
+    this.#tell('conversation.item.added', told);
+    this.#tell('conversation.item.done', told);
   }
 
   /** What was heard is not understood, but counted. */
   #hear(): void {
     const tokens = Math.ceil(this.#audioBytes / (2 * bytesPerAudioToken));
     const item_id = this.#id('item');
-    this.#tell('input_audio_buffer.committed', { item_id, previous_item_id: null });
+    this.#tell('input_audio_buffer.committed', { item_id, previous_item_id: this.#lastItemId });
+    const content = [{ type: 'input_audio', transcript: null }];
+    this.#keep({ id: item_id, type: 'message', role: 'user', content });
     this.#said = `${(this.#audioBytes / 48_000).toFixed(1)} seconds of sound`;
     this.#tell('conversation.item.input_audio_transcription.completed', {
       item_id,
@@ -137,6 +145,7 @@ export class DemoSession {
       ? { type: 'output_audio', transcript: text }
       : { type: 'output_text', text };
     const item = { id: at.item_id, type: 'message', role: 'assistant', content: [content] };
+    this.#keep(item);
     const inputTokens = this.#contextTokens;
     const usage = {
       total_tokens: inputTokens + tokens + audioTokens,

@@ -28,6 +28,7 @@ export const demo: ProviderEntry = {
     rerank: { format: 'common/rerank', path: '/rerank', dialect: commonRerank },
     messages: { format: 'anthropic-messages', path: '/messages' },
     realtime: realtimeEndpoints.realtime,
+    realtimeTranslation: realtimeEndpoints.realtimeTranslation,
   },
   keeps: { ...keepsFilesAndBatches, ...keepsTuning, ...keepsVideos, 'realtime calls': {} },
   headers: anthropic.headers ?? {},

@@ -10,7 +10,7 @@ import type { Reply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Step } from '../visit/step.ts';
 import { targetOf } from '../visit/target-visit.ts';
-import { askerOf } from './asker-of.ts';
+import { askerOf, isAskedAlone } from './asker-of.ts';
 import { sealSecret } from './minted-secret.ts';
 import { isOfBeta } from './read-secret-request.ts';
 import { sidebandCall } from './session-call.ts';
@@ -49,7 +49,7 @@ function expectSessions(exchange: ModelExchange, target: Target, rules: CallRule
     asked?.kind === 'translation' ? 'realtimeTranslation' : 'realtime',
     context,
   );
-  if (target.credentialBy !== 'admin')
+  if (!isAskedAlone(target))
     throw new GatewayError('provider.endpoint_unsupported', {
       field: 'x-service-provider',
       message: `A client secret is made for a saved provider (of ${providersKeeping('realtime calls').join(', ')}): a credential that comes with the request does not go into a browser (${operation.id}).`,

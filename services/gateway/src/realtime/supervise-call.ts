@@ -13,7 +13,7 @@ import type { OwnerNotes } from '../owners/owner-notes.ts';
 import { accountOf } from '../owners/route-to-owner.ts';
 import type { Step } from '../visit/step.ts';
 import { callOf, type TargetVisit, targetOf } from '../visit/target-visit.ts';
-import { askerOf } from './asker-of.ts';
+import { askerOf, isAskedAlone } from './asker-of.ts';
 import type { CallHandover } from './call-handover.ts';
 import type { TakenCall } from './call-register.ts';
 import { nameOfCall, sealNote } from './noted-call.ts';
@@ -165,8 +165,7 @@ function noteOf(
 ): string | undefined {
   const { exchange } = visit;
   const { arrival, subject, key } = exchange;
-  if (!handover.isOn || key === undefined || targetOf(visit).credentialBy !== 'admin')
-    return undefined;
+  if (!handover.isOn || key === undefined || !isAskedAlone(targetOf(visit))) return undefined;
   try {
     return sealNote(sealer, {
       callId,
