@@ -2,6 +2,7 @@
  * `npm run ledger:speed -- --rows 2000000`: fills a ledger in the embedded engine with thirty days of records and asks
  * every question of analytics and logs. Prints what each took, and what a record takes on disk; docs/analytics.md has the aims.
  * `--arriving 2000`: so many records a second arrive meanwhile; `--folder F`: the ledger is kept there, and filled only once.
+ * `--only 'gaps|a log'`: these questions alone.
  * `--intake 60`: instead, what it takes to store 20,000 records a second (`--rate`) for so many seconds; `--aged`: old ones,
  * as of a backlog; `--url`: on a ClickHouse server.
  */
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '2000000' },
     times: { type: 'string', default: '10' },
     arriving: { type: 'string', default: '0' },
+    only: { type: 'string' },
     folder: { type: 'string' },
     intake: { type: 'string' },
     rate: { type: 'string', default: '20000' },
@@ -47,6 +49,7 @@ async function showQuestions(): Promise<void> {
     rows: Number(values.rows),
     times: Number(values.times),
     arriving: Number(values.arriving),
+    only: values.only === undefined ? undefined : new RegExp(values.only, 'u'),
   });
   for (const { name, p50, p95, cpu } of questions)
     tell(

@@ -23,6 +23,22 @@ beforeEach(async () => {
     await ledger.client.command({ query: `TRUNCATE TABLE ${table}` });
 });
 
+describe('the engine inside the process', () => {
+  it('answers, stores and leaves files a thread while questions take their time', async () => {
+    const ended: string[] = [];
+    const told = (name: string) => () => ended.push(name);
+    const slow = Array.from({ length: 4 }, () =>
+      ledger.rows('SELECT sleep(3)').then(told('a question')),
+    );
+    await Promise.all([
+      ledger.sink.write([encodedRecord()]).then(told('a record')),
+      readdir(schemaFolder).then(told('a file')),
+    ]);
+    expect(ended.toSorted()).toEqual(['a file', 'a record']);
+    await Promise.all(slow);
+  });
+});
+
 describe('schema', () => {
   it('is applied once, and again without effect', async () => {
     expect(await applySchema(ledger.client, schemaFolder)).toEqual([]);

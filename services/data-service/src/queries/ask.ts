@@ -126,7 +126,6 @@ export async function ask<T>(
     const result = await client.query({
       query: `${query}\nSETTINGS ${settings}`,
       query_params: parameters.values,
-      clickhouse_settings: { max_query_size: '16777216' },
       format: 'JSONEachRow',
     });
     return await result.json<T>();

@@ -23,7 +23,6 @@ export async function sumCounters(
       GROUP BY counter
       SETTINGS max_execution_time = 20`,
     query_params: { organisation_id: asked.organisationId, from_ms: asked.fromMs.toString() },
-    clickhouse_settings: { max_query_size: '16777216' },
     format: 'JSONEachRow',
   });
   const rows = await result.json<{ counter: string; total: string }>();

@@ -93,7 +93,7 @@ async function partitionsWith(
 ): Promise<string[]> {
   const result = await client.query({
     query: `SELECT DISTINCT _partition_id AS id FROM ${table} WHERE ${condition}
-      SETTINGS max_execution_time = 60, max_threads = 1, max_query_size = ${queryBytesMax}`,
+      SETTINGS max_execution_time = 60, max_threads = 1`,
     format: 'JSONEachRow',
   });
   return (await result.json<{ id: string }>()).map(({ id }) => id);
@@ -113,9 +113,5 @@ async function modifyTtl(
   await client.command({
     query: `ALTER TABLE ${name} MODIFY TTL ${time} + toIntervalDay(${logsDaysMin}) + toIntervalSecond(0 * ${nowMs}) DELETE WHERE ${condition}
       SETTINGS materialize_ttl_after_modify = 0`,
-    clickhouse_settings: { max_query_size: `${queryBytesMax}` },
   });
 }
-
-/** Organisations stand in the text. */
-const queryBytesMax = 16_777_216;

@@ -26,7 +26,6 @@ export async function markJudged(
               .map(textLiteral)
               .join(',')})
           GROUP BY organisation_id, minute`,
-        clickhouse_settings: { max_query_size: '16777216' },
       });
   }
 }

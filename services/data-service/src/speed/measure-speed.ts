@@ -26,6 +26,8 @@ export interface SpeedOptions {
   readonly times: number;
   /** Records a second that arrive meanwhile. */
   readonly arriving: number;
+  /** Words of the names of the questions to ask; all when left out. */
+  readonly only?: RegExp | undefined;
 }
 
 export interface Speed {
@@ -68,8 +70,10 @@ export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
       await delay(arrivedMs);
     }
     const questions = [];
-    for (const [name, ask] of await questionsOf(client))
+    for (const [name, ask] of await questionsOf(client)) {
+      if (options.only !== undefined && !options.only.test(name)) continue;
       questions.push({ name, ...(await timesOf(ask, options.times)) });
+    }
     return { rollUpSeconds, bytesPerRecord: await bytesPerRecord(client), questions };
   } finally {
     stop.abort();

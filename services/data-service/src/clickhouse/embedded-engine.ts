@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { lockDataDir } from '@sluice/data-dir';
+import { textLiteral } from '../queries/parameters.ts';
+import { blockFile } from './block-file.ts';
+import type { ClickHouse } from './connect.ts';
+import { statementSettings } from './statement-settings.ts';
+
+/** The engine's types come from the client's older twin package: the same shapes under other names. */
+type Connection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['connection']>;
+
+/**
+ * How many questions the engine works on at once, and inserts beside them. A connection does one thing after the other, and
+ * each call that it has holds a thread of libuv's pool until it is answered, of which the process has four unless told otherwise.
+ */
+const connectionsOf = { questions: 2, inserts: 1 } as const;
+
+/** Opens the engine inside this process on its folder, which it has for itself. */
+export async function openEmbedded(dataDir: string): Promise<ClickHouse> {
+  // Hundreds of megabytes of native code that only this mode needs, hence the late import.
+  const [{ createChdbConnection }, { drainPending }] = await Promise.all([
+    import('chdb/connection'),
+    import('chdb'),
+  ]);
+  // Before the engine looks at it; the engine's own lock says less, and later.
+  const lock = await lockDataDir(dataDir, { name: 'CLICKHOUSE_DATA_DIR', waitMs: 10_000 });
+  const open = () => createChdbConnection({ path: dataDir }) as unknown as Connection;
+  const first = await whenUnlocked(open);
+  const clientOf = (connection: Connection): ClickHouseClient =>
+    createClient({
+      connection,
+      // Reading rows in parallel gains nothing at our batch size and holds some 150 MB more.
+      clickhouse_settings: { ...statementSettings, input_format_parallel_parsing: 0 },
+    });
+  const more = (count: number) => Array.from({ length: count }, open);
+  const client = clientOf(shared([first, ...more(connectionsOf.questions - 1)]));
+  const inserts = clientOf(shared(more(connectionsOf.inserts)));
+  const file = blockFile(dataDir);
+  return {
+    client,
+    insertBlock: (table, { columns, bytes }) =>
+      file.hold(bytes, async (path) => {
+        const names = columns.join(', ');
+        await inserts.command({
+          query: `INSERT INTO ${table} (${names}) SELECT ${names} FROM file(${textLiteral(path)}, Native)`,
+        });
+      }),
+    catchUp: async () => {},
+    async close() {
+      await Promise.all([client.close(), inserts.close()]);
+      await drainPending();
+      lock.release();
+    },
+  };
+}
+
+/** One connection of several: a call goes to the first that is free, in the order of their coming. */
+function shared(connections: readonly Connection[]): Connection {
+  const free = [...connections];
+  const waiting: ((connection: Connection) => void)[] = [];
+  async function use<T>(call: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = free.pop() ?? (await new Promise<Connection>((turn) => waiting.push(turn)));
+    try {
+      // An answer is whole when it comes: nothing is read from the connection afterwards.
+      return await call(connection);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free.push(connection);
+      else next(connection);
+    }
+  }
+  return {
+    ping: (params) => use((connection) => connection.ping(params)),
+    query: (params) => use((connection) => connection.query(params)),
+    insert: (params) => use((connection) => connection.insert(params)),
+    command: (params) => use((connection) => connection.command(params)),
+    exec: (params) => use((connection) => connection.exec(params)),
+    close: async () => {
+      await Promise.all(connections.map((connection) => connection.close()));
+    },
+  };
+}
+
+/**
+ * The engine locks its folder with the kernel's help, so a killed process
+ * leaves no lock. One that is still dying may hold it for a moment.
+ */
+async function whenUnlocked<T>(open: () => T): Promise<T> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await delay(200);
+    }
+  }
+}
