@@ -147,6 +147,11 @@ export const errorCodes = {
   'request.timeout': request(408, 'The request body arrived too slowly.', 'AB01'),
   'request.aborted': request(499, 'The caller closed the connection.'),
   'request.superseded': request(499, 'Another call of the same request answered first.'),
+  'request.nitro_refused': request(
+    400,
+    'The request cannot go to the provider unread (x-service-nitro-mode).',
+    'AB01',
+  ),
   'request.invalid_header': request(400, 'A header of the request is not valid.', 'AB01'),
 
   // Routing

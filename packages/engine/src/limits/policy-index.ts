@@ -72,6 +72,14 @@ export class PolicyIndex {
     return this.#policies.length === 0;
   }
 
+  /** Whether any of them goes by it: a key of conditions or of groups. */
+  looksAt(key: string): boolean {
+    return this.#policies.some(
+      ({ matchers, groupBy }) =>
+        matchers.some((matcher) => matcher.key === key) || groupBy.some((name) => name === key),
+    );
+  }
+
   /** Counters of those that apply, in the order of the policies. The same objects for requests that say the same. */
   match(request: RequestFacts, target?: TargetFacts): readonly Counter[] {
     if (this.#policies.length === 0) return noCounters;

@@ -33,6 +33,10 @@ export interface ModelCall extends Asked {
   form: readonly FormPart[] | undefined;
   /** How much there is to read in it, as it was measured last: for one target it may have been changed. */
   measured: { json: JsonObject; rule: MediaRule; size: RequestSize } | undefined;
+  /** Its body goes to the provider as it comes, and nobody looks at it. */
+  isUnread?: true;
+  /** How much of such a body there was, as far as it has come. */
+  unreadBytes?: number;
   /** As the caller wrote it. */
   model: string;
   /** The model of what the request names, an assistant's or a response's, where it names none itself. */
@@ -109,6 +113,11 @@ export function modelCall(operation: CalledOperation, pathname: string, search: 
     wantsStream: false,
     prompt: undefined,
   };
+}
+
+/** Of the body as it came, read or not. */
+export function bodyBytes({ body, unreadBytes }: ModelCall): number {
+  return body?.length ?? unreadBytes ?? 0;
 }
 
 /** The endpoint whose call it is: what only passes through is none but `proxy`, whatever is known of it. */

@@ -34,6 +34,8 @@ export interface CallerHeaders {
   /** Ask the upstream although the cache has an answer. */
   cacheForceRefresh: boolean;
   cacheNamespace: string | undefined;
+  /** The body goes to the provider unread, and nothing is asked that would need it. */
+  nitro: boolean;
   /** How the provider is to be called; undefined = by HTTP. */
   transport: string | undefined;
   /** False = the caller does not want contents of this request kept. */
@@ -64,6 +66,7 @@ export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
     strictParams: headers['x-service-strict-params'] === 'true',
     cacheForceRefresh: headers['x-service-cache-force-refresh'] === 'true',
     cacheNamespace: single(headers['x-service-cache-namespace']),
+    nitro: single(headers['x-service-nitro-mode'])?.toLowerCase() === 'true',
     transport: single(headers['x-service-gateway-transport']),
     debug: headers['x-service-debug'] !== 'false',
   };

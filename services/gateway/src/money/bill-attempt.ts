@@ -3,6 +3,7 @@ import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, Usage } from '@sluice/providers';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { bodyBytes } from '../exchange/subject.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
 import { countsTokens, goesOn } from './counts-tokens.ts';
@@ -144,7 +145,7 @@ const outputAllowance = 200_000;
 
 /** What the call can have counted at most. Few count more than the allowances; only of those the request is looked at. */
 function boundsOf(call: PreparedCall, told: Usage, estimate: () => EstimatedUse): UsageBounds {
-  let inputTokensMax = (call.requester.subject.body?.length ?? 0) + inputAllowance;
+  let inputTokensMax = bodyBytes(call.requester.subject) + inputAllowance;
   let outputTokensMax = outputAllowance;
   if (told.inputTokens > inputTokensMax && estimate().isOpen) inputTokensMax = tokensMax;
   if (told.outputTokens > outputTokensMax) outputTokensMax += estimate().outputTokens;

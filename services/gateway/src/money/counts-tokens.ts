@@ -13,7 +13,7 @@ export function countsTokens({ requester: { subject }, translation }: PreparedCa
   return (
     translation !== undefined &&
     !goesOn(subject, translation) &&
-    subject.json !== undefined &&
+    (subject.json !== undefined || subject.isUnread === true) &&
     spends !== 'nothing' &&
     (uses === 'text' || uses === 'input')
   );

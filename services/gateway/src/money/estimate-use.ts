@@ -1,7 +1,7 @@
 import type { JsonObject, ReplyUnits } from '@sluice/contracts';
 import { type MediaRule, measureRequest, type RequestSize } from '@sluice/engine';
 import { factsOfModel, type ModelOverrides } from '@sluice/providers';
-import type { ModelCall } from '../exchange/subject.ts';
+import { bodyBytes, type ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { ObservedModels } from './observed-models.ts';
 
@@ -21,6 +21,8 @@ export interface EstimatedUse {
   readonly units: ReplyUnits | undefined;
 }
 
+/** Of an answer whose limit nobody has read: no model says more at once. */
+const unreadOutputMax = 200_000;
 /** Of an answer without a limit, where nobody knows how much the model may say. */
 const outputTokensDefault = 8192;
 /** What an answer without a limit is likely to be. */
@@ -45,9 +47,10 @@ export class UseEstimates {
   /** @param json as the target will get it, before it is encoded in the target's format */
   of(subject: ModelCall, target: NamedTarget, json = subject.json): EstimatedUse {
     const { entry, servedModel } = target;
-    const bytes = subject.body?.length ?? 0;
+    const bytes = bodyBytes(subject);
     // What flows through unread has no text that could be counted.
-    if (json === undefined) return unread(bytes, subject.heardSeconds);
+    if (json === undefined)
+      return unread(bytes, subject.heardSeconds, subject.isUnread === true ? unreadOutputMax : 0);
     const size = sizeOf(subject, json, mediaRuleOf(entry.id, servedModel));
     const model = modelKeyOf(target);
     const most = this.#outputMaxOf(servedModel);
@@ -109,12 +112,16 @@ const modelsMax = 1000;
 const outputTokensMax = 10_000_000;
 
 /** A quarter of its bytes, as text has. */
-function unread(bytes: number, heardSeconds: number | undefined): EstimatedUse {
+function unread(
+  bytes: number,
+  heardSeconds: number | undefined,
+  outputTokens: number,
+): EstimatedUse {
   const inputTokens = Math.ceil(bytes / 4);
   return {
     inputTokens,
-    outputTokens: 0,
-    observedOutputTokens: 0,
+    outputTokens,
+    observedOutputTokens: outputTokens,
     expected: { inputTokens, outputTokens: 0 },
     isOpen: true,
     units: heardSeconds === undefined ? undefined : { audioSeconds: heardSeconds },

@@ -1,4 +1,5 @@
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { bodyBytes } from '../exchange/subject.ts';
 import { countsTokens } from './counts-tokens.ts';
 import type { PriceList } from './price-list.ts';
 
@@ -9,7 +10,7 @@ const bytesPerToken = 4;
 export function guessPrompt(prices: PriceList) {
   return (call: PreparedCall) => {
     if (!countsTokens(call)) return undefined;
-    const inputTokens = Math.ceil((call.requester.subject.body?.length ?? 0) / bytesPerToken);
+    const inputTokens = Math.ceil(bodyBytes(call.requester.subject) / bytesPerToken);
     const costNanoUsd = prices.estimate(call.target, { inputTokens, outputTokens: 0 });
     return { inputTokens, costNanoUsd };
   };

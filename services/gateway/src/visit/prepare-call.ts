@@ -7,6 +7,7 @@ import type { Target } from '../exchange/target.ts';
 import type { Visit } from '../exchange/visit.ts';
 import type { BatchParts } from './asking-batches.ts';
 import { prepareProxy } from './prepare-proxy.ts';
+import { prepareUnread } from './prepare-unread.ts';
 import { TargetVisit } from './target-visit.ts';
 
 /**
@@ -22,10 +23,13 @@ export function prepareCall(
   rules: CallRules & Partial<BatchParts>,
 ): PreparedCall {
   const { exchange } = visit;
+  const { subject } = exchange;
   const request =
-    exchange.subject.operation.body === 'raw'
+    subject.operation.body === 'raw'
       ? prepareProxy(exchange, target, rules, visit.passedBody, targetVisitIn(visit))
-      : prepareUnified(exchange, target, shaped, rules);
+      : subject.isUnread === true
+        ? prepareUnread(exchange, target, rules)
+        : prepareUnified(exchange, target, shaped, rules);
   return newCall(request, exchange, target, visit);
 }
 

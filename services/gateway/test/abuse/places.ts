@@ -29,6 +29,7 @@ export const ownHeaders = [
   'lenient-input',
   'max-cost',
   'metadata',
+  'nitro-mode',
   'parent-span-id',
   'provider',
   'refresh-prompt-cache',

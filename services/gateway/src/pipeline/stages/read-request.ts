@@ -9,6 +9,7 @@ import { parseJsonBody } from '../../http/json-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
 import { parseForm } from '../../http/multipart.ts';
 import type { Stage } from '../pipeline.ts';
+import { passUnread } from './pass-unread.ts';
 
 /** The JSON body of a unified endpoint: parsed once, the bytes kept for sending on. */
 export const readJsonRequest: Stage = async (exchange, next) => {
@@ -68,9 +69,14 @@ async function readForm(exchange: ModelExchange): Promise<void> {
   exchange.progress.readingMs = performance.now() - startedAt;
 }
 
-/** The body of a unified endpoint, whichever it takes. */
-export const readRequest: Stage = (exchange, next) =>
-  takesForm(exchange) ? readFormRequest(exchange, next) : readJsonRequest(exchange, next);
+/** The body of a unified endpoint, whichever it takes; unread where the caller asks for that. */
+export const readRequest: Stage = (exchange, next) => {
+  if (exchange.arrival.caller.nitro) {
+    checkContentType(exchange);
+    return passUnread(exchange, next);
+  }
+  return takesForm(exchange) ? readFormRequest(exchange, next) : readJsonRequest(exchange, next);
+};
 
 function takesForm({ subject }: Exchange): boolean {
   const { operation } = subject;

@@ -41,7 +41,9 @@ export function routeToTarget(parts: RouteParts): Stage {
     const ofOwner = owned instanceof Promise ? await owned : owned;
     const planning = ofOwner ?? planRequest(exchange, parts.plan);
     const plan = planning instanceof Promise ? await planning : planning;
-    exchange.decisionJson = describeDecision(exchange.config?.compiled ?? directConfig, plan);
+    const decision = describeDecision(exchange.config?.compiled ?? directConfig, plan);
+    exchange.decisionJson =
+      exchange.subject.isUnread === true ? `{"nitro":true,${decision.slice(1)}` : decision;
     const { progress } = exchange;
     const walk = walkPlan<TargetAnswer>(plan.root);
     let step = walk.next();

@@ -79,6 +79,7 @@ function cacheRequest(visit: TargetVisit, parts: LookInCacheParts): CacheRequest
   // Pass-through is not ours to repeat, and a caller who is not tracked leaves nothing behind.
   if (
     operation.body === 'raw' ||
+    subject.isUnread === true ||
     // What tools say is of now, and their calls have effects.
     subject.toolRound !== undefined ||
     call.translation === undefined ||

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { TargetFacts } from '@sluice/engine';
+import { nitroRefused } from '../../exchange/nitro-refused.ts';
 import type { Estimate, Reservation } from '../../exchange/reservation.ts';
 import type { ModelCall } from '../../exchange/subject.ts';
 import type { Target } from '../../exchange/target.ts';
@@ -25,9 +26,13 @@ export function reserve({ estimate }: ReserveParts): Step {
       const startedAt = performance.now();
       const target = targetOf(visit);
       const facts = limitFactsOf(target);
-      const reserved = limits.reserve(facts, target.saved, () =>
-        estimate(visit.exchange.subject, target, visit.shaped ?? visit.exchange.subject.json),
-      );
+      const { subject } = visit.exchange;
+      const reserved = limits.reserve(facts, target.saved, () => {
+        // Asked for where tokens or money are limited, before anything is taken.
+        if (subject.isUnread === true)
+          throw nitroRefused('body', 'a limit or a budget counts what it may use');
+        return estimate(subject, target, visit.shaped ?? subject.json);
+      });
       if (reserved instanceof Promise) return reserveAndGo(visit, reserved, startedAt, next);
       note(visit, reserved, startedAt);
       return next(visit);

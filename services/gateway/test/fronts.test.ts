@@ -2,10 +2,11 @@ import { create } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
 import { callers } from '@sluice/proto-stubs';
 import { eventually, freePort, json, sse } from '@sluice/testkit';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GrpcClient, grpcClient } from './grpc.ts';
 import { type Records, readRecords } from './records.ts';
-import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts';
+import { chatBody, chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
 let scenario: Scenario;
 let records: Records;
@@ -246,5 +247,145 @@ describe('gateway.Gateway', () => {
     const answer = await grpc.call('chatCompletions', chatBody, headers(), 300);
     expect(answer.code).toBe(status.DEADLINE_EXCEEDED);
     await eventually(() => scenario.upstream.requests[before]?.aborted === true);
+  });
+});
+
+describe('x-service-nitro-mode', () => {
+  const nitro = { 'x-service-nitro-mode': 'true' };
+  /** What no reader of JSON would leave as it is. */
+  const oddBody =
+    '{ "model" : "gpt-4o-mini", "model":"gpt-4o-mini","seed":12345678901234567890, "messages":[{"role":"user","content":"Hi"}] }';
+
+  it('streams to the openai client, and bills what the answer tells', async () => {
+    scenario.upstream.handle(sse([chunk('a'), chunk('b'), usageChunk, '[DONE]']));
+    const client = new OpenAI({
+      apiKey: 'sk-upstream',
+      baseURL: `${scenario.stack.gatewayUrls[0]}/v1`,
+      maxRetries: 0,
+      defaultHeaders: { ...headers(), ...nitro, 'x-service-trace-id': 'nitro-stream' },
+    });
+    const { data, response: head } = await client.chat.completions
+      .create({
+        model: 'gpt-4o-mini',
+        messages: [{ role: 'user', content: 'Hello' }],
+        stream: true,
+        stream_options: { include_usage: true },
+      })
+      .withResponse();
+    const said: string[] = [];
+    for await (const { choices } of data) said.push(choices[0]?.delta.content ?? '');
+    expect(said.join('')).toBe('ab');
+    const [record] = await records.of(head.headers.get('x-service-request-id') ?? '', 1);
+    expect(record).toMatchObject({ inputTokens: 1000n, outputTokens: 500n, usageEstimated: false });
+    expect(record?.responseModel).toBe('gpt-4o-mini');
+    expect(record?.costNanoUsd).toBeGreaterThan(0n);
+    expect(JSON.parse(record?.decisionJson ?? '{}')).toMatchObject({ nitro: true });
+    await expect(
+      client.chat.completions.create(
+        { model: 'gpt-4o-mini', messages: [] },
+        { headers: { 'x-service-config': JSON.stringify({ retry: { attempts: 1 } }) } },
+      ),
+    ).rejects.toMatchObject({ status: 400, code: 'request.nitro_refused' });
+  });
+
+  it('sends every byte as it came, also over gRPC', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const answer = await scenario.call('/v1/chat/completions', {
+      rawBody: oddBody,
+      headers: nitro,
+    });
+    expect(await answer.json()).toEqual(chatReply);
+    const sent = scenario.upstream.requests.at(-1);
+    expect(sent?.body.toString()).toBe(oddBody);
+    expect(sent?.headers).toMatchObject({ authorization: 'Bearer sk-upstream' });
+    await grpc.call('chatCompletions', oddBody, headers(nitro));
+    expect(scenario.upstream.requests.at(-1)?.body.toString()).toBe(oddBody);
+    const plain = await scenario.call('/v1/chat/completions', { rawBody: oddBody });
+    expect(plain.status).toBe(400);
+  });
+
+  it.each([
+    ['/v1/embeddings', embeddings, 'openai', '/v1/embeddings'],
+    ['/v1/messages', message, 'anthropic', '/v1/messages'],
+    ['/v1/responses', response, 'openai', '/v1/responses'],
+  ])('is for POST %s', async (path, reply, provider, upstreamPath) => {
+    scenario.upstream.handle(json(200, reply));
+    const answer = await scenario.call(path, {
+      rawBody: '{"anything":1 }',
+      headers: { ...nitro, 'x-service-provider': provider },
+    });
+    expect([answer.status, await answer.json()]).toEqual([200, reply]);
+    const sent = scenario.upstream.requests.at(-1);
+    expect([sent?.path, sent?.body.toString()]).toEqual([upstreamPath, '{"anything":1 }']);
+    const [record] = await records.of(answer.headers.get('x-service-request-id') ?? '', 1);
+    expect(Number(record?.inputTokens)).toBeGreaterThan(0);
+    expect(record?.costNanoUsd).toBeGreaterThan(0n);
+  });
+
+  it('estimates a stream that tells no usage by the bytes that passed', async () => {
+    scenario.upstream.handle(sse([chunk('a'), chunk('b'), '[DONE]']));
+    const rawBody = JSON.stringify({ ...chatBody, stream: true, pad: 'word '.repeat(2000) });
+    const answer = await scenario.call('/v1/chat/completions', { rawBody, headers: nitro });
+    expect(await answer.text()).toContain('[DONE]');
+    const [record] = await records.of(answer.headers.get('x-service-request-id') ?? '', 1);
+    expect(record?.usageEstimated).toBe(true);
+    expect(Number(record?.inputTokens)).toBeGreaterThan(1000);
+    expect(Number(record?.outputTokens)).toBeGreaterThan(0);
+  });
+
+  it('takes no notice of the cache', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const config = { cache: { mode: 'simple' } };
+    for (let time = 0; time < 2; time++) {
+      const before = scenario.upstream.requests.length;
+      const over = { headers: { ...nitro, 'x-service-config': JSON.stringify(config) } };
+      expect((await scenario.chat(over)).status).toBe(200);
+      expect(scenario.upstream.requests.length).toBe(before + 1);
+    }
+  });
+
+  const target = { provider: 'openai', api_key: 'sk-upstream' };
+  it.each<[string, object, Record<string, string>, string?]>([
+    ['several targets', { strategy: { mode: 'fallback' }, targets: [target, target] }, {}],
+    ['a strategy of one', { strategy: { mode: 'loadbalance' }, targets: [target] }, {}],
+    ['retries', { ...target, retry: { attempts: 2 } }, {}],
+    ['overrides', { ...target, override_params: { model: 'gpt-4o' } }, {}],
+    ['defaults', { ...target, default_params: { user: 'x' } }, {}],
+    [
+      'hooks',
+      { ...target, input_guardrails: [{ 'default.wordCount': { minWords: 0, maxWords: 9 } }] },
+      {},
+    ],
+    [
+      'hooks of answers',
+      { ...target, output_guardrails: [{ 'default.wordCount': { minWords: 0, maxWords: 9 } }] },
+      {},
+    ],
+    ['a bound of cost', target, { 'x-service-max-cost': '1' }],
+    ['a provider with other words', { provider: 'anthropic', api_key: 'k' }, {}],
+    [
+      'an address for each model',
+      { provider: 'bedrock', api_key: 'k' },
+      {},
+      '/v1/chat/completions',
+    ],
+    ['another endpoint', target, {}, '/v1/images/generations'],
+  ])('refuses %s, and asks nobody', async (_name, config, over, path = '/v1/chat/completions') => {
+    const before = scenario.upstream.requests.length;
+    const answer = await scenario.call(path, {
+      host: null,
+      headers: {
+        ...nitro,
+        ...over,
+        'x-service-config': JSON.stringify({
+          custom_host: `${scenario.upstream.url}/v1`,
+          ...config,
+        }),
+      },
+    });
+    const told = await errorOf(answer);
+    expect([told.status, told.code]).toEqual([400, 'request.nitro_refused']);
+    expect(told.param).toBeTruthy();
+    expect(scenario.upstream.requests.length).toBe(before);
   });
 });

@@ -1,0 +1,77 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { pathOf } from '@sluice/providers';
+import type { Dispatcher } from 'undici';
+import { joinPaths } from '../calls/prepare/call-address.ts';
+import type { CallRules } from '../calls/prepare/call-rules.ts';
+import { addressCall } from '../calls/prepare/prepare-unified.ts';
+import { unifiedHeaders } from '../calls/prepare/request-headers.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import { nitroRefused } from '../exchange/nitro-refused.ts';
+import type { PreparedRequest } from '../exchange/prepared-call.ts';
+import type { Target } from '../exchange/target.ts';
+
+/**
+ * One call of a unified endpoint whose body flows through as it comes. Its
+ * answer is read as any native one, for what it tells of usage.
+ * @throws GatewayError `request.nitro_refused` where the target needs to know the body
+ */
+export function prepareUnread(
+  exchange: ModelExchange,
+  target: Target,
+  rules: CallRules,
+): PreparedRequest {
+  const { saved, entry } = target;
+  const { operation, search } = exchange.subject;
+  if (saved?.limitsModels === true)
+    throw nitroRefused('body.model', `"@${saved.slug}" is limited to certain models`);
+  const namesObjects = operation.objects?.names?.some(({ at }) => at.startsWith('body.')) === true;
+  if (namesObjects && target.credentialBy === 'admin')
+    throw nitroRefused('body', 'it may name what other workspaces keep with the credential');
+  const { translation, base, addressBy, context } = addressCall(exchange, target, {}, rules);
+  if (translation.mode !== 'native')
+    throw nitroRefused(
+      'x-service-provider',
+      `${entry.id} takes other words than those of ${operation.id}`,
+    );
+  const path = pathOf(translation.entry, context);
+  // Of two models and of a stream: an address that is made of the body cannot be known.
+  const others = [
+    { ...context, model: 'one-model' },
+    { ...context, stream: true },
+  ];
+  if (others.some((other) => pathOf(translation.entry, other) !== path))
+    throw nitroRefused('body.model', `${entry.id} has an address for each model`);
+  const headers = unifiedHeaders(exchange, target, translation.entry);
+  headers['content-type'] = 'application/json';
+  const length = exchange.arrival.headers['content-length'];
+  if (length !== undefined) headers['content-length'] = length;
+  return {
+    translation,
+    context,
+    origin: base.origin,
+    addressBy,
+    method: translation.entry.method ?? (exchange.arrival.method as Dispatcher.HttpMethod),
+    path: joinPaths(base, path, search),
+    auth: translation.entry.auth ?? entry.auth,
+    headers,
+    body: counted(exchange, length),
+    sentJson: {},
+    droppedParams: [],
+    hidesUsage: false,
+  };
+}
+
+/** What it was is guessed from its size where the answer tells no usage. */
+function counted({ arrival, subject }: ModelExchange, length: string | undefined): Readable {
+  const body = arrival.bodyStream();
+  subject.unreadBytes = Number(length ?? 0);
+  if (length !== undefined) return body;
+  const counting = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      subject.unreadBytes = (subject.unreadBytes ?? 0) + chunk.length;
+      done(null, chunk);
+    },
+  });
+  // Either side's end is the other's; who sends it hears of errors.
+  return pipeline(body, counting, () => {});
+}
