@@ -24,6 +24,10 @@ export interface KubernetesObject {
 export interface ValueSet {
   readonly profiles?: readonly string[];
   readonly values?: object;
+  /** Another than that of this checkout: a folder or an archive. */
+  readonly chart?: string;
+  /** More of the command line, before the values. */
+  readonly flags?: readonly string[];
 }
 
 /** What Helm answers: the manifests, or the words in which it refuses. */
@@ -34,7 +38,10 @@ export interface Rendered {
 }
 
 /** `helm template`, as whoever installs runs it. */
-export function render({ profiles = [], values }: ValueSet, major: HelmMajor = 4): Rendered {
+export function render(
+  { profiles = [], values, chart = chartFolder, flags = [] }: ValueSet,
+  major: HelmMajor = 4,
+): Rendered {
   const files = profiles.flatMap((name) => ['--values', `${root}/deploy/values/${name}.yaml`]);
   const own = values === undefined ? [] : ['--values', '-'];
   const result = spawnSync(
@@ -42,12 +49,13 @@ export function render({ profiles = [], values }: ValueSet, major: HelmMajor = 4
     [
       'template',
       'sluice',
-      chartFolder,
+      chart,
       '--namespace',
       'ai',
       '--kube-version',
       '1.34.0',
       ...files,
+      ...flags,
       ...own,
     ],
     {

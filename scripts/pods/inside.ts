@@ -1,4 +1,4 @@
-/** What `npm run pods` does within its own network: `inside.ts FOLDER`. */
+/** What `npm run pods` does within its own network: `inside.ts FOLDER [BUNDLE PUBLIC_KEY]`. */
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -10,12 +10,13 @@ import type { ImageList } from '../images/make-images.ts';
 import type { KubernetesSecret } from '../provision/kubernetes-api.ts';
 import { type MadeSecrets, makeSecrets } from '../provision/make-secrets.ts';
 import { askedName, attemptRules, nameServer, readAttempts } from './attempts.ts';
+import { installBundle } from './bundle.ts';
 import { podManifests } from './manifests.ts';
 import { outOfMemory } from './out-of-memory.ts';
 import { allowedTooMuch, openPodman, startStores } from './podman.ts';
 import { callerOf, openReport, until, work } from './work.ts';
 
-const folder = process.argv[2] as string;
+const [folder = '', archive, publicKey = ''] = process.argv.slice(2);
 const gateway = 'http://127.0.0.1:8787';
 const { report, hasFailed } = openReport();
 const call = callerOf(gateway);
@@ -67,8 +68,12 @@ async function main(): Promise<void> {
   report('Postgres, ClickHouse’s interface over chDB, Redis and NATS run');
 
   const one = { replicas: 1 };
+  const bundle =
+    archive === undefined ? undefined : await installBundle(folder, archive, publicKey);
+  if (bundle !== undefined)
+    report(`the bundle is verified, and its images are in a registry: ${bundle.arrived.length}`);
   const objects = renderObjects({
-    profiles: ['airgap'],
+    ...(bundle ?? { profiles: ['airgap'] }),
     values: {
       secrets: { existingSecret: 'stores', generate: true },
       stores: { nats: { enabled: true }, redis: { enabled: true } },
@@ -88,12 +93,8 @@ async function main(): Promise<void> {
   writeFileSync(migrationsFile, manifests.migrations, { mode: 0o600 });
   writeFileSync(servicesFile, manifests.services, { mode: 0o600 });
 
-  const images = JSON.parse(
-    readFileSync(join(root, 'dist/images/images.json'), 'utf8'),
-  ) as ImageList;
-  for (const { service } of images.images)
-    podman('load', '--quiet', '--input', join(root, `dist/images/${service}.oci.tar`));
-  report(`${images.images.length} images are loaded`);
+  if (bundle === undefined) loadImages();
+  else pullImages(manifests.migrations + manifests.services);
 
   podman('kube', 'play', '--network', 'host', migrationsFile);
   const jobs = await until('migrations', async () => {
@@ -146,6 +147,7 @@ async function main(): Promise<void> {
       .filter(({ State }) => State.ExitCode !== 0)
       .map(({ Name, State }) => `${Name}: ${State.ExitCode}`),
   );
+  bundle?.stop();
   stores.child.stdin?.end();
   await Promise.all([once(stores.child, 'exit'), upstream.close()]);
   const services = objects
@@ -155,6 +157,25 @@ async function main(): Promise<void> {
     ...attempts().map((each) => `${each.address} ${each.protocol} ${each.port}: ${each.packets}`),
     ...[...names].filter((name) => !services.includes(name)).map((name) => `asked for: ${name}`),
   ]);
+}
+
+function loadImages(): void {
+  const images = JSON.parse(
+    readFileSync(join(root, 'dist/images/images.json'), 'utf8'),
+  ) as ImageList;
+  for (const { service } of images.images)
+    podman('load', '--quiet', '--input', join(root, `dist/images/${service}.oci.tar`));
+  report(`${images.images.length} images are loaded`);
+}
+
+/** By the digests that the Helm line named. */
+function pullImages(manifests: string): void {
+  const images = new Set([...manifests.matchAll(/"image":"([^"]+)"/g)].map(([, name]) => name));
+  for (const image of images) podman('pull', '--quiet', '--tls-verify=false', image as string);
+  report(
+    `${images.size} images are pulled by digest`,
+    [...images].filter((image) => !/^127\.0\.0\.1:5000\/mirror\/.*@sha256:/.test(image ?? '')),
+  );
 }
 
 /** As the chart's own Job makes them, and the Secret with the stores. */
