@@ -29,7 +29,7 @@ const commands = {
     '--no-file-parallelism',
   ],
   // One installation of four gateways at a time.
-  // A batch of 50,000 lines while every process is killed in turn.
+  // Batches of 50,000 lines while every process is killed in turn, and one of two replicas.
   'batches:prove': [
     'node_modules/vitest/vitest.mjs',
     'run',

@@ -1,8 +1,8 @@
 import type { Scenario } from './scenario.ts';
 
 /** A line of a batch of chats. */
-export const line = (id: string, body: object) =>
-  JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/chat/completions', body });
+export const line = (id: string, body: object, url = '/v1/chat/completions') =>
+  JSON.stringify({ custom_id: id, method: 'POST', url, body });
 
 export const question = (text: string) => ({
   model: 'gpt-4o-mini',

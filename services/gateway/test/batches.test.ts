@@ -12,17 +12,13 @@ import { createRpcClient } from '@sluice/rpc';
 import { eventually, json, slowHeaders } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchUse, line, linesIn, question } from './batch-lines.ts';
+import { line, linesIn, question } from './batch-lines.ts';
 import { provesBatchRules } from './proves-batch-rules.ts';
+import { linesAtOnce, provesKilledBatches } from './proves-killed-batches.ts';
 import { provesKilledResponses } from './proves-killed-responses.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
-/** `npm run batches:prove`: every process is killed in turn under 50,000 lines, with the usual settings. */
 const isFull = process.env.SLUICE_BATCHES === 'full';
-const provedLines = Number(process.env.SLUICE_BATCH_LINES ?? (isFull ? 50_000 : 300));
-const linesAtOnce = 64;
-/** Of `chatReply` by gpt-4o-mini: 1,000 tokens in, 500 out. */
-const nanoUsdOfCall = 1000 * 150 + 500 * 600;
 
 let s: Scenario;
 let client: OpenAI;
@@ -55,7 +51,11 @@ const canary = 'sk-canary-of-a-config';
 
 async function makeBatch(
   lines: readonly string[],
-  { by = client, options }: { by?: OpenAI; options?: object } = {},
+  {
+    by = client,
+    options,
+    endpoint = '/v1/chat/completions',
+  }: { by?: OpenAI; options?: object; endpoint?: OpenAI.BatchCreateParams['endpoint'] } = {},
 ) {
   const file = await by.files.create({
     file: await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl'),
@@ -63,7 +63,7 @@ async function makeBatch(
   });
   return by.batches.create({
     input_file_id: file.id,
-    endpoint: '/v1/chat/completions',
+    endpoint,
     completion_window: 'immediate' as '24h',
     metadata: { night: 'first' },
     ...({ service_options: options ?? atUpstream() } as object),
@@ -437,65 +437,7 @@ describe('a batch that the gateway runs', () => {
     expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_expired' } });
   });
 
-  it('goes on after kill -9: each line once in the output, each call once in the ledger (B2, B3)', {
-    timeout: 1_800_000,
-  }, async () => {
-    const calls = new Map<string, number>();
-    s.upstream.handle((request) => {
-      const [message] = (request.json() as { messages: { content: string }[] }).messages;
-      const text = message?.content ?? '';
-      calls.set(text, (calls.get(text) ?? 0) + 1);
-      return isFull ? json(200, chatReply) : slowHeaders(20, json(200, chatReply));
-    });
-    const lines = Array.from({ length: provedLines }, (_, at) =>
-      line(`proved ${at}`, question(`proved ${at}`)),
-    );
-    const startedAt = Date.now();
-    const batch = await makeBatch(lines, {
-      options: { config: { ...atUpstream().config, read_on: true } },
-    });
-    const parts = isFull
-      ? (['data-service', 'gateway', 'control-plane', 'data-service'] as const)
-      : (['data-service'] as const);
-    let pausedMsMax = 0;
-    for (const [at, name] of parts.entries()) {
-      const share = ((at + 1) * provedLines) / (parts.length + 1);
-      await eventually(() => calls.size >= share, { timeoutMs: 600_000, intervalMs: 5 });
-      await s.stack.part(name).kill();
-      const before = calls.size;
-      const killedAt = Date.now();
-      await s.stack.part(name).start();
-      await eventually(() => calls.size > before + linesAtOnce, { timeoutMs: 60_000 });
-      pausedMsMax = Math.max(pausedMsMax, Date.now() - killedAt);
-    }
-    const end = await ended(batch.id, 'completed', 1_200_000);
-    expect(end.request_counts).toEqual({ total: provedLines, completed: provedLines, failed: 0 });
-    const seconds = (Date.now() - startedAt) / 1000;
-    const output = await call('GET', `/v1/batches/${batch.id}/output`);
-    const found = linesIn(await output.text()).map(({ custom_id }) => custom_id);
-    expect(found).toHaveLength(provedLines);
-    expect(new Set(found).size).toBe(provedLines);
-    const made = [...calls.values()].reduce((sum, count) => sum + count, 0);
-    expect(made - provedLines).toBeLessThanOrEqual(parts.length * linesAtOnce);
-    expect(pausedMsMax).toBeLessThan(30_000);
-    for (let read = 0; read < 10; read += 1)
-      await (await call('GET', `/v1/batches/${batch.id}/output`)).arrayBuffer();
-    await eventually(
-      async () => {
-        const { total, cost } = await batchUse(s, batch.id);
-        expect(total).toBe(made);
-        // What a killed gateway had under way is estimated; what a killed data service had, is read on here.
-        const inFull = isFull ? provedLines : made;
-        expect(Math.round(cost * 1e7)).toBeGreaterThanOrEqual(inFull * nanoUsdOfCall);
-        expect(Math.round(cost * 1e7)).toBeLessThanOrEqual(made * nanoUsdOfCall);
-      },
-      { timeoutMs: 60_000, intervalMs: 300 },
-    );
-    if (isFull)
-      process.stdout.write(
-        `${provedLines} lines in ${seconds.toFixed(0)} s, ${made - provedLines} called twice, longest pause ${(pausedMsMax / 1000).toFixed(1)} s\n`,
-      );
-  });
+  provesKilledBatches({ scenario: () => s, makeBatch, ended, canary, isFull });
 
   provesBatchRules({ scenario: () => s, clientOf, makeBatch, ended });
 
