@@ -51,6 +51,10 @@ export interface ScaleFigures {
   keysAsked: number;
   keysChanged: number;
   keyListsAsked: number;
+  /** Of keys, by all watchers: more than there are watchers, and some were told a second time of what changed within the last minute. */
+  comparisons: number;
+  /** Of all questions, those that were not answered in time, and asked again. */
+  unanswered: number;
   /** Of one change of one workspace, when all is quiet. */
   holders: number;
   /** Bytes a watcher that holds it was told, the most. */
@@ -162,6 +166,8 @@ export async function measureScale(options: ScaleOptions): Promise<ScaleFigures>
       keysAsked: sum(asked.map((each) => each.keys)),
       keysChanged: changedHeld,
       keyListsAsked: sum(asked.map((each) => each.keyLists)),
+      comparisons: sum(asked.map((each) => each.comparisons)),
+      unanswered: sum(asked.map((each) => each.unanswered)),
       ...one,
     };
   } finally {

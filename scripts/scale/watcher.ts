@@ -25,6 +25,10 @@ export interface WatcherCounts {
   bundles: number;
   keys: number;
   keyLists: number;
+  /** How often its keys were compared: once a stream, and again where the control plane itself had lost its database. */
+  comparisons: number;
+  /** Asked, and not answered in time: asked for again, and counted when it is. */
+  unanswered: number;
 }
 
 export interface WatcherOptions {
@@ -48,6 +52,8 @@ const nothingYet: WatcherCounts = {
   bundles: 0,
   keys: 0,
   keyLists: 0,
+  comparisons: 0,
+  unanswered: 0,
 };
 
 /**
@@ -124,22 +130,30 @@ export class Watcher {
     });
   }
 
+  async #asks<T>(what: 'keys' | 'keyLists' | 'bundles', answer: Promise<T>): Promise<T> {
+    try {
+      const answered = await answer;
+      this.counts[what] += 1;
+      return answered;
+    } catch (error) {
+      this.counts.unanswered += 1;
+      throw error;
+    }
+  }
+
   #counted(source: Source): Source {
     return {
       ...source,
       resolveKey: async (hash) => {
-        this.counts.keys += 1;
-        const key = await source.resolveKey(hash);
+        const key = await this.#asks('keys', source.resolveKey(hash));
         if (key !== undefined) this.#names.set(key.id, key.name);
         return key;
       },
       resolveKeys: (hashes) => {
-        this.counts.keyLists += 1;
-        return source.resolveKeys(hashes);
+        return this.#asks('keyLists', source.resolveKeys(hashes));
       },
       getBundle: (workspaceId, held) => {
-        this.counts.bundles += 1;
-        return source.getBundle(workspaceId, held);
+        return this.#asks('bundles', source.getBundle(workspaceId, held));
       },
       watch: (onEvent) =>
         source.watch((event) => {
@@ -149,8 +163,10 @@ export class Watcher {
             this.counts.heartbeats += 1;
             this.counts.heartbeatBytes += bytes;
           } else this.counts.toldBytes += bytes;
-          if (event.case === 'compared' && event.value.keys !== undefined)
+          if (event.case === 'compared' && event.value.keys !== undefined) {
             this.comparedAt = Date.now();
+            this.counts.comparisons += 1;
+          }
           onEvent(event);
         }),
     };

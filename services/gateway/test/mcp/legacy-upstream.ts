@@ -42,6 +42,9 @@ export interface LegacyUpstreamOptions {
   readonly guard?: (req: IncomingMessage, res: ServerResponse) => boolean;
 }
 
+/** Node's 5 s end connections just as a busy gateway sends on them, and a call that may have arrived is not sent again. */
+const keepAliveMs = 75_000;
+
 /** A server of the SDK of the older era, with sessions in memory and events that can be asked for again. */
 export async function startLegacyUpstream({
   makeServer,
@@ -79,6 +82,7 @@ export async function startLegacyUpstream({
     return transport;
   }
 
+  server.keepAliveTimeout = keepAliveMs;
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   return {
@@ -112,6 +116,7 @@ export async function startSseUpstream(
     if (transport === undefined) res.writeHead(404).end('No transport found');
     else await transport.handlePostMessage(req, res);
   });
+  server.keepAliveTimeout = keepAliveMs;
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   return {

@@ -709,7 +709,8 @@ describe('users in parallel', () => {
               newerHeaders('ask'),
               asking,
             );
-            if (!textOf(answered.result).includes(`"${user}"`)) wrong.push({ user, answered });
+            if (!textOf(answered.result).includes(`"${user}"`))
+              wrong.push({ user, asked, answered });
           });
           await eventually(() => expect(told.match(/resources\/updated/g)).toHaveLength(index + 1));
           abort.abort();
