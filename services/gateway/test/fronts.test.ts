@@ -388,4 +388,42 @@ describe('x-service-nitro-mode', () => {
     expect(told.param).toBeTruthy();
     expect(scenario.upstream.requests.length).toBe(before);
   });
+
+  it.each([
+    ['a budget', { usage_limits: { type: 'cost', credit_limit: 1 } }],
+    ['a limit of tokens', { rate_limits: [{ type: 'tokens', unit: 'rpd', value: 2000 }] }],
+  ])('is no way round %s of a key', async (_name, limit) => {
+    const { workspace_slug } = scenario.stack.credentials;
+    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'limited',
+      workspace_id: workspace_slug,
+      scopes: ['completions.write'],
+      ...limit,
+    });
+    const before = scenario.upstream.requests.length;
+    const refused = await errorOf(await scenario.chat({ key, headers: nitro }));
+    expect([refused.status, refused.code]).toEqual([400, 'request.nitro_refused']);
+    expect(scenario.upstream.requests.length).toBe(before);
+    expect((await scenario.chat({ key })).status).toBe(200);
+  });
+
+  it('is no way round what a workspace enforces', async () => {
+    const { workspace_id, workspace_slug } = scenario.stack.credentials;
+    const { slug } = await scenario.admin<{ slug: string }>('POST', '/guardrails', {
+      name: 'Enforced',
+      workspace_id,
+      checks: [{ id: 'default.contains', parameters: { words: ['secret'], operator: 'none' } }],
+      actions: { deny: true },
+    });
+    const enforce = (input_guardrails: string[]) =>
+      scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, {
+        defaults: { input_guardrails },
+      });
+    await enforce([slug]);
+    const refused = await errorOf(await scenario.chat({ headers: nitro }));
+    expect([refused.status, refused.code]).toEqual([400, 'request.nitro_refused']);
+    const overGrpc = await grpc.call('chatCompletions', chatBody, headers(nitro));
+    expect(overGrpc.trailing['x-service-error-code']).toBe('request.nitro_refused');
+    await enforce([]);
+  });
 });
