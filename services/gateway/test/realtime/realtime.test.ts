@@ -21,6 +21,8 @@ import { translationCases } from './translation-cases.ts';
 
 /** Of one key: more than any test has open. */
 const sessionsMax = 60;
+/** Of one session; 10,000 is the long way. */
+const responsesMade = Number(process.env.REALTIME_RESPONSES ?? 10);
 const drainMs = 1000;
 const canary = 'sk-canary-of-nobody';
 let lab: Lab;
@@ -466,12 +468,16 @@ describe('what a session costs', () => {
       type: 'session.update',
       session: { audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } } },
     });
+    for (let at = 10; at < responsesMade; at++) {
+      live.say({ type: 'response.create' });
+      if (at % 100 === 99) await live.hears('response.done', at - 9);
+    }
     for (let at = 0; at < 10; at++) live.say({ type: 'response.create' });
     live.socket.send('garbage');
     live.say({ type: 'input_audio_buffer.commit' });
-    await live.hears('response.done', 10);
-    const done = await recordsOf('costs', 'response.done', 10);
-    expect(new Set(done.map(({ requestId }) => String(requestId))).size).toBe(10);
+    await live.hears('response.done', responsesMade);
+    const done = await recordsOf('costs', 'response.done', responsesMade);
+    expect(new Set(done.map(({ requestId }) => String(requestId))).size).toBe(responsesMade);
     expect(new Set(named('costs').map(({ traceId }) => traceId))).toEqual(
       new Set(['trace-of-costs']),
     );
@@ -508,7 +514,7 @@ describe('what a session costs', () => {
     const [failed] = await recordsOf('costs', 'error', 1);
     expect(failed).toMatchObject({ statusCode: 500, outcome: usage.Outcome.UPSTREAM_ERROR });
     live.say({ type: 'response.create' });
-    await live.hears('response.done', 11);
+    await live.hears('response.done', responsesMade + 1);
     live.socket.close();
   });
 
