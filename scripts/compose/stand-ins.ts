@@ -6,11 +6,11 @@ export interface StandIn {
   readonly containerfile: string;
 }
 
-/** Reads `POSTGRES_…` and keeps its data where the official image does. */
+/** Reads `POSTGRES_…` and `PGDATA` as the official image does. */
 const postgres = `#!/bin/sh
 set -e
 PATH=/usr/lib/postgresql/15/bin:$PATH
-data=/var/lib/postgresql/data
+data=$PGDATA
 if [ ! -e $data/PG_VERSION ]; then
   chown postgres $data
   cp "$POSTGRES_PASSWORD_FILE" /tmp/password

@@ -86,7 +86,7 @@ function start(
   const isAsExpected =
     service === 'migrations'
       ? result.status === 2 && said.startsWith('Usage: ')
-      : result.status === 1 && said.includes('The environment is not valid');
+      : result.status === 1 && said.includes('the settings are not valid');
   if (!isAsExpected)
     throw new ImageError(
       `${service} for ${architecture} ended with ${result.status}: ${result.error?.message ?? said.slice(0, 2000)}`,

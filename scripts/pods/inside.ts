@@ -77,7 +77,7 @@ async function main(): Promise<void> {
     values: {
       secrets: { existingSecret: 'stores', generate: true },
       stores: { nats: { enabled: true }, redis: { enabled: true } },
-      settings: { TRUSTED_CUSTOM_HOSTS: ['127.0.0.1'] },
+      settings: { TRUSTED_CUSTOM_HOSTS: ['127.0.0.1'], TRUSTED_CALLER_HOSTS: ['127.0.0.1'] },
       gateway: {
         ...one,
         drain: { shutdownDelaySeconds: 1, drainSeconds: 10 },
@@ -124,6 +124,8 @@ async function main(): Promise<void> {
 
   const { ADMIN_KEY: adminKey = '', WORKSPACE_KEY: workspaceKey = '' } =
     secrets.get('sluice-first-keys') ?? {};
+  const first = await until('the first answer', () => firstAnswer(workspaceKey, upstream.port));
+  report(`the first answer, of a model server that the request names: ${first}`);
   const ofGateway = () => {
     const found = containers().find(({ Name }) => Name.endsWith('-gateway'));
     if (found === undefined) throw new Error('There is no gateway.');
@@ -157,6 +159,24 @@ async function main(): Promise<void> {
     ...attempts().map((each) => `${each.address} ${each.protocol} ${each.port}: ${each.packets}`),
     ...[...names].filter((name) => !services.includes(name)).map((name) => `asked for: ${name}`),
   ]);
+}
+
+/** As docs/deploy/airgap.md has it. */
+async function firstAnswer(key: string, port: number): Promise<string> {
+  const response = await fetch(`${gateway}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-api-key': key,
+      'x-service-provider': 'openai',
+      authorization: 'Bearer any',
+      'x-service-custom-host': `http://127.0.0.1:${port}/v1`,
+    },
+    body: JSON.stringify({ model: 'my-model', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${response.status} ${text}`);
+  return String(response.status);
 }
 
 function loadImages(): void {
