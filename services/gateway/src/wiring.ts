@@ -258,6 +258,7 @@ export async function wire(
       limits: limits.limits,
       watch,
       prices,
+      estimates,
       workNotes: works.workNotes,
     }),
     newer,

@@ -39,6 +39,14 @@ beforeAll(async () => {
       'our-half': { pricing_config: { pay_as_you_go: tokens } },
     }),
   );
+  writeFileSync(
+    join(prices, 'cohere.json'),
+    JSON.stringify({
+      'embed-english-v3.0': {
+        pricing_config: { pay_as_you_go: { request_token: { price: 0.0001 } } },
+      },
+    }),
+  );
   const environment = { PRICE_FILES_DIR: prices };
   [s, claude] = await Promise.all([
     startScenario({

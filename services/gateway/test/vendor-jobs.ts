@@ -314,7 +314,17 @@ export function describeVendorJobs(scenario: () => Scenario): void {
         [1, 2, 3, 4, 5].map((at) => `line-${at}`),
       );
       expect(lines[4]?.response?.body).toMatchObject({ data: [{ embedding: [5.5, -0.25] }] });
-      await billed(batch.id, 5, 0);
+      // Nobody tells what they counted: each of its texts, with what stands around it, at half of a dollar a million.
+      const { cost } = await eventually(
+        async () => {
+          const use = await batchUse(scenario(), batch.id);
+          expect(use.total).toBe(5);
+          return use;
+        },
+        { timeoutMs: 20_000, intervalMs: 200 },
+      );
+      expect(cost).toBeGreaterThan((5 * 3 * 0.0001) / 2);
+      expect(cost).toBeLessThan((5 * 20 * 0.0001) / 2);
       const parts = client.files.content(end.output_file_id ?? '');
       await expect(parts).rejects.toThrow('2 parts');
       const stopped = await client.batches.create(asked);

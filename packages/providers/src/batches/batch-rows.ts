@@ -86,6 +86,8 @@ export interface UnifiedRow {
   readonly isSuccess: boolean;
   readonly status: number;
   readonly facts: ReplyFacts;
+  /** What was asked, in the vendor's words, where its row repeats it. */
+  readonly asked?: JsonObject;
   /** Without a line end. */
   readonly bytes: Buffer;
 }
@@ -173,6 +175,7 @@ function told(
     isSuccess: isSuccess && read?.status === 200,
     status: read?.status ?? status,
     facts: read?.facts ?? {},
+    ...(result.asked === undefined ? {} : { asked: result.asked }),
     bytes: Buffer.from(JSON.stringify(line)),
   };
 }

@@ -20,7 +20,7 @@ export const cohereRows: RowDialect = {
   read(row) {
     const customId = stringOf(row.custom_id);
     if (customId === undefined) return undefined;
-    const texts = [stringOf(row.text) ?? ''];
+    const text = stringOf(row.text) ?? '';
     const embeddings = vectorsOf(row);
     if (Object.keys(embeddings).length === 0)
       return {
@@ -32,10 +32,12 @@ export const cohereRows: RowDialect = {
       };
     return {
       customId,
-      reply: { id: customId, texts, embeddings },
+      reply: { id: customId, texts: [text], embeddings },
       status: 200,
       requestId: '',
       error: undefined,
+      // Nobody tells what a row counted.
+      asked: { text },
     };
   },
   endpointOf: () => 'embed',

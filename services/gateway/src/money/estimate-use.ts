@@ -74,6 +74,18 @@ export class UseEstimates {
     };
   }
 
+  /** Tokens that were likely asked with, of a request in its vendor's words. */
+  promptOf(asked: JsonObject, target: NamedTarget): number {
+    const { entry, servedModel } = target;
+    const bytes = Buffer.byteLength(JSON.stringify(asked));
+    const size = measureRequest(asked, bytes, mediaRuleOf(entry.id, servedModel));
+    // Words of its own that nobody knows.
+    if (size.textTokens + size.mediaTokens === 0) return Math.ceil(bytes / bytesPerToken);
+    const ratio = this.#observed.inputRatio(modelKeyOf(target));
+    const text = Math.min(Math.ceil(size.textTokens * ratio), bytes);
+    return Math.ceil(text / usualExcess) + size.mediaTokens;
+  }
+
   /** Of a request that was estimated: its text before the ratio of the model; undefined = it would teach nothing. */
   teaches({ json, measured }: ModelCall): number | undefined {
     if (measured === undefined || measured.json !== json) return undefined;
@@ -111,13 +123,15 @@ const modelsMax = 1000;
 /** No model says more. */
 const outputTokensMax = 10_000_000;
 
-/** A quarter of its bytes, as text has. */
+/** As text has. */
+const bytesPerToken = 4;
+
 function unread(
   bytes: number,
   heardSeconds: number | undefined,
   outputTokens: number,
 ): EstimatedUse {
-  const inputTokens = Math.ceil(bytes / 4);
+  const inputTokens = Math.ceil(bytes / bytesPerToken);
   return {
     inputTokens,
     outputTokens,

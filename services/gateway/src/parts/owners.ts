@@ -1,8 +1,10 @@
-import type { ReplyFacts } from '@sluice/providers';
+import type { ReplyFacts, UnifiedRow } from '@sluice/providers';
 import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
+import { billRow } from '../money/bill-row.ts';
 import { arePossible } from '../money/bounded-units.ts';
+import type { UseEstimates } from '../money/estimate-use.ts';
 import { priceReply } from '../money/price-attempt.ts';
 import type { PriceList } from '../money/price-list.ts';
 import { BillClaims } from '../owners/bill-claims.ts';
@@ -20,11 +22,19 @@ export interface OwnersParts {
   limits: LimitStore;
   watch: LimitWatchers;
   prices: PriceList;
+  estimates: UseEstimates;
   workNotes: WorkNotes;
 }
 
 /** Whose it is what stays at providers, and who bills what goes on there. */
-export function ownersPart({ owners, shared, prices, workNotes, ...parts }: OwnersParts) {
+export function ownersPart({
+  owners,
+  shared,
+  prices,
+  estimates,
+  workNotes,
+  ...parts
+}: OwnersParts) {
   const billing = {
     ...parts,
     claims: new BillClaims(shared),
@@ -33,5 +43,7 @@ export function ownersPart({ owners, shared, prices, workNotes, ...parts }: Owne
       priceReply(facts, target, prices, atMs),
   };
   const lateBills = new LateBills(billing);
-  return { owners, lateBills, workNotes, batchBills: new BatchBills(billing, lateBills) };
+  const bill = (row: UnifiedRow, target: Target) => billRow(row, target, estimates);
+  const batchBills = new BatchBills({ ...billing, bill }, lateBills);
+  return { owners, lateBills, workNotes, batchBills };
 }

@@ -1,5 +1,6 @@
 import { usage } from '@sluice/proto-stubs';
 import { type ReplyFacts, type UnifiedRow, urlOfRow } from '@sluice/providers';
+import type { Bill } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Target } from '../exchange/target.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
@@ -19,6 +20,11 @@ export interface BilledBatch {
   readonly model: string;
 }
 
+export interface BatchBillParts extends Pick<LateBillParts, 'claims' | 'recorder' | 'price'> {
+  /** What a line that was answered is charged by. */
+  readonly bill: (row: UnifiedRow, target: Target) => Bill;
+}
+
 /**
  * Bills what a provider's batch came to when somebody reads its rows: a record a
  * line, at the price of batches. The ids of records are made of batch and line,
@@ -29,15 +35,14 @@ export class BatchBills {
   readonly #claims: BillClaims;
   readonly #recorder: UsageRecorder;
   readonly #price: LateBillParts['price'];
+  readonly #bill: BatchBillParts['bill'];
   readonly #late: Pick<LateBills, 'count'>;
 
-  constructor(
-    { claims, recorder, price }: Pick<LateBillParts, 'claims' | 'recorder' | 'price'>,
-    late: Pick<LateBills, 'count'>,
-  ) {
+  constructor({ claims, recorder, price, bill }: BatchBillParts, late: Pick<LateBills, 'count'>) {
     this.#claims = claims;
     this.#recorder = recorder;
     this.#price = price;
+    this.#bill = bill;
     this.#late = late;
   }
 
@@ -72,8 +77,9 @@ export class BatchBills {
     used: { tokens: number; costNanoUsd: number },
   ): Promise<void> {
     const { organisationId, origin } = this.#placeOf(visit);
-    const facts: ReplyFacts = { ...row.facts, servedTier: batchTier };
-    const served = withModel(targetOf(visit), facts.model || batch.model);
+    const served = withModel(targetOf(visit), row.facts.model || batch.model);
+    const bill = row.isSuccess ? this.#bill(row, served) : asTold(row.facts);
+    const facts: ReplyFacts = { ...bill.facts, servedTier: batchTier };
     const priced = row.isSuccess ? this.#price(facts, served, atMs) : undefined;
     const record = this.#recorder.blankFor(visit.exchange, visit, served);
     record.createdAtMs = atMs;
@@ -98,11 +104,12 @@ export class BatchBills {
       batch: batch.id,
       custom_id: row.customId,
       ...(priced !== undefined &&
-      this.#isGuessed(row, facts, served, atMs, priced.cost.totalNanoUsd)
+      row.endpoint === 'embed' &&
+      this.#isGuessed(bill.facts, served, atMs, priced.cost.totalNanoUsd)
         ? { batch_price: 'half, for want of a listed one' }
         : {}),
     });
-    addReply(record, { facts, isEstimated: false, isImplausible: false }, priced);
+    addReply(record, { ...bill, facts }, priced);
     used.tokens += (facts.usage?.inputTokens ?? 0) + (facts.usage?.outputTokens ?? 0);
     used.costNanoUsd += priced?.cost.totalNanoUsd ?? 0;
     await this.#recorder.store(record);
@@ -110,13 +117,11 @@ export class BatchBills {
 
   /** Vendors take about a fifth off embeddings in a batch: half of the price is what nobody has listed. */
   #isGuessed(
-    { endpoint, facts: { servedTier: _tier, ...facts } }: UnifiedRow,
-    _asked: ReplyFacts,
+    { servedTier: _tier, ...facts }: ReplyFacts,
     served: Target,
     atMs: number,
     costNanoUsd: number,
   ): boolean {
-    if (endpoint !== 'embed') return false;
     const standard = this.#price(facts, served, atMs)?.cost.totalNanoUsd ?? 0;
     return Math.abs(standard - 2 * costNanoUsd) <= 1;
   }
@@ -131,6 +136,7 @@ export interface BatchBill {
 }
 
 const batchTier = 'batch';
+const asTold = (facts: ReplyFacts): Bill => ({ facts, isEstimated: false, isImplausible: false });
 const dayMs = 24 * 60 * 60_000;
 
 /** The call that reads the rows names no model. */
