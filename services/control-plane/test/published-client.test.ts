@@ -1,3 +1,4 @@
+import { json, startUpstream } from '@sluice/testkit';
 import { Portkey } from 'portkey-ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -198,6 +199,44 @@ describe('a client library of the published description', () => {
       await workspace.prompts.render({ promptID: slug, variables: { name: 'Ada' } } as never),
     );
     expect(JSON.stringify(rendered.data)).toContain('Bye Ada');
+    const variables = { name: 'Ada' };
+    const upstream = await startUpstream();
+    upstream.handle(() => json(200, { object: 'chat.completion', choices: [{ index: 0 }] }));
+    await workspace.integrations.create({
+      name: 'Upstream',
+      ai_provider_id: 'openai',
+      key: 'sk',
+      configurations: { custom_host: `${upstream.url}/v1` },
+      create_default_provider: true,
+      default_provider_slug: 'upstream',
+    } as never);
+    const asking = new Portkey({
+      apiKey: h.first.workspace_key,
+      baseURL: `${gateway.url}/v1`,
+      provider: '@upstream',
+    });
+    const said: Record<string, string> = {};
+    for (const reference of [
+      String(prompt.id),
+      ...['', '@1', '@2', '@latest', '@canary'].map((at) => slug + at),
+    ]) {
+      const { data } = plain(
+        await workspace.prompts.render({ promptID: reference, variables } as never),
+      ) as { data: { messages: { content: string }[] } };
+      said[reference.replace(slug, '')] = data.messages[0]?.content ?? '';
+      const { choices } = plain(
+        await asking.prompts.completions.create({ promptID: reference, variables } as never),
+      ) as { choices: unknown[] };
+      expect(choices, reference).toHaveLength(1);
+    }
+    expect(said).toEqual({
+      [String(prompt.id)]: 'Bye Ada',
+      '': 'Bye Ada',
+      '@1': 'Hello Ada',
+      '@2': 'Bye Ada',
+      '@latest': 'Bye Ada',
+      '@canary': 'Hello Ada',
+    });
 
     const partial = plain(
       await workspace.prompts.partials.create({ name: 'Sign', string: 'Yours' } as never),
@@ -209,8 +248,15 @@ describe('a client library of the published description', () => {
       'Yours truly',
     );
     await workspace.prompts.partials.delete(partialSlug);
-    await workspace.prompts.delete(slug);
     await workspace.labels.delete(labelId);
+    const unlabelled = { promptID: `${slug}@canary`, variables } as never;
+    for (const asked of [
+      workspace.prompts.render(unlabelled),
+      asking.prompts.completions.create(unlabelled),
+    ])
+      await expect(asked).rejects.toMatchObject({ status: 404 });
+    await upstream.close();
+    await workspace.prompts.delete(slug);
     await workspace.collections.delete(collectionId);
   });
 

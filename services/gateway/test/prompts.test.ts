@@ -135,6 +135,11 @@ describe('POST /v1/prompts/{promptId}/render', () => {
     const version = `/prompts/${prompt.slug}/versions/${second}`;
     await lab.manage('PUT', version, { label_id: label.id });
     await known(`${prompt.slug}@canary`, says('2 Be kind.'));
+    const first = `/prompts/${prompt.slug}/versions/${prompt.version_id}`;
+    await lab.manage('PUT', first, { label_id: label.id });
+    const headers = { 'x-service-refresh-prompt-cache': 'true' };
+    const moved = await call(`${prompt.slug}@canary`, 'render', { variables: {} }, { headers });
+    expect(((await moved.json()) as { data: object }).data).toSatisfy(says('1 Be kind.'));
     await lab.manage('PUT', `/prompts/${prompt.slug}/makeDefault`, { version: 2 });
     await known(prompt.slug, says('2 Be kind.'));
     await lab.manage('PUT', `/prompts/partials/${partial.slug}`, { string: 'Be brief.' });
@@ -304,6 +309,28 @@ describe('POST /v1/prompts/{promptId}/completions', () => {
     let text = '';
     for await (const event of stream) text += event.choices[0]?.delta.content ?? '';
     expect(text).toBe('Hi there');
+  });
+
+  it('renders what a client of OpenAI sends unchanged', async () => {
+    const parts = [
+      { type: 'text', text: 'Greet {{name}}' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+    ];
+    const { slug } = await savePrompt(JSON.stringify([{ role: 'user', content: parts }]), {
+      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+      tool_choice: 'auto',
+    });
+    const rendered = await render(slug, { variables: { name: 'a "quoted"\n{{name}}' } });
+    const { workspace_key: apiKey, base_url: baseURL } = lab.scenario.stack.credentials;
+    const defaultHeaders = { 'x-service-provider': provider };
+    const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, defaultHeaders });
+    const seen = upstream.requests.length;
+    const answer = await client.chat.completions.create(
+      rendered as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming,
+    );
+    expect(answer.choices[0]?.message.content).toBe('Hi there');
+    const sent = await upstream.received(seen + 1);
+    expect(JSON.parse(sent.body.toString())).toEqual(rendered);
   });
 
   it('asks for a text completion where the prompt is text', async () => {
