@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { relaySockets } from './relay-sockets.ts';
 
 /**
@@ -28,12 +28,11 @@ function readAll(stream: Readable): Promise<Buffer> {
 
 async function forward(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const body = await readAll(req);
-  const request = JSON.parse(body.toString()) as { stream?: boolean };
+  const request = (body.length === 0 ? {} : JSON.parse(body.toString())) as { stream?: boolean };
   const reply = await pool.request({
-    method: 'POST',
+    method: req.method as Dispatcher.HttpMethod,
     path: req.url!,
-    headers: { 'content-type': 'application/json' },
-    body,
+    ...(body.length === 0 ? {} : { headers: { 'content-type': 'application/json' }, body }),
   });
   const contentType = String(reply.headers['content-type']);
   if (request.stream === true || contentType.startsWith('text/event-stream')) {

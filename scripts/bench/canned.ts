@@ -101,6 +101,51 @@ export const streamEvents: readonly Buffer[] = [
 ];
 export const streamBytes = streamEvents.reduce((sum, { length }) => sum + length, 0);
 
+/** The upstream's one response of `/responses`, which answers what makes it and what asks for it. */
+export const responseId = 'resp_bench0123456789abcdefghijklmnopqrstuvwxyz';
+export const responseRequest = JSON.stringify({
+  model: 'gpt-4o-mini',
+  input: `Summarise the conversation. ${sentence}`,
+});
+export const responseReply = Buffer.from(
+  JSON.stringify({
+    id: responseId,
+    object: 'response',
+    created_at: identity.created,
+    status: 'completed',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    max_output_tokens: null,
+    model: identity.model,
+    output: [
+      {
+        type: 'message',
+        id: 'msg_bench0123456789abcdefghijklmnopqrstuvwxyz',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', annotations: [], logprobs: [], text: sentence.repeat(8) }],
+      },
+    ],
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    store: true,
+    temperature: 1,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    usage: {
+      input_tokens: 312,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: 148,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: 460,
+    },
+    metadata: {},
+  }),
+);
+
 /** The same answers from an upstream that speaks Anthropic's format. */
 const message = {
   id: 'msg_bench0123456789abcdefgh',

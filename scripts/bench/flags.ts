@@ -13,6 +13,7 @@ export const measurementNames = [
   'rss',
   'cold',
   'admin',
+  'operations',
   'limits',
   'bodies',
   'guardrails',

@@ -2,6 +2,9 @@
 export interface LoadJob {
   url: string;
   headers: Readonly<Record<string, string>>;
+  /** `POST` where it is not given. */
+  method?: string;
+  /** Empty = none is sent. */
   body: string;
   varied?: VariedHeader;
   connections: number;

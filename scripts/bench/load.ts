@@ -147,14 +147,14 @@ function requests(url: URL, job: LoadJob): () => Buffer {
 function requestBytes(url: URL, job: LoadJob): Buffer {
   const headers = {
     host: url.host,
-    'content-type': 'application/json',
+    ...(job.body === '' ? {} : { 'content-type': 'application/json' }),
     accept: '*/*',
     ...job.headers,
-    'content-length': Buffer.byteLength(job.body),
+    ...(job.body === '' ? {} : { 'content-length': Buffer.byteLength(job.body) }),
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(
-    `POST ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n${job.body}`,
+    `${job.method ?? 'POST'} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n${job.body}`,
   );
 }
 

@@ -13,6 +13,7 @@ import { measureFirstByte, measureLatency } from './measure/latency.ts';
 import { measureLimits } from './measure/limits.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
 import { measureOpenStreams } from './measure/open-streams.ts';
+import { measureOperations } from './measure/operations.ts';
 import { measureRealtime } from './measure/realtime.ts';
 import { measureRouting } from './measure/routing.ts';
 import { measureSaturation } from './measure/saturation.ts';
@@ -85,6 +86,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('open', () => measureOpenStreams(bench));
   await measure('streams', () => measureStreams(bench));
   await measure('admin', () => measureAdminLists(bench));
+  await measure('operations', () => measureOperations(bench));
   await measure('limits', () => measureLimits(bench));
   await measure('bodies', () => measureBodies(bench));
   await measure('guardrails', () => measureGuardrails(bench));

@@ -53,6 +53,9 @@ export const targets = {
   /** At 200 sessions that say 50 frames a second each. */
   addedFrameP50Ms: 0.3,
   addedFrameP99Ms: 2,
+  retrieveCpuRatio: 2,
+  /** Of an owner that this gateway noted itself. */
+  ownerLookUpUs: 20,
   adminPageMs: 200,
   semanticLookUpMs: 5,
 } as const;

@@ -1,6 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageEvents, messageReply, paceMark, streamEvents, unaryReply } from './canned.ts';
+import {
+  messageEvents,
+  messageReply,
+  paceMark,
+  responseReply,
+  streamEvents,
+  unaryReply,
+} from './canned.ts';
 import { echoSockets } from './relay-sockets.ts';
 import {
   agentEvents,
@@ -13,7 +20,8 @@ import {
 
 /**
  * The bench's model provider, a process of its own: answers every POST with the
- * same chat reply or the same 100 events, in Anthropic's format at `/messages`.
+ * same chat reply or the same 100 events, in Anthropic's format at `/messages`;
+ * at `/responses` and below it everything with the same response.
  * A child of `main.ts`, which reads the port from its first message.
  *
  * Events leave one at a time, because written at once they would arrive
@@ -134,7 +142,8 @@ const server = createServer((req, res) => {
       startStream(res, isMessages ? messageEvents : streamEvents, everyMs);
       return;
     }
-    const reply = isMessages ? messageReply : unaryReply;
+    const isResponse = req.url?.includes('/responses') === true;
+    const reply = isMessages ? messageReply : isResponse ? responseReply : unaryReply;
     res.writeHead(200, {
       'content-type': 'application/json',
       'content-length': reply.length,

@@ -37,6 +37,7 @@ export interface Place {
   replies?: { unary: ExpectedReply; stream: ExpectedReply };
   /** What it is asked, where that is no chat. */
   body?: string;
+  method?: string;
 }
 
 /** A gateway may rewrite a reply; it may not lose most of it. */
@@ -75,6 +76,7 @@ export async function runRound(bench: Workbench, place: Place, shape: Shape): Pr
     url: place.url,
     headers: place.headers,
     varied: place.varied,
+    method: place.method,
     body: place.body ?? (stream ? streamRequest(eventEveryMs) : unaryRequest),
     rampMs: shape.rampMs ?? (shape.cutAfterMs ?? (eventEveryMs ?? 0) * streamEvents.length * 2) / 2,
     replyBytesMin: expected.bytesMin,

@@ -81,6 +81,7 @@ const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/data-service/migrate': 'scripts',
   '@sluice/data-service/settings': 'scripts',
   '@sluice/gateway/config-sync': 'scripts',
+  '@sluice/gateway/owners': 'scripts',
   '@sluice/gateway/settings': 'scripts',
   '@sluice/gateway/vectors': 'scripts',
   '@sluice/proto-stubs/otlp': 'packages/otlp',

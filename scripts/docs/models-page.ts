@@ -14,7 +14,7 @@ in \`x-service-dropped-params\` ([wire formats](wire-formats.md#what-is-left-out
 [to refuse](wire-formats.md#native-requests). A model that is not listed has the row of the
 version before it; \`GET /v1/models\` shows the facts of each model a workspace has, and beside them, where they are known, \`prices\` (dollars for a million tokens, as records are priced), \`context_tokens\`, \`output_tokens_max\`,
 \`endpoints\`, \`deprecated\` and \`created\`: what its provider says, else the day in the name of a snapshot, else 0. All of them but \`created\` may be absent: what nobody knows is not shown (\`deprecated\` is \`true\` or absent),
-and what goes in and out of a model (text, sounds, pictures) nobody here knows. A provider that allows all and of which no list of ours knows – deployments, hosts of your own – is asked for its
+and what goes in and out of a model (text, sounds, pictures) nobody here knows: catalogues of prices name sounds, pictures and films of the few models where they cost otherwise, which says nothing of the others. A provider that allows all and of which no list of ours knows – deployments, hosts of your own – is asked for its
 list, with its saved credential, within 3 s; the list is kept for ten minutes, at most 2,000 models, and an old one is shown while it is asked for anew or does not answer.
 
 Where your models differ, or a deployment's name does not tell what it is, name a file in \`MODEL_FACTS_FILE\`, in the words that \`GET /v1/models\` shows; the first row that

@@ -63,17 +63,14 @@ const responsesOf = (chatUrl: string): string =>
 
 /** @param config leads to the owner in place of the provider's name, where it is no bare proxy */
 function placeOf(subject: Subject, config: Readonly<Record<string, string>>): Place {
-  const { 'x-service-provider': provider, ...rest } = subject.headers;
-  const named =
-    provider === undefined || 'x-service-config' in config
-      ? {}
-      : { 'x-service-provider': provider };
+  const { 'x-service-provider': _provider, ...others } = subject.headers;
+  const isNamed = Object.keys(config).length === 0;
   return {
     name: subject.name,
     url: `${responsesOf(subject.url)}/${responseId}`,
     method: 'GET',
     body: '',
-    headers: { ...rest, ...named, ...config },
+    headers: isNamed ? subject.headers : { ...others, ...config },
     pid: () => subject.pid(),
     replies: { unary: whole, stream: whole },
   };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import mustache, { type Context } from 'mustache';
+import mustache from 'mustache';
 import { describe, expect, it } from 'vitest';
 import { parseTemplate } from './parse-template.ts';
 import { compilePrompt, renderPrompt } from './prompt-template.ts';
@@ -236,11 +236,11 @@ describe('a template', () => {
 
 /** Nothing is escaped; what is no text is JSON. */
 class Oracle extends mustache.Writer {
-  override escapedValue(token: string[], context: Context): string {
+  override escapedValue(token: string[], context: InstanceType<typeof mustache.Context>): string {
     return this.unescapedValue(token, context);
   }
 
-  override unescapedValue(token: string[], context: Context): string {
+  override unescapedValue(token: string[], context: InstanceType<typeof mustache.Context>): string {
     const value: unknown = context.lookup(token[1] ?? '');
     if (value === undefined || value === null) return '';
     return typeof value === 'object' ? JSON.stringify(value) : String(value);
