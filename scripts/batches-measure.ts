@@ -2,11 +2,14 @@
  * `npm run batches:measure`: what a batch costs that gateways run, over an upstream that answers at once: lines a second, CPU of a line by
  * service, and how much each service grows. `--lines 500000`; `--bytes 1000000000` instead: a file of so many bytes goes up and comes back.
  * `--at-once 64`: lines under way. `--profile FOLDER`: CPU profiles of gateway and data service there, which then run from their sources.
- * docs/batches.md has the figures.
+ * `--ledger-apart`: the ledger's engine runs apart, behind ClickHouse's interface, and not within the data service. `--plain-malloc`: the
+ * data service has the C library's own way to keep memory. docs/batches.md has the figures.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -23,6 +26,8 @@ const { values } = parseArgs({
     bytes: { type: 'string', default: '0' },
     'at-once': { type: 'string' },
     profile: { type: 'string' },
+    'ledger-apart': { type: 'boolean', default: false },
+    'plain-malloc': { type: 'boolean', default: false },
   },
 });
 const lines = Number(values.lines);
@@ -33,6 +38,7 @@ const sampleMs = 500;
 const tellEveryMs = 30_000;
 
 const dataDir = await mkdtemp(join(tmpdir(), 'sluice-batches-measure-'));
+const ledger = values['ledger-apart'] ? await startLedger() : undefined;
 const upstream = await startPart('upstream.ts', [], undefined);
 const builtServices =
   values.profile === undefined
@@ -46,9 +52,11 @@ const profiled: Record<string, string> =
   values.profile === undefined
     ? {}
     : { NODE_OPTIONS: `--cpu-prof --cpu-prof-interval=500 --cpu-prof-dir=${values.profile}` };
+const ports = await freePorts();
 const sluice = await startSluice({
   dataDir,
-  ports: await freePorts(),
+  ports,
+  clickhouseUrl: ledger?.url,
   secrets: createSecrets(),
   restart: false,
   builtServices,
@@ -57,6 +65,10 @@ const sluice = await startSluice({
     'data-service': {
       FILE_BYTES_MAX: String(16 * 1024 ** 3),
       ...profiled,
+      ...(values['plain-malloc'] && {
+        MALLOC_TRIM_THRESHOLD_: undefined,
+        MALLOC_MMAP_THRESHOLD_: undefined,
+      }),
       ...(values['at-once'] !== undefined && { BATCH_LINES_AT_ONCE: values['at-once'] }),
     },
   },
@@ -70,6 +82,7 @@ try {
 } finally {
   await sluice.stop();
   await upstream.stop();
+  ledger?.stop();
   await rm(dataDir, { recursive: true, force: true });
 }
 
@@ -107,6 +120,29 @@ function usages(): Map<PartName, Usage> {
   );
 }
 
+/** The ledger's engine in a process of its own, behind ClickHouse's interface. */
+async function startLedger(): Promise<{ url: string; stop(): void }> {
+  const entry = join(import.meta.dirname, '../services/data-service/test/clickhouse-main.ts');
+  const child = spawn(process.execPath, [entry, join(dataDir, 'ledger')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface(child.stdout))
+    return { url: line, stop: () => void child.stdin.end() };
+  throw new Error('the ledger did not start');
+}
+
+/** Of the data service's memory: what is of V8, and what the C library and mappings have beside it. */
+async function whatDataServiceHolds(): Promise<string> {
+  const pid = sluice.parts.get('data-service')?.pid;
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const reply = await request(`http://127.0.0.1:${ports.dataService}/metrics`);
+  const metrics = await reply.body.text();
+  const mb = (text: string, pattern: RegExp, unit: number) =>
+    (Number(pattern.exec(text)?.[1] ?? Number.NaN) / unit).toFixed(0);
+  const series = (name: string) => mb(metrics, new RegExp(`^${name}\\S* (\\S+)$`, 'm'), 1024 ** 2);
+  return `  data-service: anonymous ${mb(status, /^RssAnon:\s+(\d+)/m, 1024)} MB, files ${mb(status, /^RssFile:\s+(\d+)/m, 1024)} MB; V8's heap ${series('node_nodejs_heap_size_total_bytes')} MB, buffers ${series('node_nodejs_external_memory_bytes')} MB`;
+}
+
 /** What was used while something was done, and the most that was resident. */
 async function during<T>(work: () => Promise<T>) {
   const before = usages();
@@ -119,6 +155,7 @@ async function during<T>(work: () => Promise<T>) {
     if (performance.now() - told < tellEveryMs) return;
     told = performance.now();
     tell([...now].map(([name, { rssMb }]) => `${name} ${rssMb.toFixed(0)} MB`).join(', '));
+    void whatDataServiceHolds().then(tell, () => {});
   }, sampleMs);
   const result = await work();
   clearInterval(timer);

@@ -68,17 +68,17 @@ async function main(): Promise<number> {
 
 async function runSluice(
   flags: StartFlags,
-  { said, ...own }: OwnSettings,
+  { said, speaksGrpc, ...own }: OwnSettings,
   dataDir: string,
   run: Run,
 ): Promise<number> {
   const ports = portsFrom(flags.port);
   // A server that outlived a killed run holds its port until the new one has ended it.
   const hasLeftover = leftoverServer(join(dataDir, 'postgres')) !== undefined;
-  const taken = await takenPortsMessage(
-    ports,
-    hasLeftover || own.databaseUrl !== undefined ? ['postgres'] : [],
-  );
+  const taken = await takenPortsMessage(ports, [
+    ...(hasLeftover || own.databaseUrl !== undefined ? (['postgres'] as const) : []),
+    ...(speaksGrpc ? [] : (['gatewayGrpc'] as const)),
+  ]);
   if (taken !== undefined) {
     say(taken);
     return 1;

@@ -75,6 +75,7 @@ export async function makeBundle(parts: BundleParts): Promise<string> {
     ['LICENSE', 'LICENSE'],
     ['CHANGELOG.md', 'CHANGELOG.md'],
     ['deploy/compose.yaml', 'compose/compose.yaml'],
+    ['deploy/compose.grpc.yaml', 'compose/compose.grpc.yaml'],
     ['deploy/compose-secrets.sh', 'compose/compose-secrets.sh'],
     ['deploy/sluice.env', 'compose/sluice.env'],
     ['deploy/bundle/verify.sh', 'verify.sh'],

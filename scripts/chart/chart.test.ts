@@ -152,7 +152,7 @@ describe('what containers are told', () => {
 });
 
 const told = Object.fromEntries(
-  ['settings of all kinds', 'no TLS', 'NATS and Redis'].map((name) => [
+  ['settings of all kinds', 'no TLS', 'NATS and Redis', 'callers who speak gRPC'].map((name) => [
     name,
     valueSets[name] ?? {},
   ]),
@@ -255,6 +255,29 @@ describe('NetworkPolicies', () => {
 
   it('are drawn in docs/deploy/kubernetes.md as they are: npm run chart -- --write', () => {
     expect(read('docs/deploy/kubernetes.md')).toContain(flowsPicture());
+  });
+
+  it('open the port of gRPC to the same callers, and change nothing else', () => {
+    const objects = renderObjects(valueSets['callers who speak gRPC'] ?? {});
+    const find = (wanted: RegExp) =>
+      objects.find(({ kind, metadata }) => wanted.test(kind) && metadata.name === 'sluice-gateway');
+    const [http, data, scraped, grpc] = find(/^NetworkPolicy$/)?.spec.ingress ?? [];
+    expect([http, data, scraped, grpc].map((rule) => rule?.ports[0].port)).toContain(8789);
+    const at = (port: number) =>
+      [http, data, scraped, grpc].find((rule) => rule?.ports[0].port === port)?.from;
+    expect(at(8789)).toEqual(at(8787));
+    expect(find(/^Service$/)?.spec.ports).toMatchObject([
+      { name: 'http' },
+      { name: 'grpc', port: 8789, targetPort: 'grpc' },
+    ]);
+    const [container] = find(/^StatefulSet$/)?.spec.template.spec.containers ?? [];
+    expect(container.ports).toContainEqual(
+      expect.objectContaining({ name: 'grpc', containerPort: 8789 }),
+    );
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
+      expect(container[probe].httpGet.port).toBe('http');
+    expect(find(/^ConfigMap$/)?.data).toMatchObject({ GRPC_ENABLED: 'true', GRPC_PORT: '8789' });
+    expect(find(/^HorizontalPodAutoscaler$/)).toBeUndefined();
   });
 
   it('leave no pod of the release alone', () => {

@@ -247,6 +247,15 @@ export const valueSets: Readonly<Record<string, ValueSet>> = {
       },
     },
   },
+  'callers who speak gRPC': {
+    values: {
+      ...own,
+      gateway: { grpc: { enabled: true }, settings: { GRPC_FAILURES: 'status' } },
+      networkPolicy: {
+        callers: [{ namespaceSelector: { matchLabels: { callers: 'yes' } } }],
+      },
+    },
+  },
   'a load balancer': {
     values: {
       ...own,

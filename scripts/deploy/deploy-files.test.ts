@@ -7,6 +7,7 @@ import { settings as dataService } from '@sluice/data-service/settings';
 import { settings as gateway } from '@sluice/gateway/settings';
 import { serviceProcesses } from '@sluice/stack';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 /** deploy/compose.yaml and deploy/systemd say no setting that a service does not know. */
 const deploy = resolve(import.meta.dirname, '../../deploy');
@@ -71,6 +72,15 @@ describe('compose.yaml', () => {
         service,
       ).toEqual([]);
     }
+  });
+
+  it('opens the port of gRPC where compose.grpc.yaml is named, too', () => {
+    const text = read('compose.grpc.yaml');
+    const { services: more } = parse(text) as { services: Record<string, { ports: string[] }> };
+    expect(Object.keys(more)).toEqual(['gateway']);
+    expect(settingLines(text).filter((name) => !known.gateway?.has(name))).toEqual([]);
+    const [, inside] = /8789\}:(\d+)$/.exec(more.gateway?.ports[0] ?? '') ?? [];
+    expect(text).toContain(`GRPC_PORT: "${inside}"`);
   });
 
   it('mounts each secret that is named, and its script makes each', () => {

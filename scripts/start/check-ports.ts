@@ -2,6 +2,7 @@ import { isPortFree, type SluicePorts } from '@sluice/stack';
 
 const owners: Record<keyof SluicePorts, string> = {
   gateway: 'the gateway',
+  gatewayGrpc: 'the gateway (gRPC)',
   controlPlane: 'the control plane',
   controlPlaneGrpc: 'the control plane (gRPC)',
   dataServiceGrpc: 'the data service (gRPC)',

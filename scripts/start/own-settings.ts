@@ -1,4 +1,4 @@
-import { defineSettings, optionalSecret, SettingsError, text } from '@sluice/env';
+import { bool, defineSettings, optionalSecret, SettingsError, text } from '@sluice/env';
 import { FlagError } from './flags.ts';
 
 /** What of a person's environment `npm start` itself acts on; all else goes to the services as it is. */
@@ -9,6 +9,7 @@ const settings = defineSettings({
     CLICKHOUSE_URL: optionalSecret('ClickHouse in place of the embedded engine'),
     REDIS_URL: optionalSecret('Redis that gateways share'),
     NATS_URL: optionalSecret('NATS that carries usage records'),
+    GRPC_ENABLED: bool('the gateway has a port for gRPC', false),
   },
 });
 
@@ -18,6 +19,7 @@ export interface OwnSettings {
   clickhouseUrl: string | undefined;
   redisUrl: string | undefined;
   natsUrl: string | undefined;
+  speaksGrpc: boolean;
   /** What is told of them at the start, a line each, without what is secret. */
   said: readonly string[];
 }
@@ -50,6 +52,7 @@ export function ownSettings(
     clickhouseUrl: env.CLICKHOUSE_URL,
     redisUrl: env.REDIS_URL,
     natsUrl: env.NATS_URL,
+    speaksGrpc: env.GRPC_ENABLED,
     said: [...said, ...listening],
   };
 }

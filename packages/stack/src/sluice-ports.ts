@@ -3,6 +3,8 @@ import { freePort } from './ports.ts';
 /** Where each part listens, all on the loopback interface. */
 export interface SluicePorts {
   gateway: number;
+  /** Where GRPC_ENABLED is set. */
+  gatewayGrpc: number;
   controlPlane: number;
   controlPlaneGrpc: number;
   dataServiceGrpc: number;
@@ -16,6 +18,7 @@ export interface SluicePorts {
 const offsets: SluicePorts = {
   gateway: 0,
   controlPlane: 1,
+  gatewayGrpc: 2,
   controlPlaneGrpc: 3,
   dataServiceGrpc: 4,
   dataService: 5,

@@ -118,6 +118,7 @@ export function serviceEnvironments(input: SettingsInput): {
       HOST: input.host ?? all.HOST,
       PORT: String(port),
       // Whoever wants those of further gateways names their ports.
+      GRPC_PORT: String(index === 0 ? ports.gatewayGrpc : 0),
       METRICS_PORT: String(index === 0 ? ports.gatewayMetrics : 0),
       CONTROL_PLANE_GRPC_URL: `127.0.0.1:${ports.controlPlaneGrpc}`,
       CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,

@@ -426,4 +426,81 @@ describe('x-service-nitro-mode', () => {
     expect(overGrpc.trailing['x-service-error-code']).toBe('request.nitro_refused');
     await enforce([]);
   });
+
+  describe('with a saved provider', () => {
+    const slug = 'nitro-saved';
+    const ask = (path: string, over: Record<string, string> = nitro) =>
+      scenario.call(path, { host: null, headers: { 'x-service-provider': `@${slug}`, ...over } });
+    const refusal = async (answer: Response) => {
+      const { status: http, code, param } = await errorOf(answer);
+      return [http, code, param];
+    };
+    beforeAll(() =>
+      scenario.admin('POST', '/integrations', {
+        name: 'Nitro',
+        slug,
+        ai_provider_id: 'openai',
+        key: 'sk-saved',
+        workspace_id: scenario.stack.credentials.workspace_id,
+        configurations: { custom_host: `${scenario.upstream.url}/v1` },
+        create_default_provider: true,
+        default_provider_slug: slug,
+      }),
+    );
+
+    it('sends its credential, and no responses: others’ objects may be named', async () => {
+      scenario.upstream.handle(json(200, chatReply));
+      expect((await ask('/v1/chat/completions')).status).toBe(200);
+      const sent = scenario.upstream.requests.at(-1);
+      expect(sent?.headers.authorization).toBe('Bearer sk-saved');
+      const before = scenario.upstream.requests.length;
+      expect(await refusal(await ask('/v1/responses'))).toEqual([
+        400,
+        'request.nitro_refused',
+        'body',
+      ]);
+      expect(scenario.upstream.requests.length).toBe(before);
+    });
+
+    it.each([
+      ['models', 'model', 'body.model'],
+      ['users', 'metadata._user', 'body.user'],
+    ])('is no way round policies by %s', async (_name, key, param) => {
+      scenario.upstream.handle(json(200, chatReply));
+      const { id } = await scenario.admin<{ id: string }>('POST', '/policies/rate-limits', {
+        name: `by ${key}`,
+        workspace_id: scenario.stack.credentials.workspace_id,
+        type: 'requests',
+        unit: 'rph',
+        value: 1000,
+        conditions: [{ key: 'metadata.team', value: 'nitro' }],
+        group_by: [{ key }],
+      });
+      expect(await refusal(await ask('/v1/chat/completions'))).toEqual([
+        400,
+        'request.nitro_refused',
+        param,
+      ]);
+      const named = { ...nitro, 'x-service-metadata': '{"_user":"u"}' };
+      const withUser = await ask('/v1/chat/completions', named);
+      expect(withUser.status).toBe(key === 'model' ? 400 : 200);
+      await scenario.admin('DELETE', `/policies/rate-limits/${id}`);
+      expect((await ask('/v1/chat/completions')).status).toBe(200);
+    });
+
+    it('is no way round the models that it is limited to', async () => {
+      await scenario.admin('PUT', `/integrations/${slug}/models`, {
+        models: [{ slug: 'gpt-4o-mini', enabled: true, is_custom: true }],
+        allow_all_models: false,
+      });
+      await eventually(async () => {
+        expect(await refusal(await ask('/v1/chat/completions'))).toEqual([
+          403,
+          'provider.model_unreadable',
+          'body.model',
+        ]);
+      });
+      expect((await ask('/v1/chat/completions', {})).status).toBe(200);
+    });
+  });
 });

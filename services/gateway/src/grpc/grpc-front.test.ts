@@ -1,4 +1,4 @@
-import { connect } from 'node:http2';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { create, fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import { Client, credentials, status } from '@grpc/grpc-js';
@@ -37,7 +37,12 @@ afterEach(() => {
 
 async function start(
   run: (exchange: Exchange) => Promise<Reply>,
-  over: Partial<GrpcFrontOptions> = {},
+  {
+    serving,
+    ...over
+  }: Partial<Omit<GrpcFrontOptions, 'serving'>> & {
+    serving?: Partial<GrpcFrontOptions['serving']>;
+  } = {},
 ): Promise<Running> {
   const openStreams = new OpenStreams();
   const underWay = new RequestsUnderWay();
@@ -54,6 +59,7 @@ async function start(
       requestLog: undefined,
       isDraining: () => false,
       readArrival: () => ({ address: '127.0.0.1', host: undefined, proto: 'http' }),
+      ...serving,
     },
     run,
     readArrival: arrivalReader([]),
@@ -253,6 +259,33 @@ describe('the gRPC port', () => {
     expect(await rawStatus(port, bytes)).toBe(String(code));
   });
 
+  /** So much of a message, and no end of it. */
+  const begun = (of: number, sent: number) => {
+    const bytes = Buffer.alloc(5 + sent, 'x');
+    bytes.writeUInt8(0, 0);
+    bytes.writeUInt32BE(of, 1);
+    return bytes;
+  };
+
+  it('counts a message as held while it comes, and lets go of it', async () => {
+    const heldBytes = new HeldBytes(400_000);
+    const bodyBytesMax = { json: 1_000_000, form: 1000 };
+    const { port, client } = await start(echo, { serving: { heldBytes, bodyBytesMax } });
+    const told = await rawStatus(port, begun(900_000, 500_000), {}, 'open');
+    expect(told).toBe(String(status.RESOURCE_EXHAUSTED));
+    expect(heldBytes.bytes).toBe(0);
+    const body = JSON.stringify('x'.repeat(200_000));
+    expect((await client.call('chatCompletions', body)).statusCode).toBe(200);
+    await eventually(() => heldBytes.bytes === 0);
+  });
+
+  it('ends a message that drips, and the call with it', async () => {
+    const slowBodies = new SlowBodies({ bytesPerSecondMin: 1e6, graceMs: 1, timeoutMs: 0 });
+    const { port } = await start(echo, { serving: { slowBodies }, tellsFailures: 'status' });
+    const told = await rawStatus(port, begun(900, 10), {}, 'open');
+    expect(told).toBe(String(status.DEADLINE_EXCEEDED));
+  });
+
   it('survives metadata of any size', async () => {
     const { port, client } = await start(echo);
     await rawStatus(port, Buffer.alloc(0), { 'x-large': 'y'.repeat(60_000) }).catch(() => {});
@@ -329,11 +362,12 @@ describe('the gRPC port', () => {
   });
 });
 
-/** The status of a call that is no library's. */
+/** The status of a call that is no library's. One that stays open has to be closed by the other side. */
 function rawStatus(
   port: number,
   bytes: Buffer,
   metadata: Record<string, string> = {},
+  after: 'ended' | 'open' = 'ended',
 ): Promise<string> {
   const session = connect(`http://localhost:${port}`);
   return new Promise<string>((resolve, reject) => {
@@ -346,12 +380,17 @@ function rawStatus(
       ...metadata,
     });
     stream.on('error', reject);
-    stream.on('response', (head) => {
-      if (head['grpc-status'] !== undefined) resolve(String(head['grpc-status']));
-    });
-    stream.on('trailers', (trailers) => resolve(String(trailers['grpc-status'])));
-    stream.on('close', () => reject(new Error('no status')));
+    let told: string | undefined;
+    const tell = (head: IncomingHttpHeaders) => {
+      if (head['grpc-status'] === undefined) return;
+      told = String(head['grpc-status']);
+      if (after === 'ended') resolve(told);
+    };
+    stream.on('response', tell);
+    stream.on('trailers', tell);
+    stream.on('close', () => (told === undefined ? reject(new Error('no status')) : resolve(told)));
     stream.resume();
-    stream.end(bytes);
+    if (after === 'ended') stream.end(bytes);
+    else stream.write(bytes);
   }).finally(() => session.destroy());
 }

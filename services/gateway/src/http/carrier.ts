@@ -22,7 +22,8 @@ export interface Carrier {
   /** The caller's, an IP address; empty when the connection is gone. */
   address(): string;
   readBody(options: ReadBodyOptions): Promise<Buffer>;
-  bodyStream(): Readable;
+  /** @param options  for carriers that hold it whole */
+  bodyStream(options: ReadBodyOptions): Readable;
 }
 
 /** A request of HTTP/1.1. */

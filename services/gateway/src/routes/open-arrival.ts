@@ -55,6 +55,11 @@ export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
     carrier.onceOver(() => holding?.release());
     return holding.grow(held);
   };
+  const reading = (kind: 'json' | 'form') => ({
+    bytesMax: deps.bodyBytesMax[kind],
+    slowBodies: deps.slowBodies,
+    hold,
+  });
   return {
     method: carrier.method,
     pathname: query < 0 ? url : url.slice(0, query),
@@ -69,9 +74,8 @@ export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
     asksStream: carrier.asksStream,
     signal: deps.abort.signal,
     callerAddress: () => carrier.address(),
-    readBody: (kind = 'json') =>
-      carrier.readBody({ bytesMax: deps.bodyBytesMax[kind], slowBodies: deps.slowBodies, hold }),
+    readBody: (kind = 'json') => carrier.readBody(reading(kind)),
     holdBytes: hold,
-    bodyStream: () => carrier.bodyStream(),
+    bodyStream: () => carrier.bodyStream(reading('json')),
   };
 }
