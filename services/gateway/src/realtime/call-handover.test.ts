@@ -6,21 +6,25 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** What Redis would tell: calls that nobody hears, and how many more may be noted. */
-function startHandover({ orphans = 0, room = 100 } = {}) {
+function startHandover({ orphans = 0, room = 100, failures = 0 } = {}) {
   const noted: string[] = [];
   const warned: unknown[] = [];
   let left = orphans;
+  let failing = failures;
+  let looked = 0;
   const handover = new CallHandover(
     {
       isShared: true,
       isFirst: async () => true,
       drop: async () => {},
       async note({ name }) {
+        if (failing-- > 0) throw new Error('redis is away');
         if (noted.length >= room) return false;
         noted.push(name);
         return true;
       },
       async look(names) {
+        looked += 1;
         const taken = Array.from({ length: Math.min(takenMax, left) }, (): TakenCall => {
           left -= 1;
           return { name: `orphan ${left}`, sealed: '' };
@@ -37,7 +41,7 @@ function startHandover({ orphans = 0, room = 100 } = {}) {
     return true;
   };
   handover.start();
-  return { handover, noted, warned, adopted };
+  return { handover, noted, warned, adopted, looks: () => looked };
 }
 
 const call = { letGo() {} };
@@ -61,5 +65,30 @@ it('of many calls that nobody hears more are taken at once, and that there are t
   await vi.advanceTimersByTimeAsync(1_600);
   expect(adopted).toHaveLength(2 * takenMax + 1);
   expect(warned).toHaveLength(1);
+  handover.stop();
+});
+
+it('a call that could not be noted at once is noted while its gateway leaves', async () => {
+  const { handover, noted } = startHandover({ failures: 1 });
+  handover.keep('placed', '', call, false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(noted).toEqual([]);
+  handover.drain();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(noted).toEqual(['placed']);
+  handover.stop();
+});
+
+it('what is taken over and waits keeps nobody from looking, and is asked for once', async () => {
+  const { handover, adopted, looks } = startHandover({ orphans: 2 });
+  handover.adopt = ({ name }) => {
+    adopted.push(name);
+    return new Promise(() => {});
+  };
+  handover.keep('own', '', call, false);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(adopted).toEqual(['orphan 1', 'orphan 0']);
+  // As long as its lease would be over twice: what is heard here was said again.
+  expect(looks()).toBeGreaterThan(4);
   handover.stop();
 });

@@ -12,11 +12,15 @@ type Register = Pick<CallRegister, 'isShared' | 'look' | 'note' | 'drop' | 'isFi
 interface Kept {
   readonly call: HeardCall;
   readonly sealed: string;
+  /** Others were told of it, so that one of them may have taken it and heard it end. */
+  isNoted: boolean;
 }
 
 const lookMs = 1000;
 /** Others are waited for, or more calls are to be taken over than one look gives; what is heard by two is over soon. */
 const soonMs = 250;
+/** What is heard here is said again after so long, whatever calls that are taken over wait for: well within their lease. */
+const takingMs = 1500;
 
 /**
  * Keeps other gateways told of the calls that are heard here, and takes over those
@@ -27,6 +31,7 @@ export class CallHandover {
   readonly #register: Register;
   readonly #logger: Pick<Logger, 'info' | 'warn'>;
   readonly #calls = new Map<string, Kept>();
+  readonly #taking = new Set<string>();
   #isLeaving = false;
   /** There are more calls than are noted: said once, until one is noted again. */
   #areTooMany = false;
@@ -61,7 +66,7 @@ export class CallHandover {
 
   /** It is heard here from now on. */
   keep(name: string, sealed: string, call: HeardCall, isNoted: boolean): void {
-    this.#calls.set(name, { call, sealed });
+    this.#calls.set(name, { call, sealed, isNoted });
     if (!isNoted) void this.#note(name);
   }
 
@@ -93,7 +98,7 @@ export class CallHandover {
     try {
       const { states, taken } = await this.#register.look(names, this.#isLeaving);
       for (const [at, name] of names.entries()) this.#heed(name, states[at]);
-      await Promise.all(taken.map((call) => this.#take(call)));
+      await within(takingMs, Promise.all(taken.map((call) => this.#take(call))));
       return taken.length;
     } catch {
       // The part says so. Who hears a call goes on hearing it.
@@ -104,8 +109,8 @@ export class CallHandover {
   #heed(name: string, state: string | undefined): void {
     const kept = this.#calls.get(name);
     if (kept === undefined) return;
-    // Redis lost it; or, of one that was offered, another gateway took it and it has ended.
-    if (state === 'unknown' && !this.#isLeaving) void this.#note(name);
+    // It was not noted yet, or Redis lost it; or, of one that was offered, another gateway took it and it has ended.
+    if (state === 'unknown' && !(kept.isNoted && this.#isLeaving)) void this.#note(name);
     if (state !== 'taken') return;
     this.#calls.delete(name);
     kept.call.letGo();
@@ -117,6 +122,7 @@ export class CallHandover {
     try {
       const { sealed } = kept;
       const isNoted = await this.#register.note({ name, sealed });
+      kept.isNoted ||= isNoted;
       if (!isNoted && !this.#areTooMany)
         this.#logger.warn('more calls are under way than gateways note for one another');
       this.#areTooMany = !isNoted;
@@ -129,7 +135,8 @@ export class CallHandover {
 
   /** Never rejects. */
   async #take(call: TakenCall): Promise<void> {
-    if (this.#calls.has(call.name)) return;
+    if (this.#calls.has(call.name) || this.#taking.has(call.name)) return;
+    this.#taking.add(call.name);
     try {
       if ((await this.adopt?.(call)) === true) {
         this.#logger.info({ call: call.name }, 'a call was taken over from another gateway');
@@ -139,7 +146,19 @@ export class CallHandover {
       // Its lease ends, and whoever looks next tries again.
       this.#logger.warn({ err: error, call: call.name }, 'a call cannot be taken over yet');
       return;
+    } finally {
+      this.#taking.delete(call.name);
     }
     await this.#register.drop(call.name);
   }
+}
+
+/** Resolves with it, or when the time is over. */
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, over]);
+  clearTimeout(timer);
 }
