@@ -39,6 +39,11 @@ beforeAll(async () => {
       'our-half': { pricing_config: { pay_as_you_go: tokens } },
     }),
   );
+  for (const vendor of ['groq', 'mistral-ai'])
+    writeFileSync(
+      join(prices, `${vendor}.json`),
+      JSON.stringify({ 'our-small': { pricing_config: { pay_as_you_go: tokens } } }),
+    );
   writeFileSync(
     join(prices, 'cohere.json'),
     JSON.stringify({
@@ -54,7 +59,11 @@ beforeAll(async () => {
       environment: {
         gateway: environment,
         'control-plane': environment,
-        'data-service': { BATCH_LOOK_INTERVAL: '100', FOLLOW_LOOK_INTERVAL: '100' },
+        'data-service': {
+          BATCH_LOOK_INTERVAL: '100',
+          FOLLOW_LOOK_INTERVAL: '100',
+          BATCHES_AT_ONCE: '8',
+        },
       },
     }),
     startUpstream(anthropicBatchVendor(canary)),
@@ -287,48 +296,6 @@ describe('a batch that nobody polls', () => {
 });
 
 describe('a batch that the service has a provider run', () => {
-  it.each([
-    ['openai', () => `${s.upstream.url}/v1`, 'our-half', cents(1, 0.0001, 0.0002) / 2],
-    ['anthropic', () => `${claude.url}/v1`, 'claude-haiku-4-5', cents(1, 0.0001, 0.0005) / 2],
-  ])('goes up, is followed, and is told with its counts: %s', async (vendor, host, model, cost) => {
-    const client = clientOf(undefined);
-    const provider = await savedProvider(`managed-${vendor}`, vendor, host());
-    const file = await upload(client, [asking('m-1', 'Hi', model), asking('m-2', 'Hi', model)]);
-    const batch = await client.batches.create({
-      input_file_id: file,
-      endpoint: '/v1/chat/completions',
-      completion_window: '24h',
-      ...({ service_options: { provider } } as object),
-    });
-    const end = await eventually(
-      async () => {
-        const now = await client.batches.retrieve(batch.id);
-        expect(now.errors).toBeNull();
-        expect(now.status).toBe('completed');
-        return now;
-      },
-      { timeoutMs: 30_000, intervalMs: 200 },
-    );
-    expect(end.request_counts).toEqual({ total: 2, completed: 2, failed: 0 });
-    const output = await (await client.files.content(end.output_file_id ?? '')).text();
-    expect(linesIn(output).map(({ custom_id }) => custom_id)).toEqual(['m-1', 'm-2']);
-    const madeBy = vendor === 'openai' ? s.upstream : claude;
-    const made = madeBy.requests.filter(
-      ({ method, path }) => method === 'POST' && path.endsWith('/batches'),
-    );
-    const [id] = await inDatabase(s.stack.databaseUrl, async (db) => {
-      const sql = 'SELECT object_id FROM followed_work ORDER BY made_at DESC LIMIT 1';
-      return (await db.query<{ object_id: string }>(sql)).rows.map(({ object_id }) => object_id);
-    });
-    expect(made.length).toBeGreaterThan(0);
-    await eventually(async () => {
-      expect(await batchUse(s, id ?? '')).toMatchObject({
-        total: 2,
-        cost: expect.closeTo(2 * cost, 9),
-      });
-    });
-  });
-
   it('is made once, though nobody heard that it was made', async () => {
     const { client, batch } = await runUnheard('unheard-openai', 'openai', 'our-half');
     const { output_file_id: output } = await eventually(async () => {
@@ -464,7 +431,23 @@ describe('a batch at Anthropic', () => {
   });
 });
 
-describeVendorJobs(() => s);
+describeVendorJobs(
+  () => s,
+  () =>
+    (
+      [
+        ['openai', `${s.upstream.url}/v1`, 'our-half', cents(1, 0.0001, 0.0002)],
+        ['groq', `${s.upstream.url}/v1`, 'our-small', cents(1, 0.0001, 0.0002)],
+        ['anthropic', `${claude.url}/v1`, 'claude-haiku-4-5', cents(1, 0.0001, 0.0005)],
+      ] as const
+    ).map(([vendor, host, model, whole]) => ({
+      vendor,
+      key: canary,
+      configurations: { custom_host: host },
+      lines: [asking('m-1', 'Hi', model), asking('m-2', 'Hi', model)],
+      cents: whole,
+    })),
+);
 
 describe('a fine-tune that the service manages', () => {
   provesManagedTuning({

@@ -12,17 +12,22 @@ import {
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, linesIn } from './batch-lines.ts';
+import { type ManagedCase, provesManagedBatches } from './proves-managed-batches.ts';
 import { errorOf, type Scenario } from './scenario.ts';
 import { fireworksVendor } from './vendor-files.ts';
 import { bedrockJobs } from './vendors/bedrock-jobs.ts';
 import { cohereJobs, falVendor, fireworksJobs, togetherVendor } from './vendors/media-jobs.ts';
+import { mistralJobs } from './vendors/mistral-jobs.ts';
 import { vertexJobs } from './vendors/vertex-jobs.ts';
 
 /**
  * Batches, fine-tunes and videos in vendors' own words, from what makes them to what they come to: OpenAI's client,
  * a running gateway, and vendors that refuse what theirs refuse. Told by the file that has the installation.
  */
-export function describeVendorJobs(scenario: () => Scenario): void {
+export function describeVendorJobs(
+  scenario: () => Scenario,
+  managedElsewhere: () => readonly ManagedCase[],
+): void {
   const canary = 'sk-canary-of-vendors';
   const role = 'arn:aws:iam::123456789012:role/batches';
   const avro = (part: number) =>
@@ -41,6 +46,7 @@ export function describeVendorJobs(scenario: () => Scenario): void {
   const fal = falVendor(canary, () => elsewhere.url);
   const together = togetherVendor(canary, () => elsewhere.url);
   const cohere = cohereJobs(canary, () => elsewhere.url, [avro(0), avro(1)]);
+  const mistral = mistralJobs(canary);
   let fireworksHas: (dataset: string) => boolean;
   const fireworks = fireworksJobs('fw-key', (dataset) => fireworksHas(dataset));
   beforeAll(async () => {
@@ -333,6 +339,48 @@ export function describeVendorJobs(scenario: () => Scenario): void {
       expect(refusedBy(cohere)).toHaveLength(1);
     });
   });
+
+  it('a batch that the service has a provider run goes up, is followed and told with its counts, at every vendor', async () => {
+    upstream.handle(
+      (request) => mistral.part(request) ?? cohere.part(request) ?? bytes(500, Buffer.alloc(0)),
+    );
+    const { api_key: _token, provider: _vertex, ...vertexSettings } = atVertex();
+    const { provider: _bedrock, ...bedrockSettings } = atBedrock();
+    const claude = 'anthropic.claude-3-5-sonnet-20240620-v1:0';
+    const two = (model: string) => ['m-1', 'm-2'].map((id) => batchLine(id, model, 'Hi'));
+    await provesManagedBatches(scenario(), [
+      ...managedElsewhere(),
+      {
+        vendor: 'mistral-ai',
+        key: canary,
+        configurations: { custom_host: `${upstream.url}/v1` },
+        lines: two('our-small'),
+        cents: 1000 * 0.0001 + 500 * 0.0002,
+      },
+      {
+        vendor: 'cohere',
+        key: canary,
+        configurations: { custom_host: upstream.url },
+        endpoint: '/v1/embeddings',
+        lines: [1, 2, 3, 4, 5].map((at) => embedLine(`line-${at}`, 'embed-english-v3.0')),
+      },
+      {
+        vendor: 'bedrock',
+        configurations: bedrockSettings,
+        lines: two(claude),
+        options: { role_arn: role },
+        cents: 1000 * 0.0003 + 500 * 0.0015,
+      },
+      {
+        vendor: 'vertex-ai',
+        key: gcs.token,
+        configurations: vertexSettings,
+        lines: two('gemini-2.5-flash'),
+        cents: 1000 * 0.00003 + 500 * 0.00025,
+      },
+    ]);
+    expect(refusedBy(mistral, cohere, bedrock, vertex)).toEqual([]);
+  }, 90_000);
 
   describe('a fine-tune in a vendor’s own words', () => {
     it('is Bedrock’s, made of a file in the bucket, seen, stopped and refused', async () => {

@@ -9,6 +9,8 @@ const notes: ManagedState[] = [];
 /** What the gateway says to `POST /v1/batches`, one after the other. */
 let answers: (readonly [status: number, body: object])[];
 let pages: (readonly string[])[];
+/** What a file is told to be, one look after the other; its upload first. */
+let states: string[];
 
 beforeEach(async () => {
   gateway ??= await startUpstream();
@@ -18,11 +20,12 @@ beforeEach(async () => {
   notes.length = 0;
   answers = [[200, { id: 'made' }]];
   pages = [[]];
+  states = [];
 });
 afterAll(() => Promise.all([pool?.destroy(), gateway?.close()]));
 
 function answer({ method, path }: RecordedRequest) {
-  if (method === 'POST' && path === '/v1/files') return json(200, { id: 'file-1' });
+  if (path.startsWith('/v1/files')) return json(200, { id: 'file-1', status: states.shift() });
   if (method === 'POST') return json(...(answers.shift() ?? ([500, {}] as const)));
   if (!path.startsWith('/v1/batches?')) return json(200, { status: 'completed' });
   const after = new URLSearchParams(path.split('?')[1]).get('after') ?? '';
@@ -154,4 +157,19 @@ it('one that was cancelled, or is too late, is not made, and has no output', asy
   pages = [['of file-1']];
   await run(unheard, { isCancelled: true }).run();
   expect(asked()).toContain('POST batches/of%20file-1/cancel');
+});
+
+it('a file that its provider has not read is waited for, also by the next runner', async () => {
+  states = ['uploaded', 'pending', 'processed'];
+  expect(await run({}).run()).toEqual({ status: 'completed' });
+  const look = 'GET files/file-1';
+  expect(asked()).toEqual(['POST files', look, look, 'POST batches', 'GET batches/made']);
+  expect(notes.slice(0, 2)).toEqual([
+    { file: 'file-1', isUnread: true },
+    { file: 'file-1', isUnread: false },
+  ]);
+  states = ['error'];
+  const message = expect.stringContaining('cannot use it');
+  expect(await run(notes[0] ?? {}).run()).toEqual({ status: 'failed', message });
+  expect(asked()?.at(-1)).toBe(look);
 });

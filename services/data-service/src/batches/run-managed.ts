@@ -18,6 +18,8 @@ export interface ManagedPlan {
 /** How far it has come, noted as it goes on. */
 export interface ManagedState {
   readonly file?: string;
+  /** The provider has not looked it through yet. */
+  readonly isUnread?: boolean;
   /** When the provider was asked to make the batch, Unix ms; 0 = surely in vain. */
   readonly askedAtMs?: number;
   readonly batch?: string;
@@ -64,6 +66,9 @@ const answerBytesMax = 8 * 1024 * 1024;
 const pagesMax = 10;
 /** ms; what was just made may not be in a provider's list yet. */
 const listDelayMsMax = 30_000;
+/** ms before a file that a provider has not read yet is looked at again; and until nobody waits for it any more. */
+const readingMs = 250;
+const readingMsMax = 10 * 60_000;
 /** Refusals of a gateway that stand for no answer, where the provider did not hear the question. */
 const unheardCodes: ReadonlySet<string> = new Set([
   'limit.unavailable',
@@ -134,8 +139,7 @@ export class ManagedRun {
     if (leave.aborted || cut.aborted) return 'left';
     if (cancelled.aborted) return { status: 'cancelled' };
     if (Date.now() > endsAtMs) return { status: 'expired' };
-    await this.#make();
-    return undefined;
+    return this.#make();
   }
 
   get #wasAsked(): boolean {
@@ -150,11 +154,15 @@ export class ManagedRun {
     return `At ${at} the provider ${provider} was asked to make the batch, and its answer did not arrive. It may have been made, and be billed: look for it among the provider's batches (GET /v1/batches with the provider named, or its console) before you make it again.${why && ` ${why}`}`;
   }
 
-  async #make(): Promise<void> {
+  async #make(): Promise<ManagedEnd | undefined> {
     const { plan, endpoint, window, inputFileId } = this.#parts;
     const model = await this.#modelOfFirst();
-    if (!plan.takesLines && this.#state.file === undefined)
-      await this.#note({ file: idIn(await this.#upload(model)) });
+    if (!plan.takesLines && this.#state.file === undefined) {
+      const file = await this.#upload(model);
+      await this.#note({ file: idIn(file), ...(isUnread(file) ? { isUnread: true } : {}) });
+    }
+    const end = await this.#awaitReading();
+    if (end !== undefined) return end;
     const body = {
       input_file_id: plan.takesLines ? storedId('file', inputFileId) : this.#state.file,
       endpoint,
@@ -172,6 +180,29 @@ export class ManagedRun {
       throw error;
     }
     await this.#note({ batch: idIn(made) });
+    return undefined;
+  }
+
+  /** Cohere and Azure take no batch of a file before they have looked it through. Undefined = they have. */
+  async #awaitReading(): Promise<ManagedEnd | undefined> {
+    if (this.#state.isUnread !== true) return undefined;
+    const { signals, endsAtMs, intervalMs } = this.#parts;
+    const { leave, cut, cancelled } = signals;
+    const path = `/v1/files/${encodeURIComponent(this.#state.file ?? '')}`;
+    const untilMs = Date.now() + readingMsMax;
+    for (let wait = readingMs; ; wait = Math.min(2 * wait, intervalMs)) {
+      const file = await this.#ask('GET', path);
+      if ((file as VendorFile | undefined)?.status === 'error')
+        throw new Refused('The provider looked the file through, and cannot use it.');
+      // What never says that it was read may be taken all the same: the provider is asked.
+      if (!isUnread(file) || Date.now() > untilMs) break;
+      await pause(wait, AbortSignal.any([leave, cut, cancelled]));
+      if (leave.aborted || cut.aborted) return 'left';
+      if (cancelled.aborted) return { status: 'cancelled' };
+      if (Date.now() > endsAtMs) return { status: 'expired' };
+    }
+    await this.#note({ isUnread: false });
+    return undefined;
   }
 
   /** The batch that the provider has made of our file. @throws Refused where nobody can tell */
@@ -330,6 +361,17 @@ export class ManagedRun {
 function isUndone(error: unknown): boolean {
   if (error instanceof Refused || error instanceof NotNow) return true;
   return unconnectedCodes.has((error as { code?: unknown } | undefined)?.code);
+}
+
+interface VendorFile {
+  readonly status?: unknown;
+}
+
+/** `pending` and `running` are Azure's, beside OpenAI's. */
+const unreadStates: ReadonlySet<unknown> = new Set(['uploaded', 'pending', 'running']);
+
+function isUnread(file: unknown): boolean {
+  return unreadStates.has((file as VendorFile | undefined)?.status);
 }
 
 interface BatchPage {

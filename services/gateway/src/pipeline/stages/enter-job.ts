@@ -101,7 +101,7 @@ function isManaging(
     return /^\?limit=100(?:&after=[^&]{1,3000})?$/.test(search);
   if (search !== '') return false;
   if (method === 'POST') return /^\/v1\/(?:files|batches|batches\/[^/]+\/cancel)$/.test(pathname);
-  return method === 'GET' && /^\/v1\/batches\/[^/]+(?:\/output)?$/.test(pathname);
+  return method === 'GET' && /^\/v1\/(?:files\/[^/]+|batches\/[^/]+(?:\/output)?)$/.test(pathname);
 }
 
 const keyGone = 'The key that began this work is gone.';

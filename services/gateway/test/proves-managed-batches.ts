@@ -1,0 +1,81 @@
+import { eventually, inDatabase } from '@sluice/testkit';
+import OpenAI, { toFile } from 'openai';
+import { expect } from 'vitest';
+import { batchUse, linesIn } from './batch-lines.ts';
+import type { Scenario } from './scenario.ts';
+
+/** A batch that the service has a provider run, at a saved provider of its own. */
+export interface ManagedCase {
+  readonly vendor: string;
+  readonly key?: string;
+  readonly configurations: object;
+  readonly lines: readonly string[];
+  readonly endpoint?: '/v1/embeddings';
+  readonly options?: object;
+  /** Of all lines; undefined = it is estimated. */
+  readonly cents?: number;
+}
+
+/** All at once: between two looks at a batch are ten seconds. */
+export async function provesManagedBatches(s: Scenario, cases: readonly ManagedCase[]) {
+  const client = new OpenAI({
+    apiKey: s.stack.credentials.workspace_key,
+    baseURL: `${s.stack.gatewayUrls[0]}/v1`,
+    maxRetries: 0,
+  });
+  const manage = async (path: string, body: object) => {
+    const made = await s.call(`/v1${path}`, { host: null, body });
+    expect(made.status, await made.clone().text()).toBe(200);
+  };
+
+  async function proves({ vendor, key, configurations, lines, ...asked }: ManagedCase) {
+    const slug = `managed-${vendor}`;
+    const shared = { name: slug, slug, ai_provider_id: vendor, create_default_provider: false };
+    await manage('/integrations', { ...shared, configurations, ...(key && { key }) });
+    await manage('/providers', { name: slug, slug, integration_id: slug });
+    const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
+    const made = await client.batches.create({
+      input_file_id: (await client.files.create({ file, purpose: 'batch' })).id,
+      endpoint: asked.endpoint ?? '/v1/chat/completions',
+      completion_window: '24h',
+      ...({
+        service_options: { provider: `@${slug}` },
+        ...(asked.options && { provider_options: asked.options }),
+      } as object),
+    });
+    const end = await eventually(
+      async () => {
+        const now = await client.batches.retrieve(made.id);
+        expect([vendor, now.errors, now.status]).toEqual([vendor, null, 'completed']);
+        return now;
+      },
+      { timeoutMs: 40_000, intervalMs: 200 },
+    );
+    const total = lines.length;
+    expect(end.request_counts, vendor).toEqual({ total, completed: total, failed: 0 });
+    const output = await (await client.files.content(end.output_file_id ?? '')).text();
+    const ids = lines.map((line) => (JSON.parse(line) as { custom_id: string }).custom_id);
+    expect(
+      linesIn(output)
+        .map(({ custom_id: id }) => id)
+        .sort(),
+      vendor,
+    ).toEqual(ids);
+    const at = await inDatabase(s.stack.databaseUrl, async (db) => {
+      const sql = 'SELECT object_id FROM followed_work WHERE provider = $1';
+      return (await db.query<{ object_id: string }>(sql, [`@${slug}`])).rows;
+    });
+    expect(at, `${vendor}: a provider has it, and once`).toHaveLength(1);
+    await eventually(
+      async () => {
+        const use = await batchUse(s, at[0]?.object_id ?? '');
+        expect([vendor, use.total]).toEqual([vendor, total]);
+        if (asked.cents === undefined) expect(use.cost).toBeGreaterThan(0);
+        else expect(use.cost, vendor).toBeCloseTo(asked.cents, 9);
+      },
+      { timeoutMs: 40_000, intervalMs: 200 },
+    );
+  }
+
+  await Promise.all(cases.map(proves));
+}
