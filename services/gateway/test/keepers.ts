@@ -14,6 +14,7 @@ export const kinds: Record<string, string> = {
   threads: 'thread',
   files: 'file',
   batches: 'batch',
+  containers: 'container',
 };
 
 /** A server that keeps what it makes, and knows nothing of what others made. */
@@ -21,7 +22,8 @@ export async function startKeeper(): Promise<void> {
   const upstream = await startUpstream();
   const objects = new Map<string, object>();
   upstream.handle(({ method, path, body }) => {
-    const [, , root = '', id, ...below] = path.split('?')[0]?.split('/') ?? [];
+    const [, , root = '', id, ...below] =
+      path.replace('/audio/voices', '/voices').split('?')[0]?.split('/') ?? [];
     const asked = body.length === 0 ? {} : readJson(body);
     if (method === 'POST' && id === undefined) {
       const object = makeObject(root, asked);
@@ -48,7 +50,7 @@ function readJson(body: Buffer): Record<string, unknown> {
 
 function makeObject(root: string, { model, background }: Record<string, unknown>) {
   made++;
-  const object = kinds[root] ?? root;
+  const object = root === 'voices' ? 'audio.voice' : (kinds[root] ?? root);
   return {
     id: `${object}_${made}`,
     object,

@@ -213,6 +213,14 @@ describe('what stays at a provider', () => {
       expect(removed.status).toBe(404);
       expect(kept[owner]?.has(id), 'it is still there').toBe(true);
     }
+    // A voice can be made and removed, and no more.
+    const voice = await make('/v1/audio/voices', { name: 'Ours' });
+    const voiceAt = kept.findIndex((objects) => objects.has(voice));
+    const remove = (gateway: number, as: CallOptions) =>
+      ask(`/v1/audio/voices/${voice}`, target(voiceAt), { method: 'DELETE', gateway, ...as });
+    for (const gateway of [0, 1]) expect((await remove(gateway, { key })).status).toBe(404);
+    expect(kept[voiceAt]?.has(voice), 'it is still there').toBe(true);
+    expect((await remove(1, {})).status).toBe(200);
     const response = await make('/v1/responses', { model: 'gpt-5', input: 'Hi' });
     const owner = kept.findIndex((objects) => objects.has(response));
     for (const path of ['/v1/responses', '/v1/proxy/responses', '/v1/proxy/v1//responses/'])
