@@ -122,7 +122,7 @@ function usages(): Map<PartName, Usage> {
 
 /** The ledger's engine in a process of its own, behind ClickHouse's interface. */
 async function startLedger(): Promise<{ url: string; stop(): void }> {
-  const entry = join(import.meta.dirname, '../services/data-service/test/clickhouse-main.ts');
+  const entry = join(import.meta.dirname, '../services/data-service/test/clickhouse-apart-main.ts');
   const child = spawn(process.execPath, [entry, join(dataDir, 'ledger')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
