@@ -233,6 +233,19 @@ describe('CircuitBreakers', () => {
     expect(breakers.openCount).toBe(0);
   });
 
+  it('forget an open circuit after an hour, and not while a call tries it', () => {
+    const { clock, breakers, fail, open } = setUp();
+    fail('a', 3);
+    clock.nowMs += 30_000 + 3_600_000 - 1;
+    expect(breakers.begin('config', 'a')).toBe(true);
+    clock.nowMs += 29_999;
+    expect(open()).toEqual(['a']);
+    expect(breakers.list('config')).toMatchObject([{ path: 'a', phase: 'half-open' }]);
+    // Its end decides.
+    breakers.report('config', 'a', rule(), true);
+    expect(breakers.list('config')).toMatchObject([{ path: 'a', phase: 'open' }]);
+  });
+
   it('free the memory of targets that nobody calls any more', async () => {
     vi.useFakeTimers();
     const { clock, breakers, fail } = setUp();
@@ -368,7 +381,7 @@ class NaiveCircuit {
   }
 
   #forget(nowMs: number): void {
-    if (this.#openUntilMs !== undefined && nowMs >= this.#openUntilMs + 3_600_000)
-      this.#become(undefined);
+    if (this.#openUntilMs === undefined || this.#isTried(nowMs)) return;
+    if (nowMs >= this.#openUntilMs + 3_600_000) this.#become(undefined);
   }
 }

@@ -287,7 +287,9 @@ function nameOf(configId: string, path: string): string {
 
 function phaseOf(circuit: Circuit, nowMs: number): BreakerPhase {
   const phase = breakerPhase(circuit.rule, circuit.openedAtMs, nowMs);
-  const isForgotten = nowMs >= circuit.openedAtMs + circuit.rule.cooldownMs + halfOpenKeptMs;
+  const keptUntilMs = circuit.openedAtMs + circuit.rule.cooldownMs + halfOpenKeptMs;
+  // Not while a call tries it: others are kept away, and its end decides.
+  const isForgotten = nowMs >= Math.max(keptUntilMs, circuit.probeUntilMs);
   return phase === 'half-open' && isForgotten ? 'closed' : phase;
 }
 
