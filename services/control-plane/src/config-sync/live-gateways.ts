@@ -8,7 +8,7 @@ export interface LiveGatewaysParts {
   feed: ChangeFeed;
   db: Database;
   now?: () => number;
-  /** Between two times at which who is there is told to all. */
+  /** At most between two times at which who is there is told to all; less while they are few. */
   tellEveryMs?: number;
 }
 
@@ -22,12 +22,15 @@ export interface GatewayRank {
 const silentMs = 15_000;
 /** What is heard again and again is said no more often. */
 const saidEveryMs = 4_000;
+/** Of the time between two tellings, for each gateway that is told: one that is told late takes a share that is too large. */
+const tellEveryMsEach = 5;
 
 /**
  * The gateways that follow any replica: among them is shared out what gateways
  * cannot count together. Each replica tells the others which are its own, when
  * that changes and with its heartbeats. After a restart hundreds come within
- * seconds, and each is a change for all the others: these are told of some at a time.
+ * seconds, and each is a change for all the others: these are told of some at a time,
+ * at once while they are few.
  */
 export class LiveGateways {
   readonly #feed: ChangeFeed;
@@ -48,8 +51,9 @@ export class LiveGateways {
     this.#feed = feed;
     this.#db = db;
     this.#now = now;
-    this.#telling = new Throttle(tellEveryMs, () => this.#tell());
-    this.#saying = new Throttle(tellEveryMs, () => void this.#say());
+    const everyMs = () => Math.min(tellEveryMs, this.#own.size * tellEveryMsEach);
+    this.#telling = new Throttle(everyMs, () => this.#tell());
+    this.#saying = new Throttle(everyMs, () => void this.#say());
     feed.subscribe((event) => {
       if (event.type !== 'gateways' || event.report.replica === feed.replica) return;
       const { replica, gateways } = event.report;

@@ -11,9 +11,12 @@ describe('a throttle', () => {
 
   it('works at once, and once more for all that is asked meanwhile', () => {
     let worked = 0;
-    const throttle = new Throttle(100, () => {
-      worked += 1;
-    });
+    const throttle = new Throttle(
+      () => 100,
+      () => {
+        worked += 1;
+      },
+    );
     for (let asked = 0; asked < 50; asked += 1) throttle.ask();
     expect(worked).toBe(1);
     vi.advanceTimersByTime(100);

@@ -10,7 +10,7 @@ interface Said {
 }
 
 /** Replicas that hear each other as Postgres would have it. */
-function replicas(count: number, clock: { nowMs: number }) {
+function replicas(count: number, clock: { nowMs: number }, tellEveryMs = 20) {
   const listeners: ((event: FeedEvent) => void)[] = [];
   return Array.from({ length: count }, (_, replica) => {
     const feed: Pick<ChangeFeed, 'subscribe' | 'replica'> = {
@@ -35,7 +35,7 @@ function replicas(count: number, clock: { nowMs: number }) {
       feed: feed as ChangeFeed,
       db: db as Database,
       now: () => clock.nowMs,
-      tellEveryMs: 20,
+      tellEveryMs,
     });
   });
 }
@@ -54,6 +54,14 @@ describe('live gateways', () => {
     await eventually(() => expect(changes).toBeGreaterThan(0));
     leave();
     await eventually(() => expect(two.rankOf('c').count).toBe(2));
+  });
+
+  it('that are few are told of at once, so that none takes the share of two', async () => {
+    const [one] = replicas(1, { nowMs: 0 }, 60_000);
+    const told: (number | undefined)[] = [];
+    one?.join('a', () => told.push(one.rankOf('a').count));
+    one?.join('b', () => {});
+    await eventually(() => expect(told.at(-1)).toBe(2));
   });
 
   it('that come together are told of together', async () => {
