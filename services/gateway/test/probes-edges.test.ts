@@ -88,11 +88,15 @@ describe.concurrent('probes of limits', () => {
       aiProviderId: 'openai',
       key: 'sk-saved',
       customHost: `${upstream.url}/v1`,
-      // Two gateways without Redis: this one's share is one.
+      // Two gateways without Redis: this one's share is one, once it knows of the other.
       rateLimits: [{ type: 'requests', unit: 'rpd', value: 2 }],
     });
     const ask = (content: string) =>
       trial.ask({ config: { provider, cache }, body: bodySaying(content) });
+    await eventually(async () => {
+      const metrics = await (await fetch(lab.scenario.stack.gatewayMetricsUrl)).text();
+      expect(metrics).toMatch(/^sluice_limits_degraded(?:\{.*\})? 1$/m);
+    });
     const filled = await ask('kept');
     expect([filled.answer.status, filled.answer.own('cache-status')]).toEqual([200, 'MISS']);
     expect((await ask('other')).answer.status).toBe(429);
