@@ -435,13 +435,17 @@ describe('two gateways with one Redis', () => {
         })
         .toBeNull();
     const { key } = await keyWith(100);
+    const alone = new Set<string>();
     const statuses = await Promise.all(
       Array.from({ length: 300 }, async (_, index) => {
         const response = await scenario.chat({ key, gateway: index % 2 });
         await response.arrayBuffer();
+        const degraded = response.headers.get('x-service-limits-degraded');
+        if (degraded !== null) alone.add(degraded);
         return response.status;
       }),
     );
+    expect([...alone]).toEqual([]);
     expect(statuses.filter((status) => status === 200)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(200);
   });

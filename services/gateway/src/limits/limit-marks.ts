@@ -31,8 +31,13 @@ export interface LimitMarks {
   sum(scope: string, names: readonly string[]): Promise<ReadonlyMap<string, number> | undefined>;
 }
 
-/** So long a request waits for sums; whoever comes later finds them. */
-const waitMs = 100;
+/**
+ * So long a request waits for sums; whoever comes later finds them. Whoever does
+ * not wait counts alone beside a Redis that works, and what both admit is more
+ * than the limit: so it is long, but once, and short while the ledger is slow.
+ */
+const waitMs = 1000;
+const waitOfSlowMs = 100;
 const namesInOneCall = 10_000;
 const againMs = 1000;
 const askedMax = 10_000;
@@ -59,6 +64,8 @@ export class SharedMarks implements LimitMarks {
   readonly #parts: SharedMarksParts;
   readonly #known: Map<string, string>;
   readonly #asked = new Map<string, Asking>();
+  /** The ledger's last answer was an error, or nobody waited for it to the end. */
+  #isSlow = false;
   #saving: Promise<void> = Promise.resolve();
 
   constructor(parts: SharedMarksParts) {
@@ -136,18 +143,25 @@ export class SharedMarks implements LimitMarks {
         sinceMs: nowMs,
         untilMs: Number.POSITIVE_INFINITY,
       };
-      void fresh.sums.then(() => {
+      void fresh.sums.then((sums) => {
         fresh.untilMs = performance.now() + againMs;
+        this.#isSlow = sums === undefined;
       });
       this.#asked.set(key, fresh);
       asking = fresh;
     }
     const isOver = asking.untilMs !== Number.POSITIVE_INFINITY;
-    const leftMs = waitMs - (nowMs - asking.sinceMs);
+    const leftMs = (this.#isSlow ? waitOfSlowMs : waitMs) - (nowMs - asking.sinceMs);
     if (!isOver && leftMs <= 0) return undefined;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), Math.max(1, leftMs));
+      timer = setTimeout(
+        () => {
+          this.#isSlow = true;
+          resolve(undefined);
+        },
+        Math.max(1, leftMs),
+      );
     });
     return Promise.race([asking.sums, late]).finally(() => clearTimeout(timer));
   }

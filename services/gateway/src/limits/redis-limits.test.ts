@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -278,6 +279,48 @@ describe('a Redis that was emptied', () => {
     await admitted(limits, [counter({ period: {} })], 2);
     await admitted(limits, [counter({ period: {} })], 2);
     expect(asked).toHaveLength(1);
+  });
+
+  it('admits no more than the limit while the ledger takes its time', async () => {
+    const slow = {
+      sumCounters: (...asks: Parameters<typeof sumCounters>) =>
+        delay(400).then(() => sumCounters(...asks)),
+    };
+    const [one, two] = await twoGateways({ ...slow, timeoutMs: 2000 });
+    // Known to have been filled: of each counter of this day the ledger is asked.
+    const before = [counter()];
+    await take(one, before);
+    await take(two, before);
+    await flush();
+    await take(one, before);
+    await take(two, before);
+    const shared = [counter({ value: 100 })];
+    const outcomes = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => take(index % 2 ? one : two, shared)),
+    );
+    expect(outcomes.filter(({ states }) => states[0]?.alone !== undefined)).toEqual([]);
+    expect(outcomes.filter(({ refusedAt }) => refusedAt < 0)).toHaveLength(100);
+    expect(asked).toContain(outcomes[0]?.states[0]?.name);
+  });
+
+  it('makes requests wait for a ledger that hangs once, and hardly after that', async () => {
+    let hangs = false;
+    const limits = await gateway({
+      timeoutMs: 2000,
+      sumCounters: (...asks) => (hangs ? new Promise(() => {}) : sumCounters(...asks)),
+    });
+    await take(limits, [counter()]);
+    await flush();
+    await take(limits, [counter()]);
+    hangs = true;
+    const waits: number[] = [];
+    for (let index = 0; index < 6; index++) {
+      const startedAt = performance.now();
+      await take(limits, [counter()]);
+      waits.push(performance.now() - startedAt);
+    }
+    expect(waits.filter((ms) => ms > 500)).toHaveLength(1);
+    expect(Math.max(...waits)).toBeLessThan(1500);
   });
 
   it('counts by the rule of each limit while the ledger does not answer', async () => {
