@@ -51,12 +51,16 @@ export async function decryptKey(
     cipher.keyBytes,
     derivation.digest,
   );
+  let opened: Buffer;
   try {
     const decipher = createDecipheriv(cipher.name, secret, cipher.iv);
-    return { form: '', der: Buffer.concat([decipher.update(data), decipher.final()]) };
+    opened = Buffer.concat([decipher.update(data), decipher.final()]);
   } catch {
     throw wrongPassphrase();
   }
+  // Of 256 wrong passphrases one ends in bytes that pass for padding.
+  if (readSequence(opened) === undefined) throw wrongPassphrase();
+  return { form: '', der: opened };
 }
 
 /** Encrypted as keys were before PKCS#8. Its one round of MD5 is weak, and so no work. */

@@ -118,6 +118,17 @@ describe('a key of the outside', () => {
   ])('is refused when it is encrypted with %s', async (_, text, reason) => {
     expect(await reasonOf(text, 'open')).toContain(reason);
   });
+
+  it('says the same of every wrong passphrase, also of one whose bytes end like padding', async () => {
+    // Of 256 one does: that none of so many does happens once in 10,000 runs, and fails nothing.
+    const reasons = new Set<string>();
+    for (let times = 0; times < 24; times++)
+      for (const reason of await Promise.all(
+        Array.from({ length: 100 }, () => reasonOf(encryptedKey(1), 'open')),
+      ))
+        reasons.add(reason);
+    expect([...reasons]).toEqual([expect.stringContaining('cannot be decrypted')]);
+  });
 });
 
 describe('OpenedKeys', () => {
