@@ -83,6 +83,7 @@ export function exampleExchange(request: ExampleRequest = {}): ModelExchange {
     callerAddress: () => '192.0.2.1',
     readBody: async () => Buffer.from(request.body ?? ''),
     holdBytes: () => true,
+    holdApart: () => uncountedBytes,
     bodyStream:
       request.bodyStream ??
       (() => {

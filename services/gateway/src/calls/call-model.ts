@@ -1,7 +1,7 @@
 import { type Endpoint, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
-import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { type ArrivedRequest, uncountedBytes } from '../exchange/arrived-request.ts';
 import type { Identity } from '../exchange/identity.ts';
 import { Progress } from '../exchange/progress.ts';
 import { type BodyReply, discard } from '../exchange/reply.ts';
@@ -76,6 +76,7 @@ function requesterOf(
       signal,
       // The answer is ours to read, within the bound of every reply.
       holdBytes: () => true,
+      holdApart: () => uncountedBytes,
       caller: noHeaders,
     },
     subject,

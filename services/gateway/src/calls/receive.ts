@@ -8,6 +8,7 @@ import {
   type ReplyFacts,
   type Translation,
 } from '@sluice/providers';
+import type { ApartBytes } from '../exchange/arrived-request.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
@@ -60,7 +61,7 @@ export async function receive(
   const bytesMax = isSuccess
     ? options.replyBytesMax
     : Math.min(options.replyBytesMax, errorBytesMax);
-  const read = upstream.readOrLeave(bytesMax, call.requester.arrival.holdBytes);
+  const read = upstream.readOrLeave(bytesMax, holdFor(attempt));
   const bytes = read instanceof Promise ? await read : read;
   if (!Buffer.isBuffer(bytes)) {
     if (mayPassUnread(call, translation, isSuccess))
@@ -111,6 +112,23 @@ export async function receive(
   };
 }
 
+/** What its answer takes is counted for the request; where it is read on after that is over, until it is read. */
+function holdFor(attempt: OngoingAttempt): (bytes: number) => boolean {
+  const { holdBytes, holdApart } = attempt.call.requester.arrival;
+  const caller = attempt.readsOnAfter;
+  if (caller === undefined) return holdBytes;
+  let apart: ApartBytes | undefined;
+  return (bytes) => {
+    if (!caller.aborted) return holdBytes(bytes);
+    if (apart === undefined) {
+      const own = holdApart();
+      apart = own;
+      attempt.onEnd(() => own.release());
+    }
+    return apart.grow(bytes);
+  };
+}
+
 /** An answer that reaches the caller as it came, once whoever has to has looked at it. */
 export async function receivePassing(
   attempt: OngoingAttempt,
@@ -155,7 +173,7 @@ async function inspectedPassing(
   const bytes =
     compressed || upstream.isEventStream
       ? undefined
-      : await upstream.readOrLeave(options.replyBytesMax, call.requester.arrival.holdBytes);
+      : await upstream.readOrLeave(options.replyBytesMax, holdFor(attempt));
   if (!Buffer.isBuffer(bytes)) {
     return (await refusedUnread(attempt, upstream)) ?? rawReply(attempt, upstream);
   }

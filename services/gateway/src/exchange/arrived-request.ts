@@ -29,6 +29,18 @@ export interface ArrivedRequest {
   readonly readBody: (kind?: 'json' | 'form') => Promise<Buffer>;
   /** Counts bytes of a reply that are held until the request is over; false = they must not be. */
   readonly holdBytes: (bytes: number) => boolean;
+  /** Counts the same for whoever reads on after the caller left, and says itself when it is over. */
+  readonly holdApart: () => ApartBytes;
   /** The unread body, for passing on without holding it; may be called once. */
   readonly bodyStream: () => Readable;
 }
+
+/** Bytes that are held beyond the request that they came for. */
+export interface ApartBytes {
+  /** Counts so many more; false = they must not be held. */
+  grow(bytes: number): boolean;
+  release(): void;
+}
+
+/** Nobody counts them: what holds them has a bound of its own. */
+export const uncountedBytes: ApartBytes = { grow: () => true, release() {} };

@@ -36,6 +36,7 @@ export interface RequesterArrival
     | 'startedAtMs'
     | 'signal'
     | 'holdBytes'
+    | 'holdApart'
   > {
   readonly caller: Pick<
     ArrivedRequest['caller'],

@@ -3,7 +3,7 @@ import { operations } from '@sluice/contracts';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Sealer } from '@sluice/mcp';
 import { uuidText } from '@sluice/usage';
-import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { type ArrivedRequest, uncountedBytes } from '../exchange/arrived-request.ts';
 import { type Exchange, type ModelExchange, openExchange } from '../exchange/exchange.ts';
 import { discard, type Reply } from '../exchange/reply.ts';
 import { modelCall } from '../exchange/subject.ts';
@@ -102,6 +102,7 @@ function openTaken(note: NotedCall): ModelExchange {
     callerAddress: () => note.address,
     readBody: async () => Buffer.alloc(0),
     holdBytes: () => true,
+    holdApart: () => uncountedBytes,
     bodyStream: () => Readable.from([]),
   };
   const subject = modelCall(realtime, arrival.pathname, search);

@@ -76,6 +76,7 @@ export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
     callerAddress: () => carrier.address(),
     readBody: (kind = 'json') => carrier.readBody(reading(kind)),
     holdBytes: hold,
+    holdApart: () => new Holding(deps.heldBytes, deps.owner()),
     bodyStream: () => carrier.bodyStream(reading('json')),
   };
 }
