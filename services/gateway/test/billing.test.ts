@@ -1,9 +1,14 @@
 import { gzipSync } from 'node:zlib';
-import { json, slowHeaders, sse, type UpstreamReply } from '@sluice/testkit';
+import { eventually, json, slowHeaders, sse, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Asked, type Lab, type RecordView, startLab, type Trial } from './lab.ts';
 import { chatReply } from './scenario.ts';
-import { anthropicEvents, openAiError, openAiEvents } from './vendor-replies.ts';
+import {
+  anthropicEvents,
+  anthropicReplyBody,
+  openAiError,
+  openAiEvents,
+} from './vendor-replies.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -168,6 +173,55 @@ describe('an attempt is billed', () => {
       else near(Number(record?.outputTokens), 20_000 / (wordEvents[5]?.length ?? 1));
       expect(upstream.requests[0]?.aborted).toBe(!isRead);
     }),
+  );
+
+  it.each([
+    ['small', 10],
+    ['large', 200_000],
+  ])(
+    'of a caller who left before a %s answer began, read on where the config says so',
+    (_name, length) =>
+      inTrial(async (trial) => {
+        const reply = {
+          ...anthropicReplyBody,
+          content: [{ type: 'text', text: 'x'.repeat(length) }],
+        };
+        const upstream = await trial.upstream('slow', slowHeaders(500, json(200, reply)));
+        const target = {
+          provider: 'anthropic',
+          api_key: 'sk-own',
+          custom_host: `${upstream.url}/v1`,
+          read_on: true,
+        };
+        const traceId = crypto.randomUUID();
+        const leave = new AbortController();
+        const answer = fetch(`${lab.scenario.stack.gatewayUrls[0]}/v1/chat/completions`, {
+          method: 'POST',
+          signal: leave.signal,
+          headers: {
+            'content-type': 'application/json',
+            'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+            'x-service-config': JSON.stringify(target),
+            'x-service-trace-id': traceId,
+          },
+          body: JSON.stringify({ ...body, model: 'claude-sonnet-4-5' }),
+        });
+        await eventually(() => upstream.requests.length === 1);
+        leave.abort();
+        await expect(answer).rejects.toThrow();
+        await eventually(() =>
+          expect(
+            [...lab.records.all()].filter((record) => record.traceId === traceId),
+          ).toMatchObject([
+            {
+              errorCode: 'request.aborted',
+              usageEstimated: false,
+              inputTokens: 1000n,
+              outputTokens: 500n,
+            },
+          ]),
+        );
+      }),
   );
 
   it('by the prompt when it took too long', async () => {

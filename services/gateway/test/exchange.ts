@@ -5,6 +5,7 @@ import { config } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 import { type CompiledBundle, compileBundle } from '../src/compiled/compiled-bundle.ts';
 import { type ResolvedKey, resolvedKey } from '../src/compiled/resolved-key.ts';
+import { uncountedBytes } from '../src/exchange/arrived-request.ts';
 import { type ModelExchange, openExchange } from '../src/exchange/exchange.ts';
 import type { Reply } from '../src/exchange/reply.ts';
 import { modelCall } from '../src/exchange/subject.ts';

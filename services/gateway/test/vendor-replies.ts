@@ -44,7 +44,7 @@ export function openAiEvents(...texts: string[]): string[] {
     .concat('data: [DONE]\n\n');
 }
 
-export const anthropicReply = json(200, {
+export const anthropicReplyBody = {
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -53,7 +53,8 @@ export const anthropicReply = json(200, {
   stop_reason: 'end_turn',
   stop_sequence: null,
   usage: { input_tokens: 1000, output_tokens: 500 },
-});
+};
+export const anthropicReply = json(200, anthropicReplyBody);
 
 export const anthropicEvent = (data: { type: string } & Record<string, unknown>): string =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
