@@ -425,15 +425,6 @@ describe('two gateways with one Redis', () => {
     });
 
   it('100 per window admit 100 over both, not 101', async () => {
-    const { key: many } = await keyWith(100_000);
-    // They may begin before they have met Redis.
-    for (const gateway of [0, 1])
-      await expect
-        .poll(async () => {
-          const { headers } = await scenario.chat({ key: many, gateway });
-          return headers.get('x-service-limits-degraded');
-        })
-        .toBeNull();
     const { key } = await keyWith(100);
     const alone = new Set<string>();
     const statuses = await Promise.all(

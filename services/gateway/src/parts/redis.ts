@@ -19,6 +19,9 @@ const aloneHelp = {
   agents: '1 while each gateway knows the agent tasks that it saw itself',
 };
 
+/** So long a start waits for a Redis that says nothing. */
+const firstTryMs = 1000;
+
 /** What several gateways share; nothing, where there is no Redis. */
 export function redisPart(place: RedisPlace | undefined, logger: Logger) {
   const connect = () => place && new SharedStore({ client: connectRedis(place, logger), logger });
@@ -27,6 +30,10 @@ export function redisPart(place: RedisPlace | undefined, logger: Logger) {
   const sharedCache = connect();
   const part: Part = {
     name: 'redis',
+    // The first request is counted with those of others, too.
+    start: async () => {
+      await Promise.all([shared?.firstTry(firstTryMs), sharedCache?.firstTry(firstTryMs)]);
+    },
     stop: () => Promise.all([shared?.close(), sharedCache?.close()]),
     gauges: () =>
       Object.entries(aloneHelp).map(([user, help]) => ({

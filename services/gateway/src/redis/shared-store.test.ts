@@ -25,12 +25,12 @@ afterAll(async () => {
 
 const says = { alone: 'alone', again: 'again' };
 
-function open(log: string[] = []) {
+function open(log: string[] = [], url = server.url) {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const note = (_: unknown, text?: string) => void log.push(text ?? String(_));
   Object.assign(logger, { error: note, info: note });
   const place = readRedisPlace(
-    defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: server.url }),
+    defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: url }),
   );
   if (place === undefined) throw new Error('there is no address');
   const client = connectRedis(place, logger);
@@ -67,6 +67,26 @@ describe('SharedStore', () => {
     await expect(get(part)).rejects.toThrow('not asked');
     await usable(part);
     expect(await get(part)).toBeNull();
+  });
+
+  it('is shared by all parts once the first try is over', async () => {
+    const { store, share } = open();
+    const parts = ['one', 'two', 'three'].map((name) => share({ name }));
+    await store.firstTry(10_000);
+    expect(parts.map(({ isUsable }) => isUsable)).toEqual([true, true, true]);
+  });
+
+  it('is not waited for when it is away, and not for long when it hangs', async () => {
+    const { store: away } = open([], 'redis://127.0.0.1:1');
+    await away.firstTry(60_000);
+    await whileHanging(async () => {
+      const { store, share } = open();
+      const part = share();
+      const startedAt = performance.now();
+      await store.firstTry(300);
+      expect(performance.now() - startedAt).toBeGreaterThan(250);
+      expect(part.isUsable).toBe(false);
+    });
   });
 
   it('lets one request wait for its deadline, and no other while Redis hangs', async () => {

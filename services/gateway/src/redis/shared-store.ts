@@ -61,6 +61,8 @@ export class SharedStore {
   #timer: NodeJS.Timeout | undefined;
   #isProbing = false;
   #isClosed = false;
+  /** All share, or the first try has failed. */
+  readonly #tried = Promise.withResolvers<void>();
 
   constructor(options: { client: Redis | Cluster; logger: Logger }) {
     this.#client = options.client;
@@ -70,6 +72,7 @@ export class SharedStore {
       if (this.#isClosed) return;
       const error = new Error('the connection to redis was lost');
       for (const part of this.#shares) part.rest(error);
+      this.#tried.resolve();
     });
     if (this.#client.status === 'ready') this.#probeIn(0);
   }
@@ -85,6 +88,19 @@ export class SharedStore {
     this.#shares.push(shared);
     this.#probeIn(0);
     return shared;
+  }
+
+  /**
+   * Resolves once all parts share: what is asked before that is counted and remembered alone. Waits for a Redis that
+   * is away no longer than until that shows.
+   */
+  async firstTry(waitMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, waitMs);
+    });
+    await Promise.race([this.#tried.promise, late]);
+    clearTimeout(timer);
   }
 
   /** Whether a part goes on alone; one that does not share here does not. */
@@ -134,6 +150,7 @@ export class SharedStore {
       if (!(await part.probe())) this.#putLast(part);
     }
     this.#isProbing = false;
+    if (this.#client.status === 'ready') this.#tried.resolve();
     if (this.#lateCalls === 0 && this.#shares.some(({ degraded }) => degraded))
       this.#probeIn(restMs);
   }
