@@ -6,6 +6,7 @@ import { usageStream } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import { eventually } from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
+import { expect } from 'vitest';
 
 /** Usage records as the ledger gets them: read from JetStream, beside the data service. */
 export interface Records {
@@ -16,6 +17,8 @@ export interface Records {
   of(requestId: string, count: number): Promise<usage.UsageRecord[]>;
   /** All so far, each once, though it may have been sent again. */
   all(): usage.UsageRecord[];
+  /** Waits until the ledger has stored all that was sent to it. */
+  stored(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -49,6 +52,15 @@ export async function readRecords(url: string): Promise<Records> {
       const all = [...byRequest.values()].flat();
       return [...new Map(all.map((record) => [uuidText(record.id), record])).values()];
     },
+    stored: () =>
+      eventually(
+        async () => {
+          const { name, durable } = usageStream;
+          const { num_pending, num_ack_pending } = await manager.consumers.info(name, durable);
+          expect(num_pending + num_ack_pending).toBe(0);
+        },
+        { timeoutMs: 120_000 },
+      ),
     async close() {
       await messages.close();
       await connection.close();
