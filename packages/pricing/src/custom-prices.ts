@@ -1,6 +1,6 @@
 import type { ListedModel, ListedPrices } from './listed-model.ts';
 import { PriceFault, readEntry } from './open-format.ts';
-import { isInputKind, type TokenKind, type TokenPrices } from './token-prices.ts';
+import { type TokenKind, type TokenPrices, withSides } from './token-prices.ts';
 
 /** What an administrator set for a model. */
 export interface CustomPrices {
@@ -50,11 +50,8 @@ export function overlaid(custom: ListedPrices, listed: ListedPrices): ListedPric
 }
 
 function overlaidTokens(custom: TokenPrices, listed: TokenPrices): TokenPrices {
-  const kept = Object.entries(listed).filter(
-    ([kind]) => custom[isInputKind(kind as TokenKind) ? 'input' : 'output'] === undefined,
-  );
-  const set = { ...custom };
+  const set: Partial<Record<TokenKind, number>> = { ...custom };
   // Twice the price for an hour is Anthropic's rule about its own prices.
   if (custom.input !== undefined) set.cacheWrite1h ??= custom.cacheWrite ?? custom.input;
-  return { ...Object.fromEntries(kept), ...set };
+  return withSides(set, listed);
 }

@@ -341,11 +341,63 @@ describe('operator’s files', () => {
     expect(nanoUsd(book, near, tokens(200_001))).toBe(
       Math.round((0.200001 * 8 + 0.001 * 20 + 0.001) * 1e9),
     );
-    expect(nanoUsd(book, { ...near, tier: 'flex' }, tokens(1000))).toBe((0.001 * 2 + 0.001) * 1e9);
+    // Its answers have no price of their own there: they cost as the standard does.
+    expect(nanoUsd(book, { ...near, tier: 'flex' }, tokens(1000))).toBe(
+      Math.round((0.001 * 2 + 0.001 * 20 + 0.001) * 1e9),
+    );
     expect(nanoUsd(book, { ...query, tier: 'flex' }, plain)).toBe(nanoUsd(book, query, plain));
     expect(nanoUsd(book, { ...query, region: 'us-east-1' }, plain)).toBe(
       nanoUsd(book, query, plain),
     );
+  });
+
+  it('price a place and a tier by the rest of the file where they list a part of it', () => {
+    const cents = (price: number) => ({ price });
+    const cell = (listed: object) => ({ pricing_config: { pay_as_you_go: listed } });
+    const partial = bookOf([
+      {
+        at: 0,
+        file: {
+          mine: {
+            pricing_config: {
+              pay_as_you_go: {
+                request_token: cents(0.0001),
+                response_token: cents(0.0005),
+                cache_read_input_token: cents(0.00001),
+              },
+            },
+            custom_pricing: {
+              context_tier_map: { '0': 'short', '200000': 'long' },
+              regions: {
+                eu: {
+                  execution_modes: {
+                    standard: {
+                      context_tiers: { long: cell({ request_token: cents(0.0002) }) },
+                    },
+                    flex: cell({ request_token: cents(0.00005) }),
+                    batch: cell({ response_token: cents(0.0001) }),
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ]);
+    const eu = { ...query, region: 'eu' };
+    const cost = (inputTokens: number, over: object = {}) =>
+      nanoUsd(partial, { ...eu, ...over }, { inputTokens, outputTokens: 1000, cacheReadTokens: 0 });
+    // Dollars a million tokens: 1 in, 5 out.
+    expect(cost(1000)).toBe(0.006 * 1e9);
+    expect(cost(300_000)).toBe(Math.round((0.3 * 2 + 0.005) * 1e9));
+    expect(cost(1000, { tier: 'flex' })).toBe(0.0055 * 1e9);
+    // Half of the place's standard for what goes in, also where it is long.
+    expect(cost(1000, { tier: 'batch' })).toBe(0.0015 * 1e9);
+    expect(cost(300_000, { tier: 'batch' })).toBe(Math.round((0.3 * 1 + 0.001) * 1e9));
+    const read = { inputTokens: 1000, cacheReadTokens: 1000, outputTokens: 0 };
+    expect(nanoUsd(partial, eu, read)).toBe(100_000);
+    // A tier's price of input stands for all kinds of it.
+    expect(nanoUsd(partial, { ...eu, tier: 'flex' }, read)).toBe(500_000);
   });
 
   it('price batches as they list them, and by half what they leave out', () => {

@@ -1,4 +1,4 @@
-import type { TokenPrices } from './token-prices.ts';
+import { type TokenPrices, unsaidSides, withSides } from './token-prices.ts';
 import type { UnitRates } from './unit-counts.ts';
 
 /** Quality, then size, to nano-dollars an image; `default` stands for what is not listed. */
@@ -59,18 +59,25 @@ export interface ServedAs {
 }
 
 /**
- * The prices of one model for one tier in one place: those listed for just that,
- * else the standard ones of the place, else the standard ones.
+ * The prices of one model for one tier in one place: those listed for just that;
+ * what they leave out costs what it does without them: by the factor of the tier,
+ * else as the standard of the place, else as the standard.
  */
 export function pricesFor(model: ListedModel, { tier, region }: ServedAs): ListedPrices {
   const modes = (
     model.regions.find(({ names }) => names.includes(region)) ??
     model.regions.find(({ names }) => names.length === 0)
   )?.modes;
-  const exact = modes?.get(tier);
-  if (exact !== undefined) return withRest(exact, model.standard);
   const inPlace = modes?.get('standard');
   const standard = inPlace === undefined ? model.standard : withRest(inPlace, model.standard);
+  if (tier === 'standard') return standard;
+  const byRule = ruledPrices(model, standard, tier);
+  const exact = modes?.get(tier);
+  return exact === undefined ? byRule : withRest(exact, byRule);
+}
+
+/** What a tier costs where nobody lists its prices in that place. */
+function ruledPrices(model: ListedModel, standard: ListedPrices, tier: string): ListedPrices {
   if (tier === 'batch') return ofBatch(standard, model.batch);
   const factor = model.tierFactors?.get(tier);
   return factor === undefined ? standard : multiplied(standard, factor);
@@ -88,16 +95,25 @@ export function tiersOf({ batch, regions, tierFactors }: ListedModel, region: st
   return [...tiers].sort();
 }
 
-/** What is not charged by tokens costs the same everywhere, unless it is listed there. */
-function withRest(prices: ListedPrices, standard: ListedPrices): ListedPrices {
+/** What is listed in one place, and for what is not listed there the rest. */
+function withRest(prices: ListedPrices, rest: ListedPrices): ListedPrices {
   return {
     ...prices,
-    units: { ...standard.units, ...prices.units },
-    images: prices.images ?? standard.images,
-    videos: prices.videos ?? standard.videos,
-    requestNanoUsd: prices.requestNanoUsd ?? standard.requestNanoUsd,
-    searchContexts: prices.searchContexts ?? standard.searchContexts,
+    tokens: withSides(prices.tokens, rest.tokens),
+    contextTiers: prices.contextTiers.length > 0 ? prices.contextTiers : unsaidTiers(prices, rest),
+    units: { ...rest.units, ...prices.units },
+    images: prices.images ?? rest.images,
+    videos: prices.videos ?? rest.videos,
+    requestNanoUsd: prices.requestNanoUsd ?? rest.requestNanoUsd,
+    searchContexts: prices.searchContexts ?? rest.searchContexts,
   };
+}
+
+/** Long contexts of the sides that prices leave out. */
+function unsaidTiers({ tokens }: ListedPrices, { contextTiers }: ListedPrices): ContextTier[] {
+  return contextTiers
+    .map((tier) => ({ ...tier, tokens: unsaidSides(tokens, tier.tokens) }))
+    .filter((tier) => Object.keys(tier.tokens).length > 0);
 }
 
 function ofBatch(standard: ListedPrices, listed: TokenPrices | undefined): ListedPrices {
