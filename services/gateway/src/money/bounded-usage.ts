@@ -35,7 +35,7 @@ export function boundedUsage(
     if (count !== undefined) usage[kind] = countIn(count, usage[whole]);
   }
   if (told.citationTokens !== undefined)
-    usage.citationTokens = countIn(told.citationTokens, bounds.inputTokensMax);
+    usage.citationTokens = countIn(told.citationTokens, citationTokensMax);
   for (const name in usage)
     if (usage[name as keyof Usage] !== told[name as keyof Usage])
       return { usage, isImplausible: true };
@@ -51,6 +51,9 @@ const furtherKinds = [
   ['cacheReadAudioTokens', 'inputTokens'],
   ['cacheReadImageTokens', 'inputTokens'],
 ] as const satisfies readonly (readonly [keyof Usage, keyof Usage])[];
+
+/** It is quoted from what was read in the web: nothing of the request bounds it. */
+const citationTokensMax = 2_000_000;
 
 /** What is no number counts as nothing; a part of a token as a whole one. */
 function countIn(count: number, max: number): number {

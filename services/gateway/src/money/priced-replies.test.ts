@@ -264,6 +264,32 @@ const cases: Readonly<Record<string, Case>> = {
     facts: { units: { webSearches: 12 } },
     nanoUsd: 33 * 2000 + 1000 * 8000 + 5000 * 2000 + 12 * 5_000_000,
   },
+  'Perplexity: research, whose reasoning is beside the completion and not in the total': {
+    provider: 'perplexity-ai',
+    model: 'sonar-deep-research',
+    reply: chat(
+      {
+        prompt_tokens: 33,
+        completion_tokens: 11_395,
+        total_tokens: 11_428,
+        citation_tokens: 19_028,
+        num_search_queries: 21,
+        reasoning_tokens: 193_947,
+        cost: {
+          input_tokens_cost: 0.0,
+          output_tokens_cost: 0.091,
+          citation_tokens_cost: 0.038,
+          reasoning_tokens_cost: 0.582,
+          search_queries_cost: 0.105,
+          total_cost: 0.816,
+        },
+      },
+      { model: 'sonar-deep-research' },
+    ),
+    tokens: { outputTokens: 205_342, reasoningTokens: 193_947, citationTokens: 19_028 },
+    facts: { units: { webSearches: 21 }, providerCostNanoUsd: 816_000_000 },
+    nanoUsd: 33 * 2000 + 11_395 * 8000 + 19_028 * 2000 + 193_947 * 3000 + 21 * 5_000_000,
+  },
   'Groq: usage in a place of its own': {
     provider: 'groq',
     model: 'llama-3.3-70b-versatile',

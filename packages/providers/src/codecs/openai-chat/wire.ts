@@ -112,10 +112,18 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
   };
 }
 
-/** xAI counts reasoning beside the completion: its total tells, since only then it is the sum of all three. */
+/**
+ * xAI counts reasoning beside the completion: its total tells, since only then it
+ * is the sum of all three. Perplexity does, too, where it tells what it quoted:
+ * its total is of prompt and completion alone.
+ * https://docs.perplexity.ai/docs/sonar/models/sonar-deep-research
+ */
 function outputTokens(usage: JsonObject, input: number, reasoning: number): number {
   const completion = countOf(usage.completion_tokens ?? usage.output_tokens);
-  const apart = reasoning > 0 && countOf(usage.total_tokens) === input + completion + reasoning;
+  const apart =
+    reasoning > 0 &&
+    (countOf(usage.citation_tokens) > 0 ||
+      countOf(usage.total_tokens) === input + completion + reasoning);
   return apart ? completion + reasoning : completion;
 }
 
