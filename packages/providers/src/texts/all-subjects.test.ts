@@ -160,6 +160,55 @@ describe('all texts of a body', () => {
     });
   });
 
+  const secret = Buffer.from('a secret');
+  const inBase64 = secret.toString('base64');
+  it.each<[string, JsonObject]>([
+    ['percent signs', { file_data: 'data:text/plain,%61%20secret' }],
+    ['percent signs, of no type', { file_data: 'data:,%61%20secret' }],
+    ['percent signs around base64', { file_data: `data:;base64,${inBase64.replace('=', '%3D')}` }],
+    ['a name of any signs', { file_data: `data:text/plain;name="a%20b.txt" ;BASE64,${inBase64}` }],
+    ['lines', { mimeType: 'text/plain', data: inBase64.replace(/(.{5})/g, '$1\r\n') }],
+    ['spaces', { format: 'txt', bytes: inBase64.replace(/(.{3})/g, '$1 ') }],
+    ['what is no base64', { file_data: `data:text/plain;base64,!${inBase64}` }],
+    [
+      'UTF-16',
+      {
+        mimeType: 'text/plain',
+        data: Buffer.from('\ufeffa secret', 'utf16le').toString('base64'),
+      },
+    ],
+    [
+      'UTF-16 the other way',
+      {
+        file_data: `data:text/plain;base64,${Buffer.from('\ufeffa secret', 'utf16le').swap16().toString('base64')}`,
+      },
+    ],
+    [
+      'UTF-16 that nothing tells',
+      { media_type: 'text/csv', data: Buffer.from('a secret', 'utf16le').toString('base64') },
+    ],
+  ])('have files among them that are written with %s', (_how, file) => {
+    const { parts, replace } = all({ a: file });
+    expect(parts).toContain('a secret');
+    const [member = ''] = Object.keys(file).filter((name) => /data|bytes/.test(name));
+    const changed = replace(parts.map((part) => part.replaceAll('secret', 'word')));
+    const { [member]: written } = changed.a as Record<string, string>;
+    expect(written).toMatch(new RegExp(`(?:^|;base64,)${btoa('a word')}$`));
+  });
+
+  it('have files among them that have a byte which is none of text', () => {
+    const data = Buffer.concat([secret, Buffer.from([0xe9, 0x00])]).toString('base64');
+    const files: JsonObject[] = [
+      { file_data: `data:text/plain;base64,${data}` },
+      { file_data: `data:application/octet-stream;base64,${data}`, filename: 'notes.TXT' },
+      { mimeType: 'application/json', data },
+      { document: { format: 'md', source: { bytes: data } } },
+    ];
+    for (const file of files)
+      expect(all({ a: file }).parts.join()).toContain('a secret');
+    expect(all({ a: { media_type: 'application/pdf', data } }).parts).not.toContain('a secret');
+  });
+
   it('are replaced in time that grows with them', () => {
     const request = { input: Array.from({ length: 50_000 }, (_, index) => `text ${index}`) };
     const { parts, replace } = all(request);

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { inText, jsonIn, type Path, type Place, textsAt } from './places.ts';
+import { saysText, textFile } from './text-file.ts';
 import type { Texts } from './texts.ts';
 
 type Found = Pick<Place, 'path' | 'text'>;
@@ -9,7 +9,7 @@ type Found = Pick<Place, 'path' | 'text'>;
  * Every text of a document, wherever it stands: of formats that nobody here
  * reads, and for checks that want all there is. Left out are pictures and
  * sound, which are no texts, and names of members that are plain identifiers
- * where they are not the caller's own. A file of text in base64 is what it says.
+ * where they are not the caller's own. A file of text is what it says, however it is written.
  */
 export function allTexts(document: JsonObject): Texts {
   return textsAt(document, textsWithin(document, undefined));
@@ -27,9 +27,11 @@ export function textsWithin(
   const found: Found[] = [];
   // Of parts of a conversation names are no subject: they are of those who made the tools.
   const isAll = at === undefined;
-  const waiting: Waiting[] = [{ value: root, path: at, isOfTool, areNamesOwn: false }];
+  const waiting: Waiting[] = [
+    { value: root, path: at, isOfTool, isOfText: false, areNamesOwn: false },
+  ];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value, path, isOfTool, areNamesOwn } = next;
+    const { value, path, isOfTool, isOfText, areNamesOwn } = next;
     if (typeof value === 'string') {
       const json = isOfTool && path !== undefined ? jsonIn(value) : undefined;
       if (json === undefined) found.push({ path: pathOf(path), text: value });
@@ -38,6 +40,7 @@ export function textsWithin(
           value: json,
           path: { parent: path, step: inText },
           isOfTool,
+          isOfText: false,
           areNamesOwn: isAll,
         });
     } else if (typeof value === 'number') {
@@ -47,6 +50,9 @@ export function textsWithin(
         waiting.push({ ...next, value: value[index], path: { parent: path, step: index } });
     } else if (typeof value === 'object' && value !== null) {
       const isMedia = saysMedia(value);
+      const saysItself = saysText(value);
+      // Bedrock's files stand within what says their format.
+      const isText = saysItself || isOfText;
       for (const name of Object.keys(value).toReversed()) {
         const inner = value[name];
         if (typeof inner === 'string' && isBinary(name, inner, isMedia)) continue;
@@ -55,11 +61,12 @@ export function textsWithin(
           value: inner,
           path: { parent: path, step: name },
           isOfTool: isCalled,
+          isOfText: saysItself,
           areNamesOwn: isAll && (isCalled || (namesOwn.has(name) && !areNamesOwn)),
         });
         if (areNamesOwn || !/^[\w$.:/-]{0,64}$/.test(name))
           found.push({ path: { parent: path, step: name, isName: true }, text: name });
-        const file = typeof inner === 'string' ? textFile(name, inner) : undefined;
+        const file = typeof inner === 'string' ? textFile(name, inner, isText) : undefined;
         if (file !== undefined)
           found.push({
             path: { parent: path, step: name, base64Of: file.before },
@@ -95,6 +102,8 @@ interface Waiting {
   readonly value: JsonValue | undefined;
   readonly path: Path | undefined;
   readonly isOfTool: boolean;
+  /** It stands in what says that it is a file of text. */
+  readonly isOfText: boolean;
   /** Of an object's members, by whoever asks. */
   readonly areNamesOwn: boolean;
 }
@@ -104,27 +113,6 @@ function pathOf(path: Path | undefined): Path {
   if (path === undefined) throw new Error('a text was read as a document');
   return path;
 }
-
-/** A file in base64 that says something in UTF-8, which a model reads as that. */
-function textFile(name: string, value: string): { before: string; text: string } | undefined {
-  const before = /^data:[\w.+;=/-]{0,200};base64,/i.exec(value)?.[0] ?? '';
-  if (before === '' && !fileNames.has(name)) return undefined;
-  const data = value.slice(before.length);
-  if (data.length < 4 || !isBase64.test(data)) return undefined;
-  // Most files show at once that they are none of text.
-  if (Buffer.from(data.slice(0, 1024), 'base64').includes(0)) return undefined;
-  const bytes = Buffer.from(data, 'base64');
-  return isUtf8(bytes) ? { before, text: bytes.toString('utf8') } : undefined;
-}
-
-/** OpenAI, Anthropic and Gemini, Bedrock, Vertex AI. */
-const fileNames: ReadonlySet<string> = new Set([
-  'file_data',
-  'data',
-  'bytes',
-  'bytesBase64Encoded',
-]);
-const isBase64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** What a picture or sound consists of. Anything that could be words is none. */
 function isBinary(name: string, text: string, isMedia: boolean): boolean {

@@ -57,6 +57,8 @@ class Edit {
   /** The JSON in texts, by the path into it. */
   readonly #opened = new Map<Path, Json>();
   readonly #names = new Map<JsonObject, Map<string, string>>();
+  /** Members that are files, and were written. */
+  readonly #files = new Map<Json, Set<Step>>();
 
   constructor(root: JsonObject) {
     this.#root = root;
@@ -66,6 +68,10 @@ class Edit {
     const holder = this.#at(parent);
     if (typeof holder !== 'object' || holder === null || step === inText) return;
     if (isName !== true) {
+      const files = this.#files.get(holder) ?? new Set<Step>();
+      // What a file says is more than what is seen of it.
+      if (base64Of === undefined && files.has(step)) return;
+      if (base64Of !== undefined) this.#files.set(holder, files.add(step));
       const put =
         base64Of === undefined ? text : base64Of + Buffer.from(text, 'utf8').toString('base64');
       define(holder, step, put);
