@@ -24,6 +24,7 @@ export {
   type VendorBatches,
 } from './batches/jobs/vendor-batches.ts';
 export { vendorBatchesOf } from './batches/jobs/vendors.ts';
+export { servedTierOf } from './bills/served-tier.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {

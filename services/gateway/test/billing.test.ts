@@ -291,6 +291,48 @@ describe('an attempt is billed', () => {
     expect(record.estimate?.tokens[1]).toBe(50);
   });
 
+  it('by what its provider counted, most of which its config put in', async () => {
+    const content = 'What is locking? '.repeat(10_000);
+    const config = await lab.saveConfig({
+      override_params: { messages: [{ role: 'system', content }, ...body.messages] },
+    });
+    await inTrial(async (trial) => {
+      const counts = { prompt_tokens: 40_249, completion_tokens: 5 };
+      const upstream = await trial.upstream('vendor', replyWith(counts), replyWith({}));
+      const call = {
+        config,
+        records: 1,
+        body,
+        headers: {
+          'x-service-provider': 'openai',
+          'x-service-custom-host': `${upstream.url}/v1`,
+          authorization: 'Bearer sk',
+        },
+      };
+      const told = billedOf(await trial.ask(call));
+      expect(told).toMatchObject({ tokens: [40_249, 5], estimate: null, isImplausible: false });
+      // Where it counts nothing, they are in the estimate.
+      near(billedOf(await trial.ask(call)).estimate?.tokens[0], 40_249);
+    });
+  });
+
+  it('by what its provider counted of research, which is more than any other allows', async () => {
+    const record = await billOf(
+      replyWith({
+        prompt_tokens: 33,
+        completion_tokens: 11_395,
+        total_tokens: 11_428,
+        citation_tokens: 29_028,
+        num_search_queries: 21,
+        reasoning_tokens: 293_947,
+      }),
+      { body: { ...body, model: 'sonar-deep-research' } },
+      { provider: 'perplexity-ai' },
+    );
+    const costNanoUsd = 33 * 2000 + 11_395 * 8000 + 29_028 * 2000 + 293_947 * 3000 + 21 * 5_000_000;
+    expect(record).toMatchObject({ tokens: [33, 305_342], costNanoUsd, isImplausible: false });
+  });
+
   it('by its estimate where units are beyond all measure', async () => {
     const record = await billOf(
       json(200, { results: [], meta: { billed_units: { search_units: 1e15 } } }),

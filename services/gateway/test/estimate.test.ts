@@ -64,6 +64,31 @@ describe('POST /v1/estimate', () => {
     expect(second?.cost_usd.high).toBeGreaterThan(cost?.high ?? 0);
   });
 
+  it('tells the price of the tier that is asked for, and holds the dearer of it and the standard', async () => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const costs = async (provider: string, asked: object) => {
+      const { targets } = await estimate(upstream.target({ provider }), {
+        body: { ...body, ...asked },
+      });
+      const { expected, high } = targets[0]?.cost_usd ?? {};
+      if (expected == null || high == null) throw new Error('a price is known');
+      return { expected, high };
+    };
+    const openai = { model: 'gpt-5.1' };
+    const standard = await costs('openai', openai);
+    expect(await costs('openai', { ...openai, service_tier: 'auto' })).toEqual(standard);
+    const flex = await costs('openai', { ...openai, service_tier: 'flex' });
+    expect(flex.expected).toBeCloseTo(standard.expected / 2, 8);
+    expect(flex.high).toBe(standard.high);
+    const priority = await costs('openai', { ...openai, service_tier: 'priority' });
+    expect(priority.expected).toBeCloseTo(standard.expected * 2, 8);
+    expect(priority.high).toBeCloseTo(standard.high * 2, 8);
+    const claude = { model: 'claude-opus-4-6' };
+    const slow = await costs('anthropic', claude);
+    const fast = await costs('anthropic', { ...claude, speed: 'fast' });
+    expect(fast.high).toBeCloseTo(slow.high * 6, 8);
+  });
+
   it('knows no price of an unknown model', async () => {
     const upstream = await trial.upstream('vendor', json(200, chatReply));
     const { targets } = await estimate(upstream.target(), { body: { ...body, model: 'house-7b' } });
@@ -140,6 +165,19 @@ describe('x-service-max-cost', () => {
     expect(await asked('0.0002', { override_params: { max_tokens: 1000 } })).toEqual(refused);
     // Nobody knows what it costs.
     expect(await asked('100', { override_params: { model: 'house-7b' } })).toEqual(refused);
+  });
+
+  it('refuses what may cost more in the tier that is asked for', async () => {
+    const target = { override_params: { model: 'gpt-5.1' } };
+    const most = (await estimate({ provider: 'openai', ...target })).targets[0]?.cost_usd.high ?? 0;
+    const maxCost = (most * 1.5).toFixed(9);
+    expect(await asked(maxCost, target)).toMatchObject({ status: 200 });
+    const priority = { body: { ...body, service_tier: 'priority' } };
+    expect(await asked(maxCost, target, priority)).toMatchObject({
+      status: 412,
+      code: 'limit.max_cost',
+      calls: 0,
+    });
   });
 
   it('lets another target have it', async () => {

@@ -6,6 +6,7 @@ import type { BodyReply } from './reply.ts';
 import type { ModelRequester } from './requester.ts';
 import type { Reservation } from './reservation.ts';
 import type { StreamRecovery } from './stream-recovery.ts';
+import { bodyBytes } from './subject.ts';
 import type { Target } from './target.ts';
 import type { VendorWork } from './vendor-work.ts';
 import type { VisitNotes } from './visit.ts';
@@ -90,6 +91,11 @@ export type PreparedRequest = Pick<
   | 'context'
 > &
   Partial<Pick<PreparedCall, 'work' | 'claims'>>;
+
+/** Of the body as it is sent; of one that flows through, as far as it has come. */
+export function sentBytes({ body, requester }: PreparedCall): number {
+  return Buffer.isBuffer(body) ? body.length : bodyBytes(requester.subject);
+}
 
 /** A body that flows through can be sent only once. */
 export function canResend({ body }: PreparedCall): boolean {

@@ -2,7 +2,7 @@ import { noUsage } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, Usage } from '@sluice/providers';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
 import { bodyBytes } from '../exchange/subject.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
@@ -142,11 +142,15 @@ const inputAllowance = 20_000;
 const tokensMax = 20_000_000;
 /** What some vendors let a model think beyond the limit of its answer. */
 const outputAllowance = 200_000;
+/** The same of models that do research, which quote and tell what they quoted. */
+const researchAllowance = 2_000_000;
 
 /** What the call can have counted at most. Few count more than the allowances; only of those the request is looked at. */
 function boundsOf(call: PreparedCall, told: Usage, estimate: () => EstimatedUse): UsageBounds {
-  let inputTokensMax = bodyBytes(call.requester.subject) + inputAllowance;
-  let outputTokensMax = outputAllowance;
+  // What is sent may have more than came, and in another format less.
+  const bytes = Math.max(bodyBytes(call.requester.subject), sentBytes(call));
+  let inputTokensMax = bytes + inputAllowance;
+  let outputTokensMax = told.citationTokens === undefined ? outputAllowance : researchAllowance;
   if (told.inputTokens > inputTokensMax && estimate().isOpen) inputTokensMax = tokensMax;
   if (told.outputTokens > outputTokensMax) outputTokensMax += estimate().outputTokens;
   return { inputTokensMax, outputTokensMax };

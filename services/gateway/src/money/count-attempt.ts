@@ -1,5 +1,6 @@
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { Used } from '../exchange/reservation.ts';
+import { askedTier } from './asked-tier.ts';
 import { estimateOfCall } from './estimate-of-call.ts';
 import type { UseEstimates } from './estimate-use.ts';
 import type { PriceList } from './price-list.ts';
@@ -31,10 +32,12 @@ function countedOf(
   const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
   if (tokens === 0 && costNanoUsd === 0) return undefined;
   if (call.addressBy !== 'caller') return { tokens, costNanoUsd };
-  const { target } = call;
-  const most = estimateOfCall(call, estimates);
+  const { target, context } = call;
+  const { inputTokens, outputTokens, units } = estimateOfCall(call, estimates);
+  const most = { inputTokens, outputTokens };
+  const asked = { tokens: most, units, tier: askedTier(context.request) };
   return {
-    tokens: Math.min(tokens, most.inputTokens + most.outputTokens),
-    costNanoUsd: Math.min(costNanoUsd, prices.estimate(target, most, most.units) ?? 0),
+    tokens: Math.min(tokens, inputTokens + outputTokens),
+    costNanoUsd: Math.min(costNanoUsd, prices.estimateMost(target, asked) ?? 0),
   };
 }

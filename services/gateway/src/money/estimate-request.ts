@@ -2,6 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import type { Estimate, Used } from '../exchange/reservation.ts';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
+import { askedTier } from './asked-tier.ts';
 import type { EstimatedUse, UseEstimates } from './estimate-use.ts';
 import type { PriceList } from './price-list.ts';
 
@@ -16,8 +17,10 @@ export type EstimateRequest = (
 export function estimateRequest(estimates: UseEstimates, prices: PriceList): EstimateRequest {
   return (subject, target, json) => {
     const use = estimates.of(subject, target, json);
+    const { inputTokens, units } = use;
+    const tier = json === undefined ? '' : askedTier(json);
     const cost = (outputTokens: number) =>
-      prices.estimate(target, { inputTokens: use.inputTokens, outputTokens }, use.units);
+      prices.estimateMost(target, { tokens: { inputTokens, outputTokens }, units, tier });
     return new EstimateOfUse(use, cost);
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, ReplyUnits } from '@sluice/contracts';
+import type { JsonObject, JsonValue, ReplyUnits } from '@sluice/contracts';
 import { type MediaRule, measureRequest, type RequestSize } from '@sluice/engine';
 import { factsOfModel, type ModelOverrides } from '@sluice/providers';
 import { bodyBytes, type ModelCall } from '../exchange/subject.ts';
@@ -47,11 +47,13 @@ export class UseEstimates {
   /** @param json as the target will get it, before it is encoded in the target's format */
   of(subject: ModelCall, target: NamedTarget, json = subject.json): EstimatedUse {
     const { entry, servedModel } = target;
-    const bytes = bodyBytes(subject);
     // What flows through unread has no text that could be counted.
-    if (json === undefined)
-      return unread(bytes, subject.heardSeconds, subject.isUnread === true ? unreadOutputMax : 0);
-    const size = sizeOf(subject, json, mediaRuleOf(entry.id, servedModel));
+    if (json === undefined) {
+      const outputTokens = subject.isUnread === true ? unreadOutputMax : 0;
+      return unread(bodyBytes(subject), subject.heardSeconds, outputTokens);
+    }
+    const bytes = bytesOf(subject, json);
+    const size = sizeOf(subject, json, bytes, mediaRuleOf(entry.id, servedModel));
     const model = modelKeyOf(target);
     const most = this.#outputMaxOf(servedModel);
     const answers = subject.operation.uses === 'text' ? size.answers : 0;
@@ -104,10 +106,24 @@ export class UseEstimates {
   }
 }
 
-function sizeOf(subject: ModelCall, json: JsonObject, rule: MediaRule): RequestSize {
+/** Of the body with what a config or checks put into it, about: members that they left alone are as they came. */
+function bytesOf(subject: ModelCall, json: JsonObject): number {
+  let bytes = bodyBytes(subject);
+  const { json: asked } = subject;
+  if (asked === undefined || asked === json) return bytes;
+  for (const name in json)
+    if (json[name] !== asked[name]) bytes += jsonBytes(json[name]) - jsonBytes(asked[name]);
+  return Math.max(bytes, 0);
+}
+
+function jsonBytes(value: JsonValue | undefined): number {
+  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value));
+}
+
+function sizeOf(subject: ModelCall, json: JsonObject, bytes: number, rule: MediaRule): RequestSize {
   const { measured } = subject;
   if (measured?.json === json && measured.rule === rule) return measured.size;
-  const size = measureRequest(json, subject.body?.length ?? 0, rule);
+  const size = measureRequest(json, bytes, rule);
   subject.measured = { json, rule, size };
   return size;
 }

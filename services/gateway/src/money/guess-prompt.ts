@@ -1,5 +1,5 @@
-import type { PreparedCall } from '../exchange/prepared-call.ts';
-import { bodyBytes } from '../exchange/subject.ts';
+import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
+import { askedTier } from './asked-tier.ts';
 import { countsTokens } from './counts-tokens.ts';
 import type { PriceList } from './price-list.ts';
 
@@ -10,8 +10,10 @@ const bytesPerToken = 4;
 export function guessPrompt(prices: PriceList) {
   return (call: PreparedCall) => {
     if (!countsTokens(call)) return undefined;
-    const inputTokens = Math.ceil(bodyBytes(call.requester.subject) / bytesPerToken);
-    const costNanoUsd = prices.estimate(call.target, { inputTokens, outputTokens: 0 });
+    const inputTokens = Math.ceil(sentBytes(call) / bytesPerToken);
+    const tokens = { inputTokens, outputTokens: 0 };
+    const tier = askedTier(call.context.request);
+    const costNanoUsd = prices.estimate(call.target, { tokens, tier });
     return { inputTokens, costNanoUsd };
   };
 }

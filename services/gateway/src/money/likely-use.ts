@@ -2,8 +2,9 @@ import { noUsage } from '@sluice/contracts';
 import { shapeParams } from '@sluice/engine';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
+import { askedTier } from './asked-tier.ts';
 import type { UseEstimates } from './estimate-use.ts';
-import type { PriceList } from './price-list.ts';
+import { type Asked, type PriceList, servingOf } from './price-list.ts';
 
 /** What a request is likely to use at a target, and within what that lies: nobody is asked, nothing held. */
 export function likelyUse(
@@ -12,18 +13,21 @@ export function likelyUse(
   { estimates, prices }: { estimates: UseEstimates; prices: PriceList },
 ) {
   const { json = {} } = subject;
-  const use = estimates.of(subject, target, shapeParams(target.planned, json) ?? json);
-  const priced = (tokens: { inputTokens: number; outputTokens: number }) => ({
+  const shaped = shapeParams(target.planned, json) ?? json;
+  const use = estimates.of(subject, target, shaped);
+  const { inputTokens, outputTokens, expected, units } = use;
+  const tier = askedTier(shaped);
+  const priced = (tokens: Asked['tokens']) => ({
     ...tokens,
-    costNanoUsd: prices.estimate(target, tokens, use.units),
+    costNanoUsd: prices.estimate(target, { tokens, units, tier }),
   });
-  const serving = { model: target.servedModel, tier: '', region: '', atMs: Date.now() };
-  const price = prices.price(target, { tokens: noUsage, units: use.units }, serving);
-  const { inputTokens, outputTokens, expected } = use;
+  const most = { inputTokens, outputTokens };
+  const price = prices.price(target, { tokens: noUsage, units }, servingOf(target, tier));
   return {
     ...priced(expected),
     low: priced({ inputTokens: expected.inputTokens, outputTokens: 0 }),
-    high: priced({ inputTokens, outputTokens }),
+    // As limits hold it.
+    high: { ...most, costNanoUsd: prices.estimateMost(target, { tokens: most, units, tier }) },
     price: price === undefined ? undefined : { layer: price.layer, version: price.version },
   };
 }

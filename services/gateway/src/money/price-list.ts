@@ -2,6 +2,7 @@ import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
 import { costOfReply, type PriceBook, type Rates } from '@sluice/pricing';
 import type { PricedReply } from '../exchange/attempt.ts';
 import type { Target } from '../exchange/target.ts';
+import { servedRegion } from './served-region.ts';
 
 /** What of a reply costs money. */
 export interface Counted {
@@ -18,6 +19,20 @@ export interface Serving {
   /** Empty = nobody says. */
   readonly region: string;
   readonly atMs: number;
+}
+
+/** What may be used, and how it is asked for. */
+export interface Asked {
+  readonly tokens: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly units?: ReplyUnits | undefined;
+  /** As in `Serving`. */
+  readonly tier: string;
+}
+
+/** Now, by the model that is asked, where its credential is for. */
+export function servingOf(target: Target, tier: string): Serving {
+  const region = servedRegion(target, undefined);
+  return { model: target.servedModel, tier, region, atMs: Date.now() };
 }
 
 /** What of a target decides its prices. */
@@ -75,15 +90,20 @@ export class PriceList {
     return this.#ratesOf(target, serving)?.rates;
   }
 
-  /** What so much would cost at a target, in nano-USD; undefined = no price is known. */
-  estimate(
-    target: Target,
-    tokens: { inputTokens: number; outputTokens: number },
-    units?: ReplyUnits,
-  ): number | undefined {
+  /** What so much would cost at a target as it is asked for, in nano-USD; undefined = no price is known. */
+  estimate(target: Target, { tokens, units, tier }: Asked): number | undefined {
     const counted = { tokens: { ...noUsage, ...tokens }, units };
-    const serving = { model: target.servedModel, tier: '', region: '', atMs: Date.now() };
-    return this.price(target, counted, serving)?.cost.totalNanoUsd;
+    return this.price(target, counted, servingOf(target, tier))?.cost.totalNanoUsd;
+  }
+
+  /** The same, at most: who asks for another tier may be served by the standard one. */
+  estimateMost(target: Target, asked: Asked): number | undefined {
+    const cost = this.estimate(target, asked);
+    if (asked.tier === '' || asked.tier === 'standard') return cost;
+    const standard = this.estimate(target, { ...asked, tier: '' });
+    return cost === undefined || standard === undefined
+      ? (cost ?? standard)
+      : Math.max(cost, standard);
   }
 
   #ratesOf(target: Priced, serving: Serving): KnownRates | undefined {
