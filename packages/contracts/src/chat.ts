@@ -330,6 +330,7 @@ export type ChatStreamEvent =
       stopSequence?: string;
       details?: JsonObject;
     }
-  | { type: 'usage'; usage: ChatUsage; bill?: ReplyBill }
+  /** `isBegun`: counted when the answer began, what came out is not in it yet. */
+  | { type: 'usage'; usage: ChatUsage; bill?: ReplyBill; isBegun?: true }
   | { type: 'reply-end' }
   | { type: 'fault'; kind: string; message: string; status: number };

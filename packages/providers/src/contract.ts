@@ -303,7 +303,7 @@ export interface ReplyFacts extends ReplyBill {
    * Characters that were said, for want of a count of tokens: of a stream that
    * told none, or was cut before its last count. About right where bytes passed unread.
    */
-  textChars?: number;
+  textChars?: number | undefined;
 }
 
 export interface CallContext extends CallFacts {

@@ -108,6 +108,117 @@ describe('an attempt is billed', () => {
     expect(record.estimate?.costNanoUsd).toBeGreaterThan(0);
   });
 
+  it('by what was said also where that is little, or calls a tool', async () => {
+    const call = (over: object) => ({ index: 0, ...over });
+    const args = JSON.stringify({ text: said });
+    const pieces = args.match(/.{1,6}/g) ?? [];
+    const events = (...deltas: object[]) =>
+      sse([
+        ...deltas.map(
+          (delta) =>
+            `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
+        ),
+        'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',
+        'data: [DONE]\n\n',
+      ]);
+    const short = 'Optimistic locking checks at the end, and pessimistic locking before.';
+    const little = await billOf(events({ content: short }), { body: streamed });
+    near(little.estimate?.tokens[1], short.length / 4);
+    const calling = await billOf(
+      events(
+        {
+          tool_calls: [
+            call({ id: 'call_1', type: 'function', function: { name: 'say', arguments: '' } }),
+          ],
+        },
+        ...pieces.map((piece) => ({ tool_calls: [call({ function: { arguments: piece } })] })),
+      ),
+      { body: streamed },
+    );
+    near(calling.estimate?.tokens[1], args.length / 4);
+  });
+
+  const message = { model: 'claude-sonnet-4-5', max_tokens: 1000, stream: true };
+  const anthropic = { provider: 'anthropic' };
+  const saidByClaude = anthropicEvents(...words);
+
+  it.each(['/v1/messages', '/v1/chat/completions'])(
+    'by what was said where usage was told before it: %s',
+    async (path) => {
+      const events = saidByClaude.map((event) =>
+        event.replace(/("stop_reason":"end_turn".*?\}),"usage":\{[^}]*\}/, '$1'),
+      );
+      expect(events.join('').match(/"usage"/g)).toHaveLength(1);
+      const asked = { body: { ...body, ...message }, path };
+      const record = await billOf(sse(events), asked, anthropic);
+      expect(record.estimate?.tokens[0]).toBe(1000);
+      near(record.estimate?.tokens[1], saidTokens * 1.2);
+    },
+  );
+
+  it('by what was said where its guardrail ends it in the middle', async () => {
+    const bad = [...words.slice(0, 100), 'forbidden ', ...words];
+    const record = await billOf(
+      sse(anthropicEvents(...bad), { delayMs: 3 }),
+      { body: { ...body, ...message }, path: '/v1/messages' },
+      {
+        ...anthropic,
+        output_guardrails: [
+          {
+            deny: true,
+            stream_mode: 'sentence',
+            hold_chars: 64,
+            'default.regexMatch': { rule: 'forbidden', not: true },
+          },
+        ],
+      },
+    );
+    expect(record).toMatchObject({
+      outcome: 'DENIED',
+      estimate: { tokens: [1000, expect.any(Number)] },
+    });
+    expect(record.estimate?.tokens[1]).toBeGreaterThan(100);
+  });
+
+  it.each(['/v1/responses', '/v1/chat/completions'])(
+    'by what a response counted that failed: %s',
+    async (path) => {
+      const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
+      const response = { id: 'resp_1', object: 'response', model: 'gpt-5.5', output: [], usage };
+      const events = [
+        { type: 'response.created', response: { ...response, usage: null } },
+        {
+          type: 'response.output_text.delta',
+          item_id: 'm',
+          output_index: 0,
+          content_index: 0,
+          delta: 'Hello',
+        },
+        {
+          type: 'response.failed',
+          response: {
+            ...response,
+            status: 'failed',
+            error: { code: 'server_error', message: 'no' },
+          },
+        },
+      ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      const asked = { ...streamed, model: 'gpt-5.5', input: 'Hi', messages: undefined };
+      const chat = {
+        ...streamed,
+        model: 'gpt-5.5',
+        max_tokens: undefined,
+        max_completion_tokens: 100,
+      };
+      const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+      const record = await billOf(sse(events), {
+        path,
+        body: path === '/v1/responses' ? asked : { ...chat, tools, reasoning_effort: 'low' },
+      });
+      expect(record).toMatchObject({ outcome: 'PARTIAL', tokens: [100, 20], estimate: null });
+    },
+  );
+
   it('by what its provider counted where the config asks for it, unseen by the caller', () =>
     inTrial(async (trial) => {
       const upstream = await trial.upstreamThat('vendor', ({ body: sent }) => {

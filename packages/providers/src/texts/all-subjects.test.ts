@@ -204,8 +204,7 @@ describe('all texts of a body', () => {
       { mimeType: 'application/json', data },
       { document: { format: 'md', source: { bytes: data } } },
     ];
-    for (const file of files)
-      expect(all({ a: file }).parts.join()).toContain('a secret');
+    for (const file of files) expect(all({ a: file }).parts.join()).toContain('a secret');
     expect(all({ a: { media_type: 'application/pdf', data } }).parts).not.toContain('a secret');
   });
 

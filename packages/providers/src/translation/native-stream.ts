@@ -17,6 +17,8 @@ export class StreamState {
   phase: StreamReader['phase'] = 'preamble';
   facts: ReplyFacts = {};
   fault: StreamFault | undefined;
+  /** Its usage was told when the answer began: what came out is not counted in it yet. */
+  isHalfTold = false;
 
   fail(fault: StreamFault): void {
     this.phase = 'failed';
@@ -26,6 +28,14 @@ export class StreamState {
   get isOver(): boolean {
     return this.phase === 'complete' || this.phase === 'failed';
   }
+
+  /** @param textChars what was said, which counts where usage does not say all of it */
+  factsWith(textChars: number): ReplyFacts {
+    const { facts } = this;
+    const isTold = facts.usage !== undefined && !this.isHalfTold && this.phase === 'complete';
+    facts.textChars = isTold ? undefined : textChars;
+    return facts;
+  }
 }
 
 /** A format's eyes on a native stream. */
@@ -34,6 +44,8 @@ export interface StreamTap {
   readonly readsAll?: boolean;
   /** Larger events pass by unread; `SSE_EVENT_BYTES_MAX` when absent. */
   readonly eventBytesMax?: number;
+  /** Stands in the names of events that say something; all others tell it again, or nothing. Absent = all may. */
+  readonly saying?: string;
   /** Every event of the preamble, then those with a marker. `body` is the event's JSON. */
   read(body: JsonBody, event: SseEvent, state: StreamState): void;
   /** Data that is no JSON object but belongs to the format, e.g. `[DONE]`. */
@@ -54,10 +66,11 @@ export class NativeStreamReader implements StreamReader {
   #state = new StreamState();
   #tap: StreamTap;
   #started = false;
-  readonly #said = new SaidInBytes();
+  readonly #said: SaidInBytes;
 
   constructor(tap: StreamTap) {
     this.#tap = tap;
+    this.#said = new SaidInBytes(tap.saying);
     this.#framer = new SseFramer(tap.eventBytesMax);
   }
 
@@ -65,9 +78,7 @@ export class NativeStreamReader implements StreamReader {
     return this.#state.phase;
   }
   get facts(): ReplyFacts {
-    const { facts, phase } = this.#state;
-    if (facts.usage === undefined || phase !== 'complete') facts.textChars = this.#said.chars;
-    return facts;
+    return this.#state.factsWith(this.#said.chars);
   }
   get fault(): StreamFault | undefined {
     return this.#state.fault;

@@ -1,41 +1,81 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { parseSseEvents } from '../framing/sse.ts';
+import { parseObject } from '../json/json-access.ts';
 
 /**
- * How much a stream says, told from its bytes: the events of one stream have the
- * same around their text, and the first one with content shows how much that is.
+ * How much a stream says, in bytes of UTF-8, told from its length: the events of
+ * one stream have the same around their text, and the first ones that say
+ * something show how much that is.
  */
 export class SaidInBytes {
-  /** Of an event beside its text; undefined = nothing was said. */
-  #frame: number | undefined;
+  readonly #saying: string | undefined;
+  #hasBegun = false;
+  /** Of an event beside its text, the least that was seen: the first may say more than others, who speaks or which tool is called. */
+  #frame = Number.POSITIVE_INFINITY;
+  #samplesLeft = samplesMax;
+  #looksLeft = looksMax;
   #blankLine: Buffer = lineFeeds;
-  #events = 0;
-  #bytes = 0;
+  #said = 0;
+
+  /** @param saying stands in the name of every event that says something; undefined = all may */
+  constructor(saying?: string) {
+    this.#saying = saying;
+  }
 
   get hasBegun(): boolean {
-    return this.#frame !== undefined;
+    return this.#hasBegun;
+  }
+
+  get chars(): number {
+    return this.#said;
   }
 
   /** @param event the first with content, whole; @param body what it holds */
   begin(event: Buffer, body: JsonObject): void {
-    this.#frame = Math.max(0, event.length - textIn(body, 0, Buffer.byteLength));
+    this.#hasBegun = true;
     this.#blankLine = blankLines.find((line) => endsWith(event, line)) ?? lineFeeds;
-    this.#bytes = event.length;
-    this.#events = 1;
+    this.#hear(event, body);
   }
 
   /** Whole events from there on, unread. */
   add(events: Buffer): void {
     const line = this.#blankLine;
-    this.#bytes += events.length;
-    for (let at = events.indexOf(line); at !== -1; at = events.indexOf(line, at + line.length))
-      this.#events++;
+    for (let start = 0; start < events.length; ) {
+      const at = events.indexOf(line, start);
+      const end = at === -1 ? events.length : at + line.length;
+      this.#hear(events.subarray(start, end), undefined);
+      start = end;
+    }
   }
 
-  /** One at least for each event: a vendor sends none that says nothing. */
-  get chars(): number {
-    if (this.#frame === undefined) return 0;
-    return Math.max(this.#events, this.#bytes - this.#events * this.#frame);
+  #hear(event: Buffer, known: JsonObject | undefined): void {
+    if (this.#saying !== undefined && !event.subarray(0, nameBytes).includes(this.#saying)) return;
+    const text = this.#sample(event, known);
+    // One at least for each event: a vendor sends none that says nothing.
+    this.#said += text > 0 ? text : Math.max(1, event.length - this.#frame);
   }
+
+  /** What it says, where that is looked at; 0 = nobody knows. */
+  #sample(event: Buffer, known: JsonObject | undefined): number {
+    if (this.#samplesLeft === 0 || this.#looksLeft === 0) return 0;
+    this.#looksLeft--;
+    const body = known ?? bodyOf(event);
+    const text = body === undefined ? 0 : textIn(body, 0, Buffer.byteLength);
+    if (text === 0) return 0;
+    this.#samplesLeft--;
+    this.#frame = Math.min(this.#frame, event.length - text);
+    return text;
+  }
+}
+
+const samplesMax = 3;
+const looksMax = 8;
+/** In which events are named. */
+const nameBytes = 128;
+
+function bodyOf(event: Buffer): JsonObject | undefined {
+  const [parsed] = parseSseEvents(event);
+  return parsed === undefined ? undefined : parseObject(parsed.data);
 }
 
 const lineFeeds = Buffer.from('\n\n');

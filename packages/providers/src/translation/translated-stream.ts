@@ -37,9 +37,7 @@ export class TranslatedStreamReader implements StreamReader {
     return this.#state.phase;
   }
   get facts(): ReplyFacts {
-    const { facts, phase } = this.#state;
-    if (facts.usage === undefined || phase !== 'complete') facts.textChars = this.#textChars;
-    return facts;
+    return this.#state.factsWith(this.#textChars);
   }
   get fault(): StreamFault | undefined {
     return this.#state.fault;
@@ -103,6 +101,7 @@ export class TranslatedStreamReader implements StreamReader {
         break;
       case 'usage':
         state.facts.usage = event.usage;
+        state.isHalfTold = event.isBegun === true;
         if (event.bill !== undefined) addBill(state.facts, event.bill);
         break;
       case 'finish':

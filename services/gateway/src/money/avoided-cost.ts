@@ -45,10 +45,11 @@ function usageOf(
 ): Pick<ReplyFacts, 'usage'> {
   const { usage, units, textChars } = facts;
   const isTold = usage !== undefined && !boundedUsage(usage, bounds).isImplausible;
-  if (isTold) return { usage };
+  if (isTold && textChars === undefined) return { usage };
   // What is charged by other units, or says nothing that could be counted.
   if (usage === undefined && (units !== undefined || textChars === undefined)) return {};
-  return { usage: estimatedUsage(facts, noUsage, () => estimates.of(subject, target)) };
+  const told = isTold ? usage : noUsage;
+  return { usage: estimatedUsage(facts, told, () => estimates.of(subject, target)) };
 }
 
 /** More than any call comes to. */

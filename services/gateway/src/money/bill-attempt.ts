@@ -58,8 +58,8 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
     const { inputTokens, outputTokens } = estimate();
     return { ...estimated(facts, { ...noUsage, inputTokens, outputTokens }), isImplausible };
   }
-  if (!wasCut(ended)) return asTold(facts);
-  // A stream that was cut told what it had counted by then.
+  if (!wasCut(ended) && facts.textChars === undefined) return asTold(facts);
+  // A stream that was cut, or never counted to its end, told what it had counted by then.
   const usage = usageOf(ended, estimates, told);
   return usage === told ? asTold(facts) : estimated(facts, usage);
 }

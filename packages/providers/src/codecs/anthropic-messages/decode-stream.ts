@@ -11,6 +11,7 @@ import {
   decodeUsage,
   formatName,
   mergeUsage,
+  tellsOutput,
 } from './wire.ts';
 
 /** Nearly every event, as the vendor spells it, and without escapes: read at a third of a parser's cost. */
@@ -69,15 +70,15 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         model: stringOf(message.model),
         serviceTier: decodeServiceTier(this.#usage),
       },
-      ...this.#toldUsage(),
+      ...this.#toldUsage(true),
     ];
   }
 
-  #toldUsage(): ChatStreamEvent[] {
+  #toldUsage(isBegun: boolean): ChatStreamEvent[] {
     const usage = saidIn(this.#usage);
-    return usage === undefined
-      ? []
-      : [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(usage) }];
+    if (usage === undefined) return [];
+    const told = { type: 'usage', usage: decodeUsage(usage), bill: readBill(usage) } as const;
+    return [isBegun ? { ...told, isBegun } : told];
   }
 
   #blockStart(block: number, value: JsonObject): ChatStreamEvent[] {
@@ -157,7 +158,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
   #messageDelta(body: JsonObject): ChatStreamEvent[] {
     this.#usage = mergeUsage(this.#usage, objectOf(body.usage) ?? {});
-    const out = this.#toldUsage();
+    const out = this.#toldUsage(!tellsOutput(body.usage));
     const delta = objectOf(body.delta);
     const raw = stringOf(delta?.stop_reason);
     if (raw !== undefined) {

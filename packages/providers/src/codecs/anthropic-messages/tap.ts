@@ -6,7 +6,7 @@ import { objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
-import { decodeUsage, mergeUsage } from './wire.ts';
+import { decodeUsage, mergeUsage, tellsOutput } from './wire.ts';
 
 /** Watches native streams of messages. */
 export class AnthropicTap implements StreamTap {
@@ -19,6 +19,7 @@ export class AnthropicTap implements StreamTap {
         const message = objectOf(body.message) ?? {};
         facts.id = stringOf(message.id);
         facts.model = stringOf(message.model);
+        state.isHalfTold = true;
         this.#readUsage(saidIn(message.usage), state);
         break;
       }
@@ -29,6 +30,7 @@ export class AnthropicTap implements StreamTap {
       case 'message_delta':
         state.phase = 'content';
         facts.finishReason = stringOf(objectOf(body.delta)?.stop_reason) ?? facts.finishReason;
+        if (tellsOutput(body.usage)) state.isHalfTold = false;
         this.#readUsage(saidIn(body.usage), state);
         break;
       case 'message_stop':

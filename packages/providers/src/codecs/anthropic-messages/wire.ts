@@ -40,8 +40,11 @@ export function encodeStopReason(reason: FinishReason): string {
 /** The wire counts cached input apart from `input_tokens`; our input includes it. */
 export function decodeUsage(usage: JsonObject): ChatUsage {
   const read = countOf(usage.cache_read_input_tokens);
-  const written = countOf(usage.cache_creation_input_tokens);
-  const hour = countOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens);
+  const creation = objectOf(usage.cache_creation);
+  const hour = countOf(creation?.ephemeral_1h_input_tokens);
+  // Some vendors tell the parts alone.
+  const parts = hour + countOf(creation?.ephemeral_5m_input_tokens);
+  const written = countOf(usage.cache_creation_input_tokens ?? parts);
   return {
     inputTokens: countOf(usage.input_tokens) + read + written,
     outputTokens: countOf(usage.output_tokens),
@@ -65,6 +68,11 @@ export function mergeUsage(first: JsonObject, later: JsonObject): JsonObject {
     if (value !== null && value !== undefined) merged[key] = value;
   }
   return merged;
+}
+
+/** Before its end a message counts a token or so of what comes out. */
+export function tellsOutput(usage: unknown): boolean {
+  return (objectOf(usage)?.output_tokens ?? null) !== null;
 }
 
 export function encodeUsage(usage: ChatUsage, serviceTier?: string): JsonObject {

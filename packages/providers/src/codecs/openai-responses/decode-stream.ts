@@ -57,6 +57,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'response.incomplete':
         return this.#end(objectOf(body.response) ?? {}, type);
       case 'response.failed':
+        return [...usageEvents(objectOf(body.response) ?? {}), ...faultEvents(body)];
       case 'error':
         return faultEvents(body);
       case '':
@@ -239,9 +240,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   #end(response: JsonObject, type: string): ChatStreamEvent[] {
     const out = this.#start(response);
-    const usage = saidIn(response.usage);
-    if (usage !== undefined)
-      out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(response) });
+    out.push(...usageEvents(response));
     const status = type.slice('response.'.length);
     const ended = { ...response, status };
     const reason = decodeFinish(ended, this.#calls.size > 0);
@@ -249,6 +248,12 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     out.push({ type: 'reply-end' });
     return out;
   }
+}
+
+function usageEvents(response: JsonObject): ChatStreamEvent[] {
+  const usage = saidIn(response.usage);
+  if (usage === undefined) return [];
+  return [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(response) }];
 }
 
 function faultEvents(body: JsonObject): ChatStreamEvent[] {

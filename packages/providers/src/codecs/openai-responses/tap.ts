@@ -25,6 +25,8 @@ const preamble = new Set([
 export class ResponsesTap implements StreamTap {
   /** The last event repeats the whole answer, which may hold pictures. */
   readonly eventBytesMax = 16 * 1024 * 1024;
+  /** All others repeat it. */
+  readonly saying = '.delta';
 
   read(body: JsonObject, event: SseEvent, state: StreamState): void {
     const type = stringOf(body.type) ?? event.name;
@@ -34,16 +36,15 @@ export class ResponsesTap implements StreamTap {
     switch (type) {
       case 'response.completed':
       case 'response.incomplete': {
-        const usage = saidIn(response?.usage);
-        if (usage !== undefined) {
-          state.facts.usage = decodeUsage(usage);
-          addBill(state.facts, readBill(response ?? {}));
-        }
+        readUsage(response, state);
         state.facts.finishReason = rawFinishOf(response ?? {}) ?? type.slice('response.'.length);
         state.phase = 'complete';
         break;
       }
       case 'response.failed':
+        readUsage(response, state);
+        state.fail(faultOf(body) ?? invalidStream('The provider reported an error.'));
+        break;
       case 'error':
         state.fail(faultOf(body) ?? invalidStream('The provider reported an error.'));
         break;
@@ -69,4 +70,11 @@ export class ResponsesTap implements StreamTap {
   errorEvent(fault: StreamFault & { code?: string }): Buffer {
     return errorEvent(fault);
   }
+}
+
+function readUsage(response: JsonObject | undefined, { facts }: StreamState): void {
+  const usage = saidIn(response?.usage);
+  if (response === undefined || usage === undefined) return;
+  facts.usage = decodeUsage(usage);
+  addBill(facts, readBill(response));
 }

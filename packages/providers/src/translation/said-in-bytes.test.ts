@@ -1,0 +1,134 @@
+import type { Endpoint, JsonObject } from '@sluice/contracts';
+import { describe, expect, it } from 'vitest';
+import { findProvider } from '../catalog.ts';
+import type { ReplyFacts } from '../contract.ts';
+import { findTranslation } from './find-translation.ts';
+
+const words = 'It is a lock that nobody holds for long, and somebody waits for it. '.split(
+  /(?<= )/,
+);
+const text = words.join('');
+
+const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'gpt-5.1',
+  system_fingerprint: 'fp_0123456789',
+  choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+});
+const called = (call: JsonObject) => chunk({ tool_calls: [{ index: 0, ...call }] });
+const response = { id: 'resp_1', object: 'response', status: 'in_progress', output: [] };
+const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
+const part = { type: 'output_text', text: '', annotations: [] };
+const at = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
+
+/** Streams that tell no usage, of the same words. */
+const streams: Readonly<Record<string, { endpoint: Endpoint; events: JsonObject[] }>> = {
+  'a chat': {
+    endpoint: 'chatComplete',
+    events: [
+      chunk({ role: 'assistant', content: '' }),
+      ...words.map((content) => chunk({ content })),
+      chunk({}, 'stop'),
+    ],
+  },
+  'a chat that says who speaks with its first word': {
+    endpoint: 'chatComplete',
+    events: [
+      ...words.map((content, at) => chunk(at === 0 ? { role: 'assistant', content } : { content })),
+      chunk({}, 'stop'),
+    ],
+  },
+  'arguments of a tool': {
+    endpoint: 'chatComplete',
+    events: [
+      called({ id: 'call_0123456789', type: 'function', function: { name: 'f', arguments: '' } }),
+      ...words.map((word) => called({ function: { arguments: word } })),
+      chunk({}, 'tool_calls'),
+    ],
+  },
+  'a response, which says all of it four times': {
+    endpoint: 'createModelResponse',
+    events: [
+      { type: 'response.created', response },
+      { type: 'response.output_item.added', output_index: 0, item },
+      { type: 'response.content_part.added', ...at, part },
+      ...words.map((delta) => ({ type: 'response.output_text.delta', ...at, delta })),
+      { type: 'response.output_text.done', ...at, text },
+      { type: 'response.content_part.done', ...at, part: { ...part, text } },
+      {
+        type: 'response.output_item.done',
+        output_index: 0,
+        item: { ...item, content: [{ ...part, text }] },
+      },
+      { type: 'response.completed', response: { ...response, status: 'completed' } },
+    ],
+  },
+  'a message that counts what went in alone': {
+    endpoint: 'messages',
+    events: [
+      {
+        type: 'message_start',
+        message: { ...message, usage: { input_tokens: 9, output_tokens: 1 } },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ...words.map((word) => ({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'text_delta', text: word },
+      })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+      { type: 'message_stop' },
+    ],
+  },
+};
+
+function factsOf(endpoint: Endpoint, events: readonly JsonObject[]): ReplyFacts {
+  const provider = findProvider(endpoint === 'messages' ? 'anthropic' : 'openai')!;
+  const setting = () => undefined;
+  const model = 'm';
+  const translation = findTranslation(provider, endpoint, { model, stream: true, setting });
+  const context = {
+    provider,
+    model,
+    stream: true,
+    setting,
+    request: { model },
+    strictOpenAiCompliance: true,
+    nowMs: 0,
+  };
+  const reader = translation.openStream(context, context.request);
+  for (const event of events) {
+    const name = typeof event.type === 'string' ? `event: ${event.type}\n` : '';
+    reader.push(Buffer.from(`${name}data: ${JSON.stringify(event)}\n\n`));
+  }
+  if (endpoint === 'chatComplete') reader.push(Buffer.from('data: [DONE]\n\n'));
+  reader.end();
+  expect(reader.phase).toBe('complete');
+  return reader.facts;
+}
+
+describe('what a stream says that does not count it', () => {
+  it.each(Object.entries(streams))('is told from its bytes: %s', (_what, { endpoint, events }) => {
+    const { textChars = 0 } = factsOf(endpoint, events);
+    // An event that says nothing counts one.
+    expect(textChars).toBeGreaterThanOrEqual(text.length);
+    expect(textChars).toBeLessThanOrEqual(text.length + events.length - words.length + 30);
+  });
+
+  it('is told of no stream that counts it', () => {
+    const { endpoint, events } = streams['a chat']!;
+    const usage = { prompt_tokens: 9, completion_tokens: 15 };
+    const counted = [...events, { choices: [], usage }];
+    expect(factsOf(endpoint, counted).textChars).toBeUndefined();
+    const { events: begun } = streams['a message that counts what went in alone']!;
+    const ended = begun.map((event) =>
+      event.type === 'message_delta' ? { ...event, usage: { output_tokens: 15 } } : event,
+    );
+    expect(factsOf('messages', ended)).toMatchObject({ usage: { inputTokens: 9 } });
+    expect(factsOf('messages', ended).textChars).toBeUndefined();
+  });
+});
