@@ -125,6 +125,7 @@ export { speechReply } from './speech/speech-reply.ts';
 export { SpeechStream, speechFormat, type Utterance } from './speech/speech-stream.ts';
 export { allTexts } from './texts/all-texts.ts';
 export { type HeardStream, listenTo } from './texts/heard-stream.ts';
+export { isNamedAsText } from './texts/text-file.ts';
 export {
   encodeFurtherEvent,
   openTextStream,

@@ -111,6 +111,17 @@ describe('all texts of a body', () => {
     expect(all({ a: [image, { source }] }).parts).not.toContain('aGVsbG8=');
   });
 
+  it('have pictures among them that are texts: drawn in words, named as texts, or said to be', () => {
+    const base64 = Buffer.from('<svg>a secret</svg>').toString('base64');
+    for (const file of [
+      { url: `data:image/svg+xml;base64,${base64}` },
+      { filename: 'notes.txt', file_data: `data:image/png;base64,${base64}` },
+    ])
+      expect(all({ a: file }).parts).toContain('<svg>a secret</svg>');
+    const source = { type: 'text', media_type: 'image/png', data: 'secret' };
+    expect(all({ source }).parts).toContain('secret');
+  });
+
   it('have names among them that are more than names', () => {
     const request = { tools: { 'how to do it': 1, plain: 2 } };
     const { parts, replace } = all(request);

@@ -55,7 +55,7 @@ export function textsWithin(
       const isText = saysItself || isOfText;
       for (const name of Object.keys(value).toReversed()) {
         const inner = value[name];
-        if (typeof inner === 'string' && isBinary(name, inner, isMedia)) continue;
+        if (typeof inner === 'string' && !isText && isBinary(name, inner, isMedia)) continue;
         const isCalled = isOfTool || calledWith.has(name) || isInput(name, inner);
         waiting.push({
           value: inner,
@@ -117,14 +117,16 @@ function pathOf(path: Path | undefined): Path {
 /** What a picture or sound consists of. Anything that could be words is none. */
 function isBinary(name: string, text: string, isMedia: boolean): boolean {
   const isData =
-    /^data:(?:image|audio|video)\/[\w.+-]+;base64,/i.test(text) ||
+    /^data:(?:image\/(?!svg)|audio\/|video\/)[\w.+-]+;base64,/i.test(text) ||
     (isMedia && /^(?:data|b64_json|bytes|bytesBase64Encoded)$/.test(name));
   if (!isData) return false;
   const comma = text.startsWith('data:') ? text.indexOf(',') + 1 : 0;
   return /^[A-Za-z0-9+/_=-]*$/.test(text.slice(comma));
 }
 
+/** What says that it is a text is one, whatever it says beside. */
 function saysMedia(object: JsonObject): boolean {
+  if (object.type === 'text') return false;
   const type = object.media_type ?? object.mimeType ?? object.mime_type ?? object.format;
   return typeof type === 'string' && /^(?:(?:image|audio|video)\/|wav$|mp3$)/i.test(type);
 }

@@ -86,7 +86,12 @@ export function saysText(holder: JsonObject): boolean {
   const type = holder.media_type ?? holder.mimeType ?? holder.mime_type ?? holder.format;
   if (isText(type)) return true;
   const name = holder.filename ?? holder.file_name ?? holder.name;
-  return typeof name === 'string' && textName.test(name);
+  return typeof name === 'string' && isNamedAsText(name);
+}
+
+/** By its ending. */
+export function isNamedAsText(filename: string): boolean {
+  return textName.test(filename);
 }
 
 function isText(type: unknown): boolean {
@@ -95,7 +100,7 @@ function isText(type: unknown): boolean {
 
 const words = 'txt|md|markdown|csv|tsv|html?|xml|jsonl?|ya?ml';
 const textType = new RegExp(
-  `^(?:text/|application/(?:[\\w.+-]*[.+-])?(?:json|xml|yaml|javascript|sql)\\b|(?:${words})$)`,
+  `^(?:text/|image/svg\\b|application/(?:[\\w.+-]*[.+-])?(?:json|xml|yaml|javascript|sql)\\b|(?:${words})$)`,
   'i',
 );
 const textName = new RegExp(`\\.(?:${words}|log|py|[jt]sx?|sql|sh|tex)$`, 'i');

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { operations } from '@sluice/contracts';
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
-import type { JsonObject, JsonValue } from '@sluice/providers';
+import { isNamedAsText, type JsonObject, type JsonValue } from '@sluice/providers';
 import { servedBody } from '../calls/prepare/sent-body.ts';
 import { unheardBy } from '../compiled/session-hooks.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
@@ -42,7 +42,9 @@ function doubtOf({ subject, bundle }: ModelExchange, document: JsonObject): stri
   }
   if (subject.form !== undefined) {
     const isHidden = subject.form.some(({ filename, data }) =>
-      filename === undefined ? data.length > fieldBytesMax : data.length > 0 && isText(data),
+      filename === undefined
+        ? data.length > fieldBytesMax
+        : data.length > 0 && (isText(data) || isNamedAsText(filename)),
     );
     if (isHidden) return 'The form has a text in the place of a file.';
   } else if (subject.body !== undefined && isAmbiguous(subject.body, subject.json))
@@ -140,12 +142,24 @@ function passedForm(
   const texts: JsonValue[] = [];
   for (const { filename, contentType, data } of parts) {
     if (isText(data)) texts.push(linesOf(data.toString('utf8')));
-    else if (!/^(?:image|audio|video)\//i.test(contentType ?? ''))
+    else if (!isMedia(contentType, filename))
       return unreadable('The form has a file that is neither text nor picture nor sound.');
     if (filename !== undefined) texts.push(filename);
   }
   return { document: { parts: texts }, unreadable: undefined, rebuild: undefined };
 }
+
+/** By its type and its name: what a provider takes a file for, either decides. */
+function isMedia(type = '', filename = ''): boolean {
+  const [, extension] = /\.(\w+)\s*$/.exec(filename) ?? [];
+  const isNamedSo = extension === undefined || mediaExtensions.has(extension.toLowerCase());
+  return isNamedSo && /^(?:image|audio|video)\//i.test(type);
+}
+
+const mediaExtensions: ReadonlySet<string> = new Set(
+  `png jpg jpeg gif webp bmp tif tiff heic heif avif mp3 mp2 mpga mpeg mpg m4a aac wav flac ogg oga
+  opus amr aif aiff caf wma weba webm mp4 m4v mov mkv avi 3gp`.split(/\s+/),
+);
 
 /** Lines of JSON as what they say: escapes would hide words in them. */
 function linesOf(text: string): JsonValue {

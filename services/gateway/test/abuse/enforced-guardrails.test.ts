@@ -77,7 +77,7 @@ async function form(fields: Record<string, string | Blob>): Promise<CallOptions>
   const data = new FormData();
   for (const [name, value] of Object.entries(fields))
     if (typeof value === 'string') data.append(name, value);
-    else data.append(name, value, 'sound.mp3');
+    else data.append(name, value, value instanceof File ? value.name : 'sound.mp3');
   const encoded = new Response(data);
   const type = encoded.headers.get('content-type') ?? '';
   return { rawBody: Buffer.from(await encoded.arrayBuffer()), headers: { 'content-type': type } };
@@ -420,6 +420,20 @@ describe('an enforced guardrail that denies', () => {
     expect(await upload(escaped)).toMatchObject({ status: 446, calls: [] });
     const utf16 = new Blob([Buffer.from(word, 'utf16le')]);
     expect(await upload(utf16)).toMatchObject({ status: 446, calls: [] });
+    // What is named as a text is read as one, whatever its type says.
+    const noUtf8 = Buffer.concat([Buffer.from(word), Buffer.from([0xe9])]);
+    const sent = async (type: string, name: string) =>
+      outcomeOf('/v1/files', await form({ file: new File([noUtf8], name, { type }) }));
+    for (const [type, name] of [
+      ['image/png', 'a.txt'],
+      ['audio/mpeg', 'a.pdf'],
+      ['text/plain', 'a.png'],
+    ] as const)
+      expect(await sent(type, name), name).toMatchObject({ status: 446, calls: [] });
+    expect((await sent('image/png', 'a.PNG')).status).toBe(200);
+    const prompt = new File([noUtf8], 'p.txt', { type: 'image/png' });
+    const edited = await form({ model: 'm', prompt, image: sound });
+    expect(await outcomeOf('/v1/images/edits', edited)).toMatchObject({ status: 446, calls: [] });
   });
 
   it('is explained: what would run, in which order, and that it denies', async () => {
