@@ -153,6 +153,23 @@ describe.each(exampleStreams)('a held stream of $format', (stream) => {
     }
   });
 
+  it('redacts what stands wherever in a sentence that is too long to be held', async () => {
+    const card = '4111 1111 1111 1111';
+    for (let at = 40; at < 80; at += 3) {
+      const [start, rest] = ['word '.repeat(20).slice(0, at), ' and then more of it. '.repeat(3)];
+      const said = [...`${start} ${card}${rest}`];
+      const options = { checks: [pii()], mode: 'sentence' } as const;
+      const { text } = await pass(stream, stream.tell(said), options);
+      expect(stream.read(text).said).toBe(`${start} {{CREDIT_CARD_1}}${rest}`);
+      if (stream.call === undefined) continue;
+      const called = [
+        ...JSON.stringify({ a: 'word'.repeat(20).slice(0, at), to: secret, b: rest }),
+      ];
+      const { text: given } = await pass(stream, stream.call(called), options);
+      expect(JSON.parse(stream.read(given).called)).toMatchObject({ to: '{{EMAIL_ADDRESS_1}}' });
+    }
+  });
+
   it('keeps the JSON that a tool is called with whole, whatever is redacted in it', async () => {
     if (stream.call === undefined) return;
     const called = JSON.stringify({

@@ -164,7 +164,8 @@ export class StreamGate implements ReplySink {
       const text = voice.text;
       const certain = Math.max(must, endOfSentences(text));
       if (certain > 0) due.push(this.#slice(voice, text.slice(0, certain), certain, certain));
-      else if (length >= holdChars) due.push(this.#slice(voice, text, 0, length - 1));
+      // One that is longer is held as in a window.
+      else if (length >= holdChars) due.push(this.#slice(voice, text, 0, length - holdChars / 2));
     }
     return due.filter(({ cut }) => cut > 0);
   }
