@@ -313,6 +313,23 @@ describe('counters of a usage-limits policy', () => {
     expect((await usageOf(one))['metadata._user:alice'].current_usage).toBe(3);
   });
 
+  it('that were emptied before they were told of are empty, whatever is told of them then', async () => {
+    const one = await create();
+    const limitId = one.slice(path.length + 1);
+    const group = 'metadata._user:early';
+    await workspace().put(one, { reset_usage_for_value: 'early' }).expect(200);
+    const shown = async () => {
+      const { body } = await workspace().get(`${one}/entities`).expect(200);
+      return body.data;
+    };
+    const emptied = { value_key: group, current_usage: 0, last_reset_at: expect.any(String) };
+    expect(await shown()).toMatchObject([emptied]);
+    await report(h, [{ limitId, group, posted: dollars(40) }]);
+    expect(await shown()).toMatchObject([emptied]);
+    await report(h, [{ limitId, group, epoch: '1.0', posted: dollars(3) }]);
+    expect(await shown()).toMatchObject([{ ...emptied, current_usage: 3 }]);
+  });
+
   it('are listed page by page, found by any part of their value, which is taken literally', async () => {
     const one = await create();
     for (const user of ['alice', 'ali%ce', 'a_b', 'axb', 'back\\slash']) await count(one, user);

@@ -32,9 +32,6 @@ export async function resetGroup(
     });
   const generation = goesOn ? before.generation + 1n : 1n;
   await putReset(db, { policyId: policy.id, groupId, valueKey, generation, periodStartMs });
-  await emptyEntity(db, policy.id, groupId, {
-    generation: BigInt(period.generation) + generation,
-    periodStartMs,
-    now,
-  });
+  const epoch = { generation: BigInt(period.generation) + generation, periodStartMs, now };
+  await emptyEntity(db, policy, { groupId, valueKey }, epoch);
 }

@@ -112,26 +112,28 @@ export function largestEntities(
   });
 }
 
-/** The counter at the beginning of another epoch, if there is one. */
+/** The counter at the beginning of another epoch; it is made where nothing was told of it yet. */
 export async function emptyEntity(
   db: Database,
-  policyId: string,
-  groupId: string,
-  epoch: { generation: bigint; periodStartMs: bigint; now: Date },
+  { id: limitId, organisationId }: Pick<UsageLimitsPolicyRow, 'id' | 'organisationId'>,
+  { groupId, valueKey }: { groupId: string; valueKey: string },
+  { now, ...epoch }: { generation: bigint; periodStartMs: bigint; now: Date },
 ): Promise<void> {
-  const { now, ...begun } = epoch;
-  await db.limitUsage.updateMany({
-    where: { limitId: policyId, groupId },
-    data: {
-      ...begun,
-      posted: 0,
-      reserved: 0,
-      overshootBound: 0,
-      thresholdAlertSent: false,
-      exhaustedAlertSent: false,
-      lastResetAt: now,
-      updatedAt: now,
-    },
+  const begun = {
+    ...epoch,
+    posted: 0,
+    reserved: 0,
+    overshootBound: 0,
+    thresholdAlertSent: false,
+    exhaustedAlertSent: false,
+    lastResetAt: now,
+    updatedAt: now,
+  };
+  // What was counted before may be told afterwards: it must find that it is over.
+  await db.limitUsage.upsert({
+    where: { limitId_groupId: { limitId, groupId } },
+    create: { ...begun, limitId, groupId, organisationId, valueKey, createdAt: now },
+    update: begun,
   });
 }
 
