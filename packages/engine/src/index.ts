@@ -21,7 +21,11 @@ export {
 } from './compile-config.ts';
 export { describeDecision } from './describe-decision.ts';
 export { countText, type TextCount } from './estimate/count-text.ts';
-export { measureRequest, type RequestSize } from './estimate/measure-request.ts';
+export {
+  type CacheLifetime,
+  measureRequest,
+  type RequestSize,
+} from './estimate/measure-request.ts';
 export type { MediaRule } from './estimate/media-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';

@@ -25,6 +25,7 @@ export {
 } from './batches/jobs/vendor-batches.ts';
 export { vendorBatchesOf } from './batches/jobs/vendors.ts';
 export { servedTierOf } from './bills/served-tier.ts';
+export { withAskedImage } from './bills/with-asked-image.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {

@@ -89,6 +89,69 @@ describe('POST /v1/estimate', () => {
     expect(fast.high).toBeCloseTo(slow.high * 6, 8);
   });
 
+  it.each<[what: string, path: string, target: object, asked: object, dollars: number]>([
+    // 30 answers of 10 tokens, at 2 dollars a million.
+    [
+      'answers of every prompt',
+      '/completions',
+      {},
+      { model: 'gpt-3.5-turbo-instruct', prompt: Array(10).fill('a'), n: 3, max_tokens: 10 },
+      0.0006,
+    ],
+    // 4160 tokens a picture, at 40 dollars a million.
+    [
+      'pictures in tokens',
+      '/images/generations',
+      {},
+      { model: 'gpt-image-1', prompt: 'a', n: 2, size: '1024x1024', quality: 'high' },
+      0.3328,
+    ],
+    [
+      'pictures of any size and quality',
+      '/images/generations',
+      {},
+      { model: 'gpt-image-1', prompt: 'a', size: 'auto' },
+      0.2496,
+    ],
+    [
+      'pictures by the piece',
+      '/images/generations',
+      {},
+      { model: 'dall-e-3', prompt: 'a', size: '1024x1792', quality: 'hd' },
+      0.12,
+    ],
+  ])('holds %s', async (_what, endpoint, target, asked, dollars) => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const path = `/v1/estimate${endpoint}`;
+    const { targets } = await estimate(upstream.target(target), { path, body: asked });
+    expect(targets[0]?.cost_usd.high).toBeCloseTo(dollars, 3);
+    expect(targets[0]?.cost_usd.high).toBeGreaterThanOrEqual(dollars);
+  });
+
+  it('holds what writing to the provider’s cache costs, where that is asked for', async () => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const text = { type: 'text', text: 'What are the main differences? '.repeat(300) };
+    const high = async (mark: object, target: object = {}) => {
+      const content = [{ ...text, ...mark }];
+      const { targets } = await estimate(upstream.target({ provider: 'anthropic', ...target }), {
+        path: '/v1/estimate/messages',
+        body: { model: 'claude-sonnet-4-5', max_tokens: 1, messages: [{ role: 'user', content }] },
+      });
+      return targets[0]?.cost_usd.high ?? 0;
+    };
+    const plain = await high({});
+    const isNear = (cost: number, times: number) => expect(cost / plain).toBeCloseTo(times, 1);
+    isNear(await high({ cache_control: { type: 'ephemeral' } }), 1.25);
+    isNear(await high({ cache_control: { type: 'ephemeral', ttl: '1h' } }), 2);
+    isNear(await high({}, { prompt_cache: { breakpoints: 'auto', ttl: '1h' } }), 2);
+    // OpenAI's newest write without being asked.
+    const { targets } = await estimate(upstream.target(), {
+      body: { ...body, model: 'gpt-5.6', max_tokens: 1 },
+    });
+    const { input_tokens, cost_usd } = targets[0] ?? {};
+    expect(cost_usd?.high).toBeCloseTo(((input_tokens?.high ?? 0) * 5 + 20) / 1e6, 9);
+  });
+
   it('knows no price of an unknown model', async () => {
     const upstream = await trial.upstream('vendor', json(200, chatReply));
     const { targets } = await estimate(upstream.target(), { body: { ...body, model: 'house-7b' } });

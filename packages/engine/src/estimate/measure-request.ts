@@ -9,6 +9,9 @@ import {
 } from './media-tokens.ts';
 import { pictureSize } from './picture-size.ts';
 
+/** For how long a provider keeps the beginning of a prompt. */
+export type CacheLifetime = '5m' | '1h';
+
 /** What of a request a model reads, and what it allows of an answer. */
 export interface RequestSize {
   /** Of all text; correct it by the model's ratio. */
@@ -20,6 +23,8 @@ export interface RequestSize {
   readonly outputMax: number | undefined;
   /** Answers asked for, 1 at least. */
   readonly answers: number;
+  /** Some of it is marked to be kept by the provider, for so long at most; undefined = none is. */
+  readonly writesCache: CacheLifetime | undefined;
 }
 
 /** A value that is not text counts as what stands around it. */
@@ -64,12 +69,14 @@ export function measureRequest(
   const count = new RequestCount(rule);
   for (const key of textKeys) if (Object.hasOwn(json, key)) count.add(json[key], key, depthMax);
   if (readsOn(json)) count.isOpen = true;
+  count.noteMark(json.cache_control);
   return {
     textTokens: count.textTokens(bodyBytes),
     mediaTokens: count.mediaTokens,
     isOpen: count.isOpen,
     outputMax: outputMaxOf(json),
     answers: answersOf(json),
+    writesCache: count.writesCache,
   };
 }
 
@@ -105,6 +112,7 @@ class RequestCount {
   readonly text: TextCount = { tokens: 0, bytes: 0 };
   mediaTokens = 0;
   isOpen = false;
+  writesCache: CacheLifetime | undefined;
   readonly #rule: MediaRule;
   #valuesLeft = valuesMax;
   /** Beside text: names, quotes, and media as they were sent. */
@@ -122,6 +130,11 @@ class RequestCount {
       this.#otherBytes += 4;
     } else if (Array.isArray(value)) this.#addList(value, key, depth);
     else if (typeof value === 'object' && value !== null) this.#addObject(value, key, depth);
+  }
+
+  noteMark(mark: JsonValue | undefined): void {
+    if (mark === undefined || mark === null || this.writesCache === '1h') return;
+    this.writesCache = member(mark, 'ttl') === '1h' ? '1h' : '5m';
   }
 
   /** What stands behind the last value that was looked at is as dense as what stands before it. Never more than bytes. */
@@ -149,6 +162,7 @@ class RequestCount {
 
   #addObject(value: JsonObject, key: string, depth: number): void {
     if (turnKeys.has(key)) this.text.tokens += turnTokens;
+    this.noteMark(value.cache_control ?? value.cachePoint);
     if (this.#addMedia(value)) return;
     if (depth === 0) return;
     // Names of schemas are read by the model, and so are those of arguments; those of turns and parts cost less.
@@ -305,8 +319,16 @@ function limitIn(holder: JsonValue | undefined): number | undefined {
 
 function answersOf(json: Readonly<JsonObject>): number {
   const asked = json.best_of ?? json.n ?? member(json.generationConfig, 'candidateCount');
-  return typeof asked === 'number' && asked > 1 ? Math.min(Math.ceil(asked), answersMax) : 1;
+  const each = typeof asked === 'number' && asked > 1 ? Math.min(Math.ceil(asked), answersMax) : 1;
+  return each * promptsIn(json);
+}
+
+/** Completions answer each of a list of prompts; a list of numbers is one, in tokens. */
+function promptsIn({ prompt }: Readonly<JsonObject>): number {
+  if (!Array.isArray(prompt) || typeof prompt[0] === 'number') return 1;
+  return Math.min(Math.max(prompt.length, 1), promptsMax);
 }
 
 /** More than any vendor takes. */
 const answersMax = 128;
+const promptsMax = 10_000;

@@ -1,6 +1,6 @@
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { Used } from '../exchange/reservation.ts';
-import { askedTier } from './asked-tier.ts';
+import { askedFor } from './asked-for.ts';
 import { estimateOfCall } from './estimate-of-call.ts';
 import type { UseEstimates } from './estimate-use.ts';
 import type { PriceList } from './price-list.ts';
@@ -33,9 +33,10 @@ function countedOf(
   if (tokens === 0 && costNanoUsd === 0) return undefined;
   if (call.addressBy !== 'caller') return { tokens, costNanoUsd };
   const { target, context } = call;
-  const { inputTokens, outputTokens, units } = estimateOfCall(call, estimates);
+  const use = estimateOfCall(call, estimates);
+  const { inputTokens, outputTokens, units } = use;
   const most = { inputTokens, outputTokens };
-  const asked = { tokens: most, units, tier: askedTier(context.request) };
+  const asked = { ...askedFor(target, use, context.request), tokens: most, units };
   return {
     tokens: Math.min(tokens, inputTokens + outputTokens),
     costNanoUsd: Math.min(costNanoUsd, prices.estimateMost(target, asked) ?? 0),

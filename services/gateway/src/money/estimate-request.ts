@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import type { Estimate, Used } from '../exchange/reservation.ts';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
-import { askedTier } from './asked-tier.ts';
+import { askedFor } from './asked-for.ts';
 import type { EstimatedUse, UseEstimates } from './estimate-use.ts';
 import type { PriceList } from './price-list.ts';
 
@@ -18,9 +18,9 @@ export function estimateRequest(estimates: UseEstimates, prices: PriceList): Est
   return (subject, target, json) => {
     const use = estimates.of(subject, target, json);
     const { inputTokens, units } = use;
-    const tier = json === undefined ? '' : askedTier(json);
+    const asked = askedFor(target, use, json);
     const cost = (outputTokens: number) =>
-      prices.estimateMost(target, { tokens: { inputTokens, outputTokens }, units, tier });
+      prices.estimateMost(target, { ...asked, tokens: { inputTokens, outputTokens }, units });
     return new EstimateOfUse(use, cost);
   };
 }

@@ -1,6 +1,11 @@
 import type { JsonObject, JsonValue, ReplyUnits } from '@sluice/contracts';
-import { type MediaRule, measureRequest, type RequestSize } from '@sluice/engine';
-import { factsOfModel, type ModelOverrides } from '@sluice/providers';
+import {
+  type CacheLifetime,
+  type MediaRule,
+  measureRequest,
+  type RequestSize,
+} from '@sluice/engine';
+import { factsOfModel, type ModelOverrides, withAskedImage } from '@sluice/providers';
 import { bodyBytes, type ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { ObservedModels } from './observed-models.ts';
@@ -17,6 +22,8 @@ export interface EstimatedUse {
   readonly expected: { readonly inputTokens: number; readonly outputTokens: number };
   /** What is named, not sent, may count more than is estimated. */
   readonly isOpen: boolean;
+  /** Marked to be kept by the provider, for so long at most. */
+  readonly writesCache: CacheLifetime | undefined;
   /** What is charged by other units. */
   readonly units: ReplyUnits | undefined;
 }
@@ -60,18 +67,20 @@ export class UseEstimates {
     const allowed = size.outputMax ?? most ?? outputTokensDefault;
     const outputMax = Math.min(allowed, most ?? allowed, outputTokensMax);
     const observed = Math.min(outputMax, this.#observed.outputTokens(model) ?? outputMax);
+    const drawn = drawnTokens(subject, servedModel, json);
     const usual = this.#observed.usualOutputTokens(model) ?? usualOutputTokens;
     const ratio = this.#observed.inputRatio(model);
     const text = Math.min(Math.ceil(size.textTokens * ratio), bytes);
     return {
       inputTokens: text + size.mediaTokens,
-      outputTokens: outputMax * answers,
-      observedOutputTokens: observed * answers,
+      outputTokens: outputMax * answers + drawn,
+      observedOutputTokens: observed * answers + drawn,
       expected: {
         inputTokens: Math.ceil(text / usualExcess) + size.mediaTokens,
-        outputTokens: Math.min(outputMax, usual) * answers,
+        outputTokens: Math.min(outputMax, usual) * answers + drawn,
       },
       isOpen: size.isOpen,
+      writesCache: size.writesCache,
       units: unitsOf(subject, json),
     };
   }
@@ -154,6 +163,7 @@ function unread(
     observedOutputTokens: outputTokens,
     expected: { inputTokens, outputTokens: 0 },
     isOpen: true,
+    writesCache: undefined,
     units: heardSeconds === undefined ? undefined : { audioSeconds: heardSeconds },
   };
 }
@@ -163,11 +173,41 @@ function mediaRuleOf(provider: string, model: string): MediaRule {
   return model.includes('gemini') || provider === 'google' ? 'gemini' : 'openai';
 }
 
+/** Fields of forms are texts. */
+function imagesAsked({ n }: JsonObject): number {
+  const count = Number(n);
+  return count > 0 ? Math.min(Math.ceil(count), imagesMax) : 1;
+}
+
+/** More than any vendor takes. */
+const imagesMax = 100;
+
+/** OpenAI's models that draw tell what they drew in tokens, by quality and size. */
+function drawnTokens({ operation }: ModelCall, model: string, json: JsonObject): number {
+  const draws = operation.id === 'imageGenerate' || operation.id === 'imageEdit';
+  if (!draws || !/(?:^|\/)(?:chat)?gpt-image/.test(model)) return 0;
+  const { low, medium, high } = tokensOfPicture;
+  const sizes = json.quality === 'low' ? low : json.quality === 'medium' ? medium : high;
+  const tokens = sizes[String(json.size)] ?? Math.max(...Object.values(sizes));
+  const drafts = Number(json.partial_images);
+  return imagesAsked(json) * (tokens + (drafts > 0 ? Math.min(drafts, 3) * tokensOfDraft : 0));
+}
+
+/** https://platform.openai.com/docs/guides/image-generation#cost-and-latency, November 2026 */
+const tokensOfPicture: Readonly<
+  Record<'low' | 'medium' | 'high', Readonly<Record<string, number>>>
+> = {
+  low: { '1024x1024': 272, '1024x1536': 408, '1536x1024': 400 },
+  medium: { '1024x1024': 1056, '1024x1536': 1584, '1536x1024': 1568 },
+  high: { '1024x1024': 4160, '1024x1536': 6240, '1536x1024': 6208 },
+};
+const tokensOfDraft = 100;
+
 function unitsOf({ operation, form }: ModelCall, json: JsonObject): ReplyUnits | undefined {
   switch (operation.id) {
     case 'imageGenerate':
     case 'imageEdit':
-      return { images: typeof json.n === 'number' && json.n > 0 ? Math.ceil(json.n) : 1 };
+      return withAskedImage({ units: { images: imagesAsked(json) } }, json).units;
     case 'createSpeech':
       return { characters: typeof json.input === 'string' ? json.input.length : 0 };
     case 'createTranscription':

@@ -1,5 +1,5 @@
 import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
-import { askedTier } from './asked-tier.ts';
+import { askedTier } from './asked-for.ts';
 import { countsTokens } from './counts-tokens.ts';
 import type { PriceList } from './price-list.ts';
 

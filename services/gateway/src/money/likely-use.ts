@@ -2,7 +2,7 @@ import { noUsage } from '@sluice/contracts';
 import { shapeParams } from '@sluice/engine';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
-import { askedTier } from './asked-tier.ts';
+import { askedFor } from './asked-for.ts';
 import type { UseEstimates } from './estimate-use.ts';
 import { type Asked, type PriceList, servingOf } from './price-list.ts';
 
@@ -16,18 +16,18 @@ export function likelyUse(
   const shaped = shapeParams(target.planned, json) ?? json;
   const use = estimates.of(subject, target, shaped);
   const { inputTokens, outputTokens, expected, units } = use;
-  const tier = askedTier(shaped);
+  const asked = askedFor(target, use, shaped);
   const priced = (tokens: Asked['tokens']) => ({
     ...tokens,
-    costNanoUsd: prices.estimate(target, { tokens, units, tier }),
+    costNanoUsd: prices.estimate(target, { ...asked, tokens, units }),
   });
   const most = { inputTokens, outputTokens };
-  const price = prices.price(target, { tokens: noUsage, units }, servingOf(target, tier));
+  const price = prices.price(target, { tokens: noUsage, units }, servingOf(target, asked.tier));
   return {
     ...priced(expected),
     low: priced({ inputTokens: expected.inputTokens, outputTokens: 0 }),
     // As limits hold it.
-    high: { ...most, costNanoUsd: prices.estimateMost(target, { tokens: most, units, tier }) },
+    high: { ...most, costNanoUsd: prices.estimateMost(target, { ...asked, tokens: most, units }) },
     price: price === undefined ? undefined : { layer: price.layer, version: price.version },
   };
 }

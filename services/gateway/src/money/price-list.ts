@@ -2,6 +2,7 @@ import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
 import { costOfReply, type PriceBook, type Rates } from '@sluice/pricing';
 import type { PricedReply } from '../exchange/attempt.ts';
 import type { Target } from '../exchange/target.ts';
+import type { AskedFor } from './asked-for.ts';
 import { servedRegion } from './served-region.ts';
 
 /** What of a reply costs money. */
@@ -22,11 +23,9 @@ export interface Serving {
 }
 
 /** What may be used, and how it is asked for. */
-export interface Asked {
+export interface Asked extends AskedFor {
   readonly tokens: { readonly inputTokens: number; readonly outputTokens: number };
   readonly units?: ReplyUnits | undefined;
-  /** As in `Serving`. */
-  readonly tier: string;
 }
 
 /** Now, by the model that is asked, where its credential is for. */
@@ -90,20 +89,28 @@ export class PriceList {
     return this.#ratesOf(target, serving)?.rates;
   }
 
-  /** What so much would cost at a target as it is asked for, in nano-USD; undefined = no price is known. */
-  estimate(target: Target, { tokens, units, tier }: Asked): number | undefined {
+  /** What so much is likely to cost at a target as it is asked for, in nano-USD; undefined = no price is known. */
+  estimate(target: Target, { tokens, units, tier }: Omit<Asked, 'writes'>): number | undefined {
     const counted = { tokens: { ...noUsage, ...tokens }, units };
     return this.price(target, counted, servingOf(target, tier))?.cost.totalNanoUsd;
   }
 
-  /** The same, at most: who asks for another tier may be served by the standard one. */
-  estimateMost(target: Target, asked: Asked): number | undefined {
-    const cost = this.estimate(target, asked);
-    if (asked.tier === '' || asked.tier === 'standard') return cost;
-    const standard = this.estimate(target, { ...asked, tier: '' });
-    return cost === undefined || standard === undefined
-      ? (cost ?? standard)
-      : Math.max(cost, standard);
+  /** The same, at most: another tier may be served as the standard one is, and all that goes in may be cached. */
+  estimateMost(target: Target, { tokens, units, tier, writes }: Asked): number | undefined {
+    const { inputTokens } = tokens;
+    const written = {
+      ...noUsage,
+      ...tokens,
+      cacheWriteTokens: inputTokens,
+      cacheWrite1hTokens: writes === '1h' ? inputTokens : 0,
+    };
+    let most: number | undefined;
+    for (const served of tier === '' || tier === 'standard' ? [''] : [tier, ''])
+      for (const counts of writes === undefined ? [tokens] : [tokens, written]) {
+        const cost = this.estimate(target, { tokens: counts, units, tier: served });
+        if (cost !== undefined) most = Math.max(most ?? 0, cost);
+      }
+    return most;
   }
 
   #ratesOf(target: Priced, serving: Serving): KnownRates | undefined {
