@@ -113,10 +113,11 @@ describe('all texts of a body', () => {
 
   it('have pictures among them that are texts: drawn in words, named as texts, or said to be', () => {
     const base64 = Buffer.from('<svg>a secret</svg>').toString('base64');
-    for (const file of [
+    const files: JsonObject[] = [
       { url: `data:image/svg+xml;base64,${base64}` },
       { filename: 'notes.txt', file_data: `data:image/png;base64,${base64}` },
-    ])
+    ];
+    for (const file of files)
       expect(all({ a: file }).parts).toContain('<svg>a secret</svg>');
     const source = { type: 'text', media_type: 'image/png', data: 'secret' };
     expect(all({ source }).parts).toContain('secret');

@@ -158,7 +158,7 @@ describe.each(exampleStreams)('a held stream of $format', (stream) => {
     for (let at = 40; at < 80; at += 3) {
       const [start, rest] = ['word '.repeat(20).slice(0, at), ' and then more of it. '.repeat(3)];
       const said = [...`${start} ${card}${rest}`];
-      const options = { checks: [pii()], mode: 'sentence' } as const;
+      const options: Options = { checks: [pii()], mode: 'sentence' };
       const { text } = await pass(stream, stream.tell(said), options);
       expect(stream.read(text).said).toBe(`${start} {{CREDIT_CARD_1}}${rest}`);
       if (stream.call === undefined) continue;
