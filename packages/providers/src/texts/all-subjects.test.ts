@@ -117,8 +117,7 @@ describe('all texts of a body', () => {
       { url: `data:image/svg+xml;base64,${base64}` },
       { filename: 'notes.txt', file_data: `data:image/png;base64,${base64}` },
     ];
-    for (const file of files)
-      expect(all({ a: file }).parts).toContain('<svg>a secret</svg>');
+    for (const file of files) expect(all({ a: file }).parts).toContain('<svg>a secret</svg>');
     const source = { type: 'text', media_type: 'image/png', data: 'secret' };
     expect(all({ source }).parts).toContain('secret');
   });
