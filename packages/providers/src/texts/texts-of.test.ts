@@ -227,3 +227,52 @@ describe('what takes the place of an answer’s text', () => {
     expect(JSON.stringify(replaced)).not.toContain('Ada');
   });
 });
+
+describe('answers that were changed', () => {
+  const tokens = ['I am ', 'Ada'].map((token) => ({ token, logprob: -1, top_logprobs: [] }));
+  it.each<[TextSource['endpoint'], JsonObject]>([
+    [
+      'chatComplete',
+      {
+        choices: [
+          { message: { role: 'assistant', content: 'I am Ada' }, logprobs: { content: tokens } },
+          { message: { role: 'assistant', content: 'Hi' }, logprobs: { content: [] } },
+        ],
+      },
+    ],
+    ['complete', { choices: [{ text: 'I am Ada', logprobs: { tokens: ['I am ', 'Ada'] } }] }],
+    [
+      'createModelResponse',
+      {
+        output: [
+          {
+            type: 'message',
+            content: [{ type: 'output_text', text: 'I am Ada', logprobs: tokens }],
+          },
+        ],
+      },
+    ],
+    [
+      'proxy',
+      {
+        candidates: [
+          {
+            content: { parts: [{ text: 'I am Ada' }] },
+            logprobsResult: { chosenCandidates: tokens },
+          },
+        ],
+      },
+    ],
+  ])('do not tell by the probabilities of tokens what stood there: %s', (endpoint, response) => {
+    for (const subjects of [undefined, ['all' as const]]) {
+      const source = exampleContext({ event: 'afterRequest', endpoint, response });
+      const texts = textsOf(source, subjects);
+      const changed = texts.parts.map((part) => (part === 'I am Ada' ? 'I am {{1}}' : null));
+      const said = JSON.stringify(texts.replace(changed));
+      expect(said).toContain('I am {{1}}');
+      expect(said).not.toContain('Ada');
+      expect(texts.replace(texts.parts.map(() => null))).toEqual(response);
+      if (endpoint === 'chatComplete') expect(said).toContain('"logprobs":{"content":[]}');
+    }
+  });
+});

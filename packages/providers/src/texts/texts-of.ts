@@ -6,6 +6,7 @@ import { conversationPlaces } from './conversation-places.ts';
 import { textsAt } from './places.ts';
 import { answerFormat, textFormat } from './text-formats.ts';
 import { noTexts, type Texts } from './texts.ts';
+import { withoutOldLogprobs } from './without-old-logprobs.ts';
 
 /** A request, or its response, in the caller's format. */
 export interface TextSource {
@@ -27,11 +28,15 @@ const published: readonly CheckSubject[] = ['last_message'];
  */
 export function textsOf(source: TextSource, subjects = published): Texts {
   const texts = readTexts(source, subjects);
-  const { event, endpoint, response } = source;
-  if (event === 'beforeRequest' || operations[endpoint].format !== 'openai-chat') return texts;
+  const { event, endpoint, response = {} } = source;
+  if (event === 'beforeRequest') return texts;
+  const isChat = operations[endpoint].format === 'openai-chat';
   return {
     ...texts,
-    replace: (parts) => blocksInStep(response ?? {}, texts.replace(parts)),
+    replace(parts) {
+      const replaced = withoutOldLogprobs(response, texts.replace(parts));
+      return isChat ? blocksInStep(response, replaced) : replaced;
+    },
   };
 }
 
