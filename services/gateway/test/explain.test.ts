@@ -89,6 +89,8 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
     return explained;
   }
 
+  const chatOf = (content: string) => ({ model: 'kept', messages: [{ role: 'user', content }] });
+
   describe('without a config', () => {
     it('names the one who would be asked, and why', async () => {
       const explained = await agrees({});
@@ -622,6 +624,27 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
       key: { namespace: 'mine', headers: null, body_sha256: before?.key?.body_sha256 },
     });
     expect(elsewhere?.key?.sha256).not.toBe(before?.key?.sha256);
+  });
+
+  it('looks for what checks make of a request that ask nobody, one after the other', async () => {
+    const asked = {
+      ...using({
+        cache: { mode: 'simple' },
+        ...target('kept'),
+        input_guardrails: [
+          { 'default.pii': { redact: true } },
+          { 'default.regexReplace': { rule: '/now/g', redactText: 'today' } },
+        ],
+        input_mutators: [{ 'default.addPrefix': { prefix: 'Politely: ' } }],
+      }),
+      body: chatOf('Write to bob@example.com now'),
+    };
+    await (await scenario.chat(asked)).arrayBuffer();
+    expect((await explain(asked)).plan[0]?.cache).toMatchObject({ would_be: 'HIT' });
+    const answer = await scenario.chat(asked);
+    expect(answer.headers.get('x-service-cache-status')).toBe('HIT');
+    const other = { ...asked, body: chatOf('Write to bob@example.com then') };
+    expect((await explain(other)).plan[0]?.cache).toMatchObject({ would_be: 'MISS' });
   });
 
   it('tells of the semantic cache whether other words would be compared, and asks for no vector', async () => {

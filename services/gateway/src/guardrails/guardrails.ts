@@ -1,6 +1,7 @@
 import { operations } from '@sluice/contracts';
 import type { Hook, TargetHooks } from '@sluice/engine';
 import { checkKinds } from '@sluice/guardrails';
+import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { GivenFeedback } from '../exchange/given-feedback.ts';
@@ -9,7 +10,7 @@ import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';
 import { type HookResult, type HookRun, hasRun } from './hook-results.ts';
-import { type JudgedHook, judgeHook, listedHook } from './judge-hooks.ts';
+import { askingNobody, type JudgedHook, judgeHook, listedHook } from './judge-hooks.ts';
 import { restingHosts } from './resting-hosts.ts';
 import { runAround } from './run-around.ts';
 import type { HookTools } from './run-check.ts';
@@ -112,21 +113,30 @@ export class Guardrails {
     this.#tell(context, results);
   }
 
-  /** In the order in which they would run; nothing is asked, told or remembered. */
+  /**
+   * In the order in which they would run, and what those that ask nobody would make of
+   * the request, undefined = nothing; nothing is asked, told or remembered.
+   */
   async judge(
     hooks: VisitHooks,
     subject: HookSubject,
-  ): Promise<{ input: JudgedHook[]; output: JudgedHook[] }> {
+  ): Promise<{ input: JudgedHook[]; output: JudgedHook[]; request: JsonObject | undefined }> {
     const context = { ...subject, event: 'beforeRequest', response: undefined, status: 0 } as const;
     const { enforced } = hooks;
+    const before = enforced?.beforeRequest ?? none;
+    const own = this.#ownBefore(hooks, subject);
+    const run = (list: readonly Hook[], on: HookContext) =>
+      runHooks(askingNobody(list, this.#tools), on, this.#tools);
+    const { request } = await runAround(own, before, context, { run, runAgain: run });
     const input: JudgedHook[] = [];
-    for (const hook of [...(enforced?.beforeRequest ?? none), ...this.#ownBefore(hooks, subject)])
+    for (const hook of [...before, ...own])
       input.push(
         isSkipped(hook, context) ? listedHook(hook) : await judgeHook(hook, context, this.#tools),
       );
-    const { output } = operations[subject.endpoint].hooks;
-    const ownAfter = output === 'none' ? none : (hooks.own?.afterRequest ?? none);
-    return { input, output: [...(enforced?.afterRequest ?? none), ...ownAfter].map(listedHook) };
+    const { hooks: kinds } = operations[subject.endpoint];
+    const ownAfter = kinds.output === 'none' ? none : (hooks.own?.afterRequest ?? none);
+    const output = [...(enforced?.afterRequest ?? none), ...ownAfter].map(listedHook);
+    return { input, output, request };
   }
 
   #ownBefore({ own }: VisitHooks, { endpoint }: HookSubject): readonly Hook[] {

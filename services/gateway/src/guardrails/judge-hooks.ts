@@ -22,6 +22,14 @@ export function listedHook({ id, isEnforced, deny, async, checks }: Hook): Judge
   return { id, enforced: isEnforced, deny, async, verdict: null, checks: listed };
 }
 
+/** Hooks that are waited for, without the checks that ask somebody. */
+export function askingNobody(hooks: readonly Hook[], { compiler }: HookTools): Hook[] {
+  return hooks.flatMap((hook) => {
+    const checks = hook.checks.filter((check) => compiler.get(check).deadlineMs === undefined);
+    return hook.async || checks.length === 0 ? [] : [{ ...hook, checks }];
+  });
+}
+
 /** Runs the checks of a hook that ask nobody: for explain, which does nothing. */
 export async function judgeHook(
   hook: Hook,

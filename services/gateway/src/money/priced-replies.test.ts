@@ -264,6 +264,26 @@ const cases: Readonly<Record<string, Case>> = {
     facts: { units: { webSearches: 12 } },
     nanoUsd: 33 * 2000 + 1000 * 8000 + 5000 * 2000 + 12 * 5_000_000,
   },
+  'Anthropic’s format: the parts of what was written to the cache, without their sum': {
+    provider: 'anthropic',
+    endpoint: 'messages',
+    model: 'claude-sonnet-4-5',
+    reply: {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5',
+      content: [{ type: 'text', text: 'Hi' }],
+      stop_reason: 'end_turn',
+      usage: {
+        input_tokens: 100,
+        cache_creation: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 400 },
+        output_tokens: 50,
+      },
+    },
+    tokens: { inputTokens: 700, cacheWriteTokens: 600, cacheWrite1hTokens: 400, outputTokens: 50 },
+    nanoUsd: 100 * 3000 + 200 * 3750 + 400 * 6000 + 50 * 15_000,
+  },
   'Perplexity: research, whose reasoning is beside the completion and not in the total': {
     provider: 'perplexity-ai',
     model: 'sonar-deep-research',

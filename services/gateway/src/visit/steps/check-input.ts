@@ -48,7 +48,11 @@ export function checkInput(parts: CheckInputParts): Step {
       const hooks = hooksOf(visit.planned, visit.exchange.bundle?.enforced);
       if (hooks === undefined) return;
       const run = new TargetHooksRun(visit, targetOf(visit), hooks, readRequest(visit), parts);
-      visit.judgedHooks = await run.judge();
+      const { request, ...judged } = await run.judge();
+      visit.judgedHooks = judged;
+      // What follows is judged by what would be sent.
+      if (request !== undefined && visit.exchange.subject.operation.body !== 'raw')
+        visit.shaped = request;
       const denies = visit.judgedHooks.input.some(
         ({ verdict, deny, async }) => verdict === false && deny && !async,
       );
