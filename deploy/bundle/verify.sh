@@ -40,7 +40,12 @@ find . ! -type d ! -type f | sed 's|^\./||' > "$work/odd"
 LC_ALL=C comm -23 "$work/signed" "$work/there" | sed 's/$/: was signed, and is missing/' >> "$work/faults"
 LC_ALL=C comm -13 "$work/signed" "$work/there" | sed 's/$/: is not signed/' >> "$work/faults"
 sed 's/$/: is no file/' "$work/odd" >> "$work/faults"
-LC_ALL=C sha256sum -c SHA256SUMS 2>/dev/null | sed -n 's/: FAILED$/: is not what was signed/p' >> "$work/faults"
+# Whatever is not said to be well is not, also what cannot be read.
+LC_ALL=C sha256sum -c SHA256SUMS 2>/dev/null | sed -n 's/: OK$//p' | LC_ALL=C sort > "$work/well"
+LC_ALL=C comm -23 "$work/signed" "$work/well" | LC_ALL=C comm -12 - "$work/there" |
+  while IFS= read -r file; do
+    if [ -r "$file" ]; then echo "$file: is not what was signed"; else echo "$file: cannot be read"; fi
+  done >> "$work/faults"
 if [ -s "$work/faults" ]; then
   LC_ALL=C sort -u "$work/faults" >&2
   exit 1

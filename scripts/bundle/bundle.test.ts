@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -101,12 +102,16 @@ function writeImages(dir: string): void {
 }
 
 /** What `verify.sh` says of a copy of the bundle that something was done to. */
-function verdictOf(change: (dir: string) => void, key = publicKey) {
+function verdictOf(
+  change: (dir: string) => void,
+  { key = publicKey, as = {} }: { key?: string; as?: { uid?: number; gid?: number } } = {},
+) {
   const copy = mkdtempSync(join(folder, 'copy-'));
   cpSync(bundle, copy, { recursive: true });
   change(copy);
   const { status, stdout, stderr } = spawnSync('sh', [join(copy, 'verify.sh'), '--key', key], {
     encoding: 'utf8',
+    ...as,
   });
   rmSync(copy, { recursive: true });
   return { status, said: `${stdout}${stderr}`.trim() };
@@ -175,9 +180,22 @@ describe('verify.sh', () => {
     expect(said).toContain(message);
   });
 
+  it('refuses what it cannot read', () => {
+    // Nothing is closed to root, who looks as somebody else here.
+    const stranger = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { status, said } = verdictOf(
+      (dir) => {
+        for (const path of [folder, dir]) chmodSync(path, 0o755);
+        chmodSync(join(dir, 'LICENSE'), 0);
+      },
+      { as: stranger },
+    );
+    expect([status, said]).toEqual([1, 'LICENSE: cannot be read']);
+  });
+
   it('refuses all of it by another key', () => {
     const other = makeKeys(join(folder, 'others'));
-    const { status, said } = verdictOf(() => {}, other.publicKey);
+    const { status, said } = verdictOf(() => {}, { key: other.publicKey });
     expect([status, said]).toEqual([1, expect.stringContaining('not by the key')]);
   });
 });
