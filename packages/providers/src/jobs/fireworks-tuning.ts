@@ -71,11 +71,12 @@ export const fireworksTuning: VendorJobs = {
     async cancelFinetune({ id }, { facts, ask }) {
       // There is no cancel: a job that is deleted is stopped, and is seen no more.
       const path = `/${accountOf(facts)}/supervisedFineTuningJobs/${one(id)}`;
-      const job = await ask({ method: 'GET', path });
+      const before = presented(await ask({ method: 'GET', path }));
+      // What is over is told as it ended, and stays where it is.
+      if (['succeeded', 'failed', 'cancelled'].includes(String(before.status)))
+        return { document: before };
       await ask({ method: 'DELETE', path });
-      const before = presented(job);
-      const isOver = ['succeeded', 'failed', 'cancelled'].includes(String(before.status));
-      return { document: isOver ? before : { ...before, status: 'cancelled' } };
+      return { document: { ...before, status: 'cancelled' } };
     },
   },
 };
