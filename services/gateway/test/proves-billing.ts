@@ -136,5 +136,32 @@ export function provesBilling({
         await upstream.close();
       }
     });
+
+    it('that ended two months ago is billed to nobody; that began then, once, as of then', async () => {
+      const upstream = await startUpstream();
+      const config = { ...target(0), custom_host: `${upstream.url}/v1` };
+      const daysAgo = (days: number) => createdAt - days * 86_400;
+      const run = (id: string, created: number, completed: number) => ({
+        id,
+        object: 'thread.run',
+        thread_id: 'thread_1',
+        model: 'gpt-4o-mini',
+        status: 'completed',
+        usage: asRun,
+        created_at: created,
+        completed_at: completed,
+      });
+      const poll = async (of: ReturnType<typeof run>) => {
+        upstream.handle(json(200, of));
+        for (const gateway of [0, 1, 0])
+          await look(`/v1/threads/thread_1/runs/${of.id}`, config, { gateway });
+      };
+      const before = billOf('createRun').length;
+      await poll(run('run_of_old', daysAgo(62), daysAgo(61)));
+      await poll(run('run_that_lasted', daysAgo(70), daysAgo(1)));
+      await billedOnce('createRun', before);
+      expect(Number(billOf('createRun')[before]?.createdAtMs)).toBe(daysAgo(70) * 1000);
+      await upstream.close();
+    });
   });
 }

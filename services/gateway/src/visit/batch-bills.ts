@@ -6,7 +6,7 @@ import type { Target } from '../exchange/target.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
 import { addReply } from '../usage/add-reply.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
-import { idOf, type LateBillParts, type LateBills, plausible } from './late-bills.ts';
+import { idOf, isForgotten, type LateBillParts, type LateBills, plausible } from './late-bills.ts';
 import { callOf, type TargetVisit, targetOf } from './target-visit.ts';
 
 const { Outcome } = usage;
@@ -46,13 +46,14 @@ export class BatchBills {
     this.#late = late;
   }
 
-  /** Undefined = it is billed already. */
+  /** Undefined = it is billed already, or was made long ago. */
   async open(visit: TargetVisit, batch: BilledBatch): Promise<BatchBill | undefined> {
     const place = this.#placeOf(visit);
+    const { startedAtMs } = visit.exchange.arrival;
+    if (isForgotten(batch.createdAtMs, startedAtMs)) return undefined;
     if (await this.#claims.isTaken(place.organisationId, place.origin, batch.id)) return undefined;
     const used = { tokens: 0, costNanoUsd: 0 };
     // What does not say when it was made is one bill a day: the time is a part of the records' ids.
-    const { startedAtMs } = visit.exchange.arrival;
     const at = plausible(batch.createdAtMs, startedAtMs - (startedAtMs % dayMs));
     return {
       hear: (row) => this.#record(visit, batch, row, at, used),

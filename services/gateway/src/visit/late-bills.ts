@@ -55,15 +55,17 @@ export class LateBills {
     const { exchange } = visit;
     const { origin, context } = callOf(visit);
     const organisationId = exchange.key?.source.organisationId ?? '';
+    const { startedAtMs } = exchange.arrival;
+    if (isForgotten(work.completedAtMs || work.createdAtMs, startedAtMs)) return;
     if (!(await claims.take(organisationId, origin, work.id))) return;
     const facts = factsOf(work, context, this.#parts.arePossible);
     if (facts?.usage === undefined && facts?.units === undefined) return;
     const isEstimated = 'units' in work.used && work.used.isEstimated;
     const isImplausible = facts.units !== undefined && Object.keys(facts.units).length === 0;
     const served = withModel(targetOf(visit), facts);
-    const priced = price(facts, served, exchange.arrival.startedAtMs);
+    const priced = price(facts, served, startedAtMs);
     const record = recorder.blankFor(exchange, visit, served);
-    record.createdAtMs = plausible(work.createdAtMs, exchange.arrival.startedAtMs);
+    record.createdAtMs = plausible(work.createdAtMs, startedAtMs);
     record.id = idOf(`${organisationId}\n${origin}\n${work.id}`, record.createdAtMs);
     // A further record of the request that found it ended.
     record.attempt = exchange.progress.attempts + 1;
@@ -160,10 +162,19 @@ function withModel(target: Target, { model = '' }: ReplyFacts): Target {
 }
 
 const dayMs = 24 * 60 * 60_000;
+/** Before that no time is one, to the ledger either. */
+const timesSinceMs = Date.UTC(2020, 0);
+/** As long as claims are kept. */
+const rememberedMs = 60 * dayMs;
 
 /** When it began: the same at every gateway that hears of it. What cannot be true is not believed. */
 export function plausible(ms: number, nowMs: number): number {
-  return ms > nowMs - 60 * dayMs && ms < nowMs + dayMs ? ms : nowMs;
+  return ms > timesSinceMs && ms < nowMs + dayMs ? ms : nowMs;
+}
+
+/** It ended so long ago that nothing tells whether it was billed: it was, if it was ours. */
+export function isForgotten(endedAtMs: number, nowMs: number): boolean {
+  return endedAtMs > timesSinceMs && endedAtMs < nowMs - rememberedMs;
 }
 
 /** As a UUIDv7 of that time, so that two records of one object are one. */
