@@ -5,7 +5,7 @@ const endpoint = '/v1/chat/completions';
 
 function check(
   lines: readonly unknown[],
-  rules: { linesMax?: number; lineBytesMax?: number } = {},
+  rules: { linesMax?: number; lineBytesMax?: number; haveOneModel?: boolean } = {},
 ) {
   const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   const pieces = (async function* () {
@@ -53,6 +53,16 @@ describe('the lines of a batch', () => {
       [13, 'line_too_large', null],
     ]);
     expect(faults[6]?.message).toBe('Line 1 has the same custom_id.');
+  });
+
+  it('name one model where who runs them takes one', async () => {
+    const lines = ['m', 'm', 'other', undefined].map((model, at) => ({
+      ...good(`line ${at}`),
+      body: { model },
+    }));
+    expect((await check(lines)).faults).toEqual([]);
+    const { faults } = await check(lines, { haveOneModel: true });
+    expect(faults).toMatchObject([{ code: 'mismatched_model', param: 'body.model', line: 3 }]);
   });
 
   const raw = (text: string, latin1 = false) =>

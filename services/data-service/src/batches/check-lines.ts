@@ -7,6 +7,8 @@ export interface LineRules {
   readonly endpoint: string;
   readonly linesMax: number;
   readonly lineBytesMax: number;
+  /** Who runs them takes one model for all: that of the first line. */
+  readonly haveOneModel?: boolean;
 }
 
 /** What is told of the faults of one batch. */
@@ -17,9 +19,10 @@ const bytesPerTurn = 128 * 1024;
 /** Looks at all lines before any is run: how many there are, and the first faults. */
 export async function checkLines(
   pieces: AsyncIterable<Buffer>,
-  { endpoint, linesMax, lineBytesMax }: LineRules,
+  rules: LineRules,
 ): Promise<{ total: number; faults: readonly LineFault[] }> {
-  const seen = new SeenIds();
+  const { linesMax, lineBytesMax } = rules;
+  const seen: Seen = { ids: new SeenIds() };
   const faults: LineFault[] = [];
   let total = 0;
   let sinceTurn = 0;
@@ -29,7 +32,7 @@ export async function checkLines(
       faults.push(ofFile('too_many_lines', `A batch may have ${linesMax} lines.`));
       break;
     }
-    const fault = faultOf(line, endpoint, seen);
+    const fault = faultOf(line, rules, seen);
     if (fault !== undefined) faults.push(fault);
     if (faults.length === faultsMax) break;
     sinceTurn += line.bytes?.length ?? 0;
@@ -41,17 +44,33 @@ export async function checkLines(
   return { total, faults };
 }
 
-function faultOf(line: Line, endpoint: string, seen: SeenIds): LineFault | undefined {
+/** What lines before had. */
+interface Seen {
+  readonly ids: SeenIds;
+  model?: unknown;
+}
+
+function faultOf(line: Line, { endpoint, haveOneModel }: LineRules, seen: Seen) {
   const read = readLine(line, endpoint);
   if ('code' in read) return read;
-  const before = seen.add(read.customId, line.number);
-  if (before === undefined) return undefined;
-  return {
-    code: 'duplicate_custom_id',
-    message: `Line ${before} has the same custom_id.`,
-    param: 'custom_id',
-    line: line.number,
-  };
+  const { number, customId, model } = read;
+  const fault = (code: string, message: string, param: string): LineFault => ({
+    code,
+    message,
+    param,
+    line: number,
+  });
+  const before = seen.ids.add(customId, number);
+  if (before !== undefined)
+    return fault('duplicate_custom_id', `Line ${before} has the same custom_id.`, 'custom_id');
+  if (haveOneModel !== true || model === undefined) return undefined;
+  seen.model ??= model;
+  if (model === seen.model) return undefined;
+  return fault(
+    'mismatched_model',
+    'The lines before name another model, and the provider runs a batch with one.',
+    'body.model',
+  );
 }
 
 function ofFile(code: string, message: string): LineFault {

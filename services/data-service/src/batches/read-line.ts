@@ -5,6 +5,8 @@ import type { Line } from './lines.ts';
 export interface ReadLine {
   readonly number: number;
   readonly customId: string;
+  /** As its body names it; undefined = it names none. */
+  readonly model: unknown;
   /** As it stands in the file. */
   readonly body: Buffer;
 }
@@ -62,7 +64,7 @@ export function readLine({ number, bytes }: Line, endpoint: string): ReadLine | 
     return fault('stream_not_supported', 'body.stream', 'A line of a batch is not streamed.');
   const span = spans.find(({ key }) => key === 'body');
   if (span === undefined) return fault('invalid_body', 'body', 'body must be a JSON object.');
-  return { number, customId, body: bytes.subarray(span.start, span.end) };
+  return { number, customId, model: body.model, body: bytes.subarray(span.start, span.end) };
 }
 
 /** Halves of characters are the same in no two encodings: two ids would be one. */

@@ -14,7 +14,7 @@ import type { PartAddress, PartStore } from './part-store.ts';
 import { LateFile, putTogether } from './put-together.ts';
 import { type LineFault, readLine } from './read-line.ts';
 import { type RunEnd, runLines } from './run-lines.ts';
-import { type ManagedPlan, ManagedRun, type ManagedState } from './run-managed.ts';
+import { type ManagedPlan, ManagedRun, type ManagedState, Refused } from './run-managed.ts';
 import { SeenIds } from './seen-ids.ts';
 
 export interface BatchRules {
@@ -139,7 +139,9 @@ class BatchRun {
     const { register, rules } = this.#parts;
     const { endpoint, id } = this.#batch;
     const { run } = this.#claim;
-    const result = await checkLines(this.#input(), { ...rules, endpoint });
+    const managed = this.#managed();
+    const haveOneModel = managed !== undefined && !managed.isOpenAi && !managed.takesLines;
+    const result = await checkLines(this.#input(), { ...rules, endpoint, haveOneModel });
     if (result.faults.length > 0) return this.#end('failed', 0, result.faults);
     const total = result.total - this.#answered.count;
     const { isHeld } = await register.ask(register.jobs.noteChecked, {
@@ -301,20 +303,25 @@ class BatchRun {
         cancelled: life.cancelled,
       },
     });
-    const end = await managed.run();
+    let end = await managed.run();
     if (end === 'left' || life.lost.aborted) return 'left';
     const parts = { register, contents, owner: { organisationId, workspaceId }, batchId: id };
     const output = new LateFile(parts, 'output');
     const errors = new LateFile(parts, 'error');
     const counts = { completed: 0n, failed: 0n };
-    if (end.message === undefined || end.status !== 'failed')
-      for await (const line of managed.output()) {
-        const { response } = JSON.parse(line) as { response?: { status_code?: number } | null };
-        const isAnswer = (response?.status_code ?? 500) < 300;
-        if (isAnswer) counts.completed += 1n;
-        else counts.failed += 1n;
-        await (isAnswer ? output : errors).write(line);
-      }
+    try {
+      if (end.message === undefined || end.status !== 'failed')
+        for await (const line of managed.output()) {
+          const { response } = JSON.parse(line) as { response?: { status_code?: number } | null };
+          const isAnswer = (response?.status_code ?? 500) < 300;
+          if (isAnswer) counts.completed += 1n;
+          else counts.failed += 1n;
+          await (isAnswer ? output : errors).write(line);
+        }
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      end = { status: 'failed', message: error.message };
+    }
     if (!managed.isCounted) await note({ isCounted: true }, counts);
     await register.ask(register.jobs.noteFinalizing, { id, run: this.#claim.run });
     const fault = { code: 'provider_failed', message: end.message ?? '', param: null, line: null };

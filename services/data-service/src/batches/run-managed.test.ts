@@ -1,7 +1,7 @@
 import { json, type RecordedRequest, startUpstream, type Upstream } from '@sluice/testkit';
 import { Pool } from 'undici';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { ManagedRun, type ManagedState } from './run-managed.ts';
+import { ManagedRun, type ManagedState, Refused } from './run-managed.ts';
 
 let gateway: Upstream | undefined;
 let pool: Pool;
@@ -11,6 +11,11 @@ let answers: (readonly [status: number, body: object])[];
 let pages: (readonly string[])[];
 /** What a file is told to be, one look after the other; its upload first. */
 let states: string[];
+/** What the gateway says to a cancellation, and to a look at the batch after it. */
+let cancels: (readonly [status: number, body: object])[];
+let statuses: string[];
+/** What the gateway says to `GET …/output`. */
+let output: readonly [status: number, body: object];
 
 beforeEach(async () => {
   gateway ??= await startUpstream();
@@ -21,13 +26,19 @@ beforeEach(async () => {
   answers = [[200, { id: 'made' }]];
   pages = [[]];
   states = [];
+  cancels = [];
+  statuses = [];
+  output = [200, { custom_id: 'a' }];
 });
 afterAll(() => Promise.all([pool?.destroy(), gateway?.close()]));
 
 function answer({ method, path }: RecordedRequest) {
   if (path.startsWith('/v1/files')) return json(200, { id: 'file-1', status: states.shift() });
+  if (path.endsWith('/cancel')) return json(...(cancels.shift() ?? ([200, {}] as const)));
+  if (path.endsWith('/output')) return json(...output);
   if (method === 'POST') return json(...(answers.shift() ?? ([500, {}] as const)));
-  if (!path.startsWith('/v1/batches?')) return json(200, { status: 'completed' });
+  if (!path.startsWith('/v1/batches?'))
+    return json(200, { status: statuses.shift() ?? 'completed' });
   const after = new URLSearchParams(path.split('?')[1]).get('after') ?? '';
   const at = pages.findIndex((page) => page.at(-1) === after) + 1;
   const data = (pages[at] ?? []).map((id) => ({ id, input_file_id: id.replace('of ', '') }));
@@ -172,4 +183,31 @@ it('a file that its provider has not read is waited for, also by the next runner
   const message = expect.stringContaining('cannot use it');
   expect(await run(notes[0] ?? {}).run()).toEqual({ status: 'failed', message });
   expect(asked()?.at(-1)).toBe(look);
+});
+
+it.each([400, 404, 409])(
+  'one that cannot be cancelled any more is told as it ended: %s',
+  async (status) => {
+    cancels = [[status, { error: { message: 'Cannot cancel a batch with status completed.' } }]];
+    statuses = ['finalizing', 'completed'];
+    const managed = run({ batch: 'made' }, { isCancelled: true });
+    expect(await managed.run()).toEqual({ status: 'completed' });
+    expect(asked()).toEqual(['POST batches/made/cancel', 'GET batches/made', 'GET batches/made']);
+    expect((await managed.output().next()).value).toBe('{"custom_id":"a"}');
+  },
+);
+
+it('an output that is refused is no better later; one that is not there yet is', async () => {
+  output = [404, { error: { message: 'no such file' } }];
+  await expect(run({ batch: 'made' }).output().next()).rejects.toThrow(Refused);
+  await expect(run({ batch: 'made' }).output().next()).rejects.toThrow('404 no such file');
+  for (const [status, code] of [
+    [409, 'batch.not_finished'],
+    [429, 'limit.rate_exceeded'],
+    [503, 'gateway.draining'],
+    [502, 'upstream.invalid_response'],
+  ] as const) {
+    output = [status, { error: { code, message: 'later' } }];
+    await expect(run({ batch: 'made' }).output().next()).rejects.not.toThrow(Refused);
+  }
 });

@@ -56,7 +56,7 @@ export type ManagedEnd =
   | 'left';
 
 /** The provider's refusal, or the gateway's: nothing is gained by asking again. */
-class Refused extends Error {}
+export class Refused extends Error {}
 
 /** Nothing was done, and may be asked again later. */
 class NotNow extends Error {}
@@ -88,6 +88,8 @@ const unconnectedCodes: ReadonlySet<unknown> = new Set([
 ]);
 /** 529 is Anthropic's for `overloaded_error`: https://docs.claude.com/en/api/errors */
 const laterStatuses: ReadonlySet<number> = new Set([412, 429, 529]);
+/** Of two looks at a provider that is many machines the second may be the older one. */
+const notEnded = 'batch.not_finished';
 const ends = new Set(['completed', 'failed', 'expired', 'cancelled']);
 
 /** A batch that a provider runs for the service: its file goes up, the batch is made, and looked at until it has ended. */
@@ -278,7 +280,7 @@ export class ManagedRun {
       const isLate = Date.now() > endsAtMs;
       if ((cancelled.aborted || isLate) && !isStopping) {
         isStopping = true;
-        await this.#ask('POST', `${path}/cancel`, 'application/json', Buffer.from('{}'));
+        await this.#cancel(path);
       }
       const { status, errors } = (await this.#ask('GET', path)) as Batch;
       if (status !== undefined && ends.has(status)) {
@@ -293,7 +295,16 @@ export class ManagedRun {
     }
   }
 
-  /** Every line of what it came to, as the gateway tells them. */
+  /** What has just ended, or is being cancelled, is refused: a look at it says what becomes of it. */
+  async #cancel(path: string): Promise<void> {
+    try {
+      await this.#ask('POST', `${path}/cancel`, 'application/json', Buffer.from('{}'));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+    }
+  }
+
+  /** Every line of what it came to, as the gateway tells them. @throws as `#ask` does */
   async *output(): AsyncGenerator<string, void> {
     // It ended before there was one.
     if (this.#state.batch === undefined) return;
@@ -301,9 +312,7 @@ export class ManagedRun {
     const reply = await this.#send('GET', path, undefined, undefined, {});
     if (reply.statusCode !== 200) {
       const bytes = await bytesOf(reply.body as never, answerBytesMax);
-      throw new Error(
-        `the output: status ${reply.statusCode} ${errorIn(bytes && jsonIn(bytes)).message}`,
-      );
+      throw faultOf(`GET ${placeOf(path)}/output`, reply, bytes && jsonIn(bytes));
     }
     const body = reply.body as AsyncIterable<Buffer>;
     for await (const { bytes } of linesOf(generated(body), answerBytesMax * 2))
@@ -321,15 +330,8 @@ export class ManagedRun {
     const reply = await this.#send(method, path, type, body, extra);
     const bytes = await bytesOf(reply.body as never, answerBytesMax);
     const document = bytes && jsonIn(bytes);
-    const { statusCode: status } = reply;
-    if (status < 300) return document;
-    const { code, message } = errorIn(document);
-    const isAway = !wasAsked(reply.headers) && awayCodes.has(code);
-    const [place = ''] = path.split('?');
-    const said = `${method} ${place.split('/').slice(0, 3).join('/')}: ${status} ${message}`;
-    if (isAway || unheardCodes.has(code) || laterStatuses.has(status)) throw new NotNow(said);
-    if (status >= 500 || status === 408) throw new Error(said);
-    throw new Refused(said);
+    if (reply.statusCode < 300) return document;
+    throw faultOf(`${method} ${placeOf(path)}`, reply, document);
   }
 
   #send(
@@ -355,6 +357,26 @@ export class ManagedRun {
       signal: signals.cut,
     });
   }
+}
+
+/** `/v1/batches` of anything below it. */
+function placeOf(path: string): string {
+  const [place = ''] = path.split('?');
+  return place.split('/').slice(0, 3).join('/');
+}
+
+function faultOf(
+  asked: string,
+  { statusCode: status, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+  document: unknown,
+): Error {
+  const { code, message } = errorIn(document);
+  const isAway = !wasAsked(headers) && awayCodes.has(code);
+  const said = `${asked}: ${status} ${message}`;
+  const isLater = unheardCodes.has(code) || laterStatuses.has(status) || code === notEnded;
+  if (isAway || isLater) return new NotNow(said);
+  if (status >= 500 || status === 408) return new Error(said);
+  return new Refused(said);
 }
 
 /** Whether an attempt to make something has surely made nothing. */
