@@ -70,6 +70,12 @@ export const settings = defineSettings({
       hourMs,
       365 * 24 * hourMs,
     ),
+    BATCH_TIME_MAX: integer(
+      'ms of the same for batches, which some providers give a week',
+      8 * 24 * hourMs,
+      hourMs,
+      365 * 24 * hourMs,
+    ),
     FINETUNE_TIME_MAX: integer(
       'ms of the same for fine-tuning jobs',
       30 * 24 * hourMs,

@@ -28,7 +28,6 @@ export function followedPart(
     { labels: { outcome: new Set(outcomes) }, seriesMax: outcomes.length },
   );
   for (const outcome of outcomes) looks.child({ outcome }).add(0);
-  const longestMs = env.FOLLOW_TIME_MAX;
   const following = new FollowWork(
     {
       register,
@@ -43,9 +42,12 @@ export function followedPart(
       paces: {
         RESPONSE_STATUS_CHECK_INTERVAL: {
           intervalMs: env.RESPONSE_STATUS_CHECK_INTERVAL,
-          longestMs,
+          longestMs: env.FOLLOW_TIME_MAX,
         },
-        BATCH_STATUS_CHECK_INTERVAL: { intervalMs: env.BATCH_STATUS_CHECK_INTERVAL, longestMs },
+        BATCH_STATUS_CHECK_INTERVAL: {
+          intervalMs: env.BATCH_STATUS_CHECK_INTERVAL,
+          longestMs: env.BATCH_TIME_MAX,
+        },
         FINETUNE_STATUS_CHECK_INTERVAL: {
           intervalMs: env.FINETUNE_STATUS_CHECK_INTERVAL,
           longestMs: env.FINETUNE_TIME_MAX,
