@@ -124,6 +124,21 @@ describe('settings', () => {
       expect([...set].filter((name) => !known.has(name))).toEqual([]);
     }
   });
+
+  it('are read under the keys that are named, also of a Secret that has several', () => {
+    const { text } = render(valueSets['one Secret, keys of our own'] ?? {});
+    const keyOf = (name: string) =>
+      new RegExp(`name: ${name}\\s+valueFrom:\\s+secretKeyRef:\\s+key: (\\S+)`).exec(text)?.[1];
+    const names = ['DATABASE_URL', 'REDIS_URL', 'CLICKHOUSE_URL'];
+    expect(names.map(keyOf)).toEqual(['uri', 'url', 'CLICKHOUSE_URL']);
+  });
+
+  it('are taken of a chart that has this one as a part', () => {
+    expect(render(valueSets['a part of another chart'] ?? {})).toMatchObject({
+      ok: true,
+      text: expect.stringContaining('image: localhost:5000/sluice/gateway:'),
+    });
+  });
 });
 
 describe('what containers are told', () => {

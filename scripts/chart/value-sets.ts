@@ -98,6 +98,12 @@ export const valueSets: Readonly<Record<string, ValueSet>> = {
       },
     },
   },
+  'one Secret, keys of our own': {
+    values: { ...own, stores: { postgres: { key: 'uri' }, redis: { enabled: true, key: 'url' } } },
+  },
+  'a part of another chart': {
+    values: { ...own, enabled: true, global: { imageRegistry: 'localhost:5000/', tier: 'gold' } },
+  },
   'NATS and Redis': {
     values: { ...own, stores: { nats: { enabled: true }, redis: { enabled: true } } },
   },
@@ -348,6 +354,24 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
   'no service account': [
     { ...own, dataService: { serviceAccount: { create: false } } },
     'needs dataService.serviceAccount.name',
+  ],
+  'a name with a dot': [{ ...own, fullnameOverride: 'ai.gateway' }, 'ai.gateway is no name for'],
+  'a name that begins with a digit': [{ ...own, fullnameOverride: '1ai' }, '1ai is no name for'],
+  'an address in the place of a registry': [
+    { ...own, global: { imageRegistry: 'https://mirror.example.com' } },
+    'imageRegistry',
+  ],
+  'a port of nodes without one': [
+    { ...own, gateway: { service: { nodePort: 30_080 } } },
+    'gateway.service.nodePort and .externalTrafficPolicy need gateway.service.type',
+  ],
+  'a load balancer’s class without one': [
+    { ...own, gateway: { service: { type: 'NodePort', loadBalancerClass: 'a/b' } } },
+    'need gateway.service.type: LoadBalancer',
+  ],
+  'the port of gRPC for HTTP': [
+    { ...own, gateway: { grpc: { enabled: true }, service: { port: 8789 } } },
+    'gateway.service.port: 8789 is the port of callers who speak gRPC',
   ],
   'an ingress for nobody': [
     { ...own, ingress: { enabled: true } },

@@ -22,6 +22,10 @@ const count = (minimum: number, maximum = 10_000): Schema => ({
 });
 const port = count(1, 65_535);
 const orNull = (schema: Schema): Schema => ({ ...schema, type: [schema.type, 'null'] });
+/** As names of images begin: a host and a path, and no `https://`. */
+const registryPattern = '[A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*/?';
+const registry: Schema = { type: 'string', pattern: `^${registryPattern}$` };
+const optionalRegistry: Schema = { type: 'string', pattern: `^(${registryPattern})?$` };
 /** As Kubernetes has it: its API server looks into it. */
 const kubernetesObject: Schema = { type: 'object' };
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
@@ -166,6 +170,8 @@ const trialStore = (more: Record<string, Schema> = {}) =>
 const schema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Values of the chart sluice',
+  // The condition of a chart that has this one as a part stands among its values; nothing here reads it.
+  patternProperties: { '^enabled$': flag },
   ...object({
     nameOverride: name,
     fullnameOverride: name,
@@ -175,10 +181,10 @@ const schema = {
     // Of charts that have this one as a part, too.
     global: {
       type: 'object',
-      properties: { imageRegistry: text, imagePullSecrets: listOf(name) },
+      properties: { imageRegistry: optionalRegistry, imagePullSecrets: listOf(name) },
     },
     image: object({
-      registry: { ...text, minLength: 1 },
+      registry,
       tag: text,
       pullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
     }),
@@ -196,7 +202,10 @@ const schema = {
       mode: oneOf('own', 'certManager', 'existing', 'none'),
       own: object({
         days: count(2, 825),
-        renew: object({ enabled: flag, schedule: { ...text, minLength: 9 } }),
+        renew: object({
+          enabled: flag,
+          schedule: { ...text, pattern: '^(@[a-z]+|\\S+( +\\S+){4})$' },
+        }),
       }),
       certManager: object({
         issuerRef: object({ name: text, kind: text, group: text }),

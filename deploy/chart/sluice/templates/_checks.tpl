@@ -32,6 +32,20 @@
   {{- end -}}
   {{- if $values.migrations.hook -}}{{- fail "trial.enabled needs migrations.hook: false: a hook runs before the stores of the release exist." -}}{{- end -}}
 {{- end -}}
+{{- $fullname := include "sluice.fullname" . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $fullname) -}}
+  {{- fail (printf "%s is no name for Services, which begin with a letter and have letters, digits and hyphens alone: set fullnameOverride." $fullname) -}}
+{{- end -}}
+{{- $service := $values.gateway.service -}}
+{{- if and (eq $service.type "ClusterIP") (or $service.nodePort $service.externalTrafficPolicy) -}}
+  {{- fail "gateway.service.nodePort and .externalTrafficPolicy need gateway.service.type: NodePort or LoadBalancer." -}}
+{{- end -}}
+{{- if and (ne $service.type "LoadBalancer") (or $service.loadBalancerClass $service.loadBalancerSourceRanges) -}}
+  {{- fail "gateway.service.loadBalancerClass and .loadBalancerSourceRanges need gateway.service.type: LoadBalancer." -}}
+{{- end -}}
+{{- if and $values.gateway.grpc.enabled (eq (int $service.port) 8789) -}}
+  {{- fail "gateway.service.port: 8789 is the port of callers who speak gRPC (gateway.grpc.enabled)." -}}
+{{- end -}}
 {{- if and (eq $values.tls.mode "existing") (not (and $values.tls.existing.gateway $values.tls.existing.controlPlane $values.tls.existing.dataService)) -}}
   {{- fail "tls.mode: existing needs the names of three Secrets (tls.crt, tls.key, ca.crt) in tls.existing.gateway, .controlPlane and .dataService." -}}
 {{- end -}}

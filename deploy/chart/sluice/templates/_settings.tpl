@@ -100,7 +100,7 @@
 {{- if $root.Values.trial.enabled -}}
 {{- dict "name" (include "sluice.madeSecret" $root) "key" .setting | toJson -}}
 {{- else -}}
-{{- dict "name" ($store.existingSecret | default $root.Values.secrets.existingSecret) "key" (ternary $store.key .setting (ne $store.existingSecret "")) | toJson -}}
+{{- dict "name" ($store.existingSecret | default $root.Values.secrets.existingSecret) "key" $store.key | toJson -}}
 {{- end -}}
 {{- end -}}
 
