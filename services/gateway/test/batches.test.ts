@@ -185,6 +185,11 @@ describe('files of the service', () => {
       400,
       'request.invalid_field',
     ]);
+    const oneText = '{"anchor":"created_at","seconds":3600}';
+    expect(await send(form({ file, purpose: 'batch', expires_after: oneText }))).toEqual([
+      400,
+      'request.invalid_field',
+    ]);
     const large = new Blob([Buffer.alloc(7 * 1024 * 1024)]);
     if (!isFull)
       expect(await send(form({ purpose: 'batch', file: large }))).toEqual([413, 'file.too_large']);

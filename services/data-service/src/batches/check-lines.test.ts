@@ -5,7 +5,7 @@ const endpoint = '/v1/chat/completions';
 
 function check(
   lines: readonly unknown[],
-  rules: { linesMax?: number; lineBytesMax?: number; haveOneModel?: boolean } = {},
+  rules: { linesMax?: number; lineBytesMax?: number; models?: 'of one provider' | 'one' } = {},
 ) {
   const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   const pieces = (async function* () {
@@ -55,14 +55,19 @@ describe('the lines of a batch', () => {
     expect(faults[6]?.message).toBe('Line 1 has the same custom_id.');
   });
 
-  it('name one model where who runs them takes one', async () => {
-    const lines = ['m', 'm', 'other', undefined].map((model, at) => ({
+  it('name models as the provider does that runs them, and one where it takes one', async () => {
+    const lines = ['m', '@ours/m', 'other', undefined].map((model, at) => ({
       ...good(`line ${at}`),
       body: { model },
     }));
-    expect((await check(lines)).faults).toEqual([]);
-    const { faults } = await check(lines, { haveOneModel: true });
-    expect(faults).toMatchObject([{ code: 'mismatched_model', param: 'body.model', line: 3 }]);
+    const faulty = async (models?: 'of one provider' | 'one') =>
+      (await check(lines, models && { models })).faults.map(({ code, line }) => [code, line]);
+    expect(await faulty()).toEqual([]);
+    expect(await faulty('of one provider')).toEqual([['mismatched_model', 2]]);
+    expect(await faulty('one')).toEqual([
+      ['mismatched_model', 2],
+      ['mismatched_model', 3],
+    ]);
   });
 
   const raw = (text: string, latin1 = false) =>

@@ -7,8 +7,8 @@ export interface LineRules {
   readonly endpoint: string;
   readonly linesMax: number;
   readonly lineBytesMax: number;
-  /** Who runs them takes one model for all: that of the first line. */
-  readonly haveOneModel?: boolean;
+  /** A provider runs them, which knows nothing of providers in front of models, and may take one model for all. */
+  readonly models?: 'of one provider' | 'one';
 }
 
 /** What is told of the faults of one batch. */
@@ -50,7 +50,7 @@ interface Seen {
   model?: unknown;
 }
 
-function faultOf(line: Line, { endpoint, haveOneModel }: LineRules, seen: Seen) {
+function faultOf(line: Line, { endpoint, models }: LineRules, seen: Seen): LineFault | undefined {
   const read = readLine(line, endpoint);
   if ('code' in read) return read;
   const { number, customId, model } = read;
@@ -63,14 +63,16 @@ function faultOf(line: Line, { endpoint, haveOneModel }: LineRules, seen: Seen) 
   const before = seen.ids.add(customId, number);
   if (before !== undefined)
     return fault('duplicate_custom_id', `Line ${before} has the same custom_id.`, 'custom_id');
-  if (haveOneModel !== true || model === undefined) return undefined;
+  if (models === undefined || model === undefined) return undefined;
+  const mismatched = (what: string) => fault('mismatched_model', what, 'body.model');
+  if (typeof model === 'string' && /^@[^/]+\//.test(model))
+    return mismatched(
+      'service_options name the provider of all lines: name the model as that provider does.',
+    );
   seen.model ??= model;
-  if (model === seen.model) return undefined;
-  return fault(
-    'mismatched_model',
-    'The lines before name another model, and the provider runs a batch with one.',
-    'body.model',
-  );
+  return models === 'of one provider' || model === seen.model
+    ? undefined
+    : mismatched('The lines before name another model, and the provider runs a batch with one.');
 }
 
 function ofFile(code: string, message: string): LineFault {

@@ -140,8 +140,12 @@ class BatchRun {
     const { endpoint, id } = this.#batch;
     const { run } = this.#claim;
     const managed = this.#managed();
-    const haveOneModel = managed !== undefined && !managed.isOpenAi && !managed.takesLines;
-    const result = await checkLines(this.#input(), { ...rules, endpoint, haveOneModel });
+    const models = managed && modelsOf(managed);
+    const result = await checkLines(this.#input(), {
+      ...rules,
+      endpoint,
+      ...(models && { models }),
+    });
     if (result.faults.length > 0) return this.#end('failed', 0, result.faults);
     const total = result.total - this.#answered.count;
     const { isHeld } = await register.ask(register.jobs.noteChecked, {
@@ -388,6 +392,11 @@ class BatchRun {
       });
     }
   }
+}
+
+/** Jobs of vendors that are neither OpenAI's nor made of lines have a model themselves. */
+function modelsOf({ isOpenAi, takesLines }: ManagedPlan): 'of one provider' | 'one' {
+  return isOpenAi || takesLines ? 'of one provider' : 'one';
 }
 
 /** The headers that lines are sent with. */

@@ -101,7 +101,8 @@ export function named(filename: string): string {
 function tailOf(texts: FormTexts) {
   return keptAs(texts.get('purpose'), {
     anchor: texts.get('expires_after[anchor]'),
-    seconds: texts.get('expires_after[seconds]'),
+    // As one text nobody reads it, and the file would be kept longer than was asked.
+    seconds: texts.get('expires_after[seconds]') ?? texts.get('expires_after'),
   });
 }
 
