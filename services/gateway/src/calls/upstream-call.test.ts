@@ -226,4 +226,31 @@ describe('UpstreamCall', () => {
     expect(await codeOf(call.readAll(1000))).toBe('upstream.response_too_large');
     await expect.poll(() => sockets.size).toBe(0);
   });
+
+  it.each([
+    ['of a known length', ['content-length: 9\r\n\r\none', 'two', 'end']],
+    ['in one chunk', ['transfer-encoding: chunked\r\n\r\n9\r\none', 'two', 'end\r\n0\r\n\r\n']],
+  ])('what comes slowly is waited for by whoever takes it in pieces: %s', async (_how, parts) => {
+    const waiting = [...parts];
+    let sendNext = () => {};
+    answer = (socket) => {
+      sendNext = () => {
+        const part = waiting.shift();
+        // Whoever had the piece before has asked for this one by then.
+        if (part !== undefined) setTimeout(() => socket.write(part), 20);
+      };
+      socket.write('HTTP/1.1 200 OK\r\n');
+      sendNext();
+    };
+    const call = start();
+    await call.head;
+    const pieces: string[] = [];
+    for await (const piece of call.pieces()) {
+      pieces.push(piece.toString());
+      // Whoever asks again and again for what is not there lets nothing come.
+      if (pieces.length > 99) break;
+      if (piece.length > 0) sendNext();
+    }
+    expect(pieces).toEqual(['one', 'two', 'end']);
+  });
 });

@@ -302,6 +302,8 @@ export class UpstreamCall {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    // What undici gives whoever asks for more before there is any: who took it for a piece, and asked again, would let nothing come.
+    if (chunk.length === 0) return;
     if (this.#hasBegun) this.#timer?.refresh();
     else this.#begin();
     if (this.#consumer !== undefined) {
