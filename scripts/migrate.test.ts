@@ -100,6 +100,12 @@ describe('npm run migrate', { timeout: 120_000 }, () => {
     const away = await migrate({ DATABASE_URL: 'postgres://me:secret-password@127.0.0.1:1/db' });
     expect(away.code).toBe(2);
     expect(away.told).not.toContain('secret-password');
-    expect(away.told).not.toBe('');
+    expect(away.told).toContain('Postgres: connect ECONNREFUSED');
+    const others = { CLICKHOUSE_URL: 'http://127.0.0.1:1', NATS_URL: 'nats://127.0.0.1:1' };
+    for (const [name, url] of Object.entries(others))
+      for (const args of [[], ['--check']]) {
+        const { told } = await migrate({ [name]: url }, ...args);
+        expect(told).toMatch(name === 'NATS_URL' ? /^NATS: .*refused/m : /^ClickHouse: .*REFUSED/m);
+      }
   });
 });

@@ -22,10 +22,33 @@ The embedded engine of npm start is brought up to date by the data service.
 `;
 
 process.exitCode = await main().catch((error: Error) => {
-  const cause = error.cause instanceof Error ? ` ${error.cause.message}` : '';
-  process.stderr.write(`${error.message}${cause}\n`);
+  process.stderr.write(`${wordsOf(error)}\n`);
   return 2;
 });
+
+/** A name with several addresses, of which none answers, is an error without words that has some with words. */
+function wordsOf(error: Error): string {
+  const { cause, message } = error;
+  const said =
+    error instanceof AggregateError && message === ''
+      ? error.errors.map((each: Error) => each.message).join(', ')
+      : message;
+  return cause instanceof Error ? `${said} ${wordsOf(cause)}` : said;
+}
+
+/** Whose fault it is stands in front: several stores may be named. */
+async function of<T>(store: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { name } = error as Error;
+    // One store is brought up to date while the lock of another is held.
+    if (name === 'StoreError') throw error;
+    const fault = new Error(`${store}: ${wordsOf(error as Error)}`);
+    fault.name = 'StoreError';
+    throw fault;
+  }
+}
 
 async function main(): Promise<number> {
   if (process.argv[2] === 'provision') {
@@ -89,10 +112,11 @@ async function migrating(
     if (!isDone && steps === 0) say(`${store}: up to date`);
     isDone = true;
   };
-  await work((step) => {
+  const applied = (step: string) => {
     steps += 1;
     say(`${store}: applied ${step}`);
-  }, done);
+  };
+  await of(store, work(applied, done));
   done();
 }
 
@@ -103,10 +127,13 @@ async function check(env: Env): Promise<number> {
     lacks ||= steps.length > 0;
     say(steps.length === 0 ? `${store}: up to date` : `${store}: lacks ${steps.join(', ')}`);
   };
-  if (DATABASE_URL !== undefined) told('Postgres', await missingMigrations(DATABASE_URL));
-  if (CLICKHOUSE_URL !== undefined)
-    told('ClickHouse', (await migrateClickHouse(CLICKHOUSE_URL, true, replicationOf(env))).steps);
-  if (NATS_URL !== undefined) told('NATS', (await migrateNats(NATS_URL, true)).steps);
+  if (DATABASE_URL !== undefined)
+    told('Postgres', await of('Postgres', missingMigrations(DATABASE_URL)));
+  if (CLICKHOUSE_URL !== undefined) {
+    const looked = migrateClickHouse(CLICKHOUSE_URL, true, replicationOf(env));
+    told('ClickHouse', (await of('ClickHouse', looked)).steps);
+  }
+  if (NATS_URL !== undefined) told('NATS', (await of('NATS', migrateNats(NATS_URL, true))).steps);
   return lacks ? 1 : 0;
 }
 
