@@ -130,7 +130,7 @@ async function respond(
     await send(response, stored);
     return;
   }
-  const job = await jobs.answer(method, path, () => readText(request));
+  const job = await jobs.answer(method, url, () => readText(request));
   if (job !== undefined) {
     if (!request.readableEnded) request.resume();
     if (job.kind === 'json') sendJson(response, 200, job.body);

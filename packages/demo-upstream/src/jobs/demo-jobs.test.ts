@@ -48,6 +48,14 @@ describe('jobs of the demo', () => {
       fine_tuned_model: 'ft:gpt-4o-mini-2024-07-18:demo:mine:1',
     });
     expect((await document('GET', `/v1/fine_tuning/jobs/${ids[1]}`)).status).toBe('cancelled');
+    const pages = ['limit=1', `limit=1&after=${ids[1]}`].map(async (query) => {
+      const { data, has_more } = await document('GET', `/v1/fine_tuning/jobs?${query}`);
+      return [(data as { id: string }[]).map(({ id }) => id), has_more];
+    });
+    expect(await Promise.all(pages)).toEqual([
+      [[ids[1]], true],
+      [[ids[0]], false],
+    ]);
     expect((await document('GET', `/v1/fine_tuning/jobs/${ids[0]}/checkpoints`)).data).toHaveLength(
       1,
     );

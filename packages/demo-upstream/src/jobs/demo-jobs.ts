@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, VendorFault } from '../protocol.ts';
-import { parsed } from './demo-files.ts';
+import { pageOf, parsed } from './demo-files.ts';
 
 /** Jobs that are made, looked at and end by themselves, as OpenAI's: https://platform.openai.com/docs/api-reference */
 export interface DemoJobs {
   /** Undefined = the path is of no job. @throws VendorFault */
   answer(
     method: string,
-    path: string,
+    url: string,
     readText: () => Promise<string>,
   ): Promise<JobReply> | undefined;
 }
@@ -20,6 +20,11 @@ interface Job {
   readonly madeAtMs: number;
   /** Cancelled, or not there any more. */
   stopped: boolean;
+}
+
+interface Sent {
+  readonly readText: () => Promise<string>;
+  readonly query: URLSearchParams;
 }
 
 /** It is begun after a third of it. */
@@ -59,7 +64,7 @@ export function createDemoJobs(now: () => number = Date.now): DemoJobs {
   async function ofVideos(
     method: string,
     [id, part]: readonly string[],
-    readText: () => Promise<string>,
+    { readText, query }: Sent,
   ): Promise<JobReply> {
     if (method === 'POST' && (id === undefined || part === 'remix')) {
       const asked = parsed(await readText());
@@ -87,7 +92,7 @@ export function createDemoJobs(now: () => number = Date.now): DemoJobs {
       };
       return json(keep(video, 'video_'));
     }
-    if (id === undefined) return json(listOf('video'));
+    if (id === undefined) return json(listOf('video', query));
     const job = find(id, 'video', `Video ${id} not found.`);
     if (method === 'DELETE') {
       jobs.delete(id);
@@ -101,7 +106,7 @@ export function createDemoJobs(now: () => number = Date.now): DemoJobs {
   async function ofTuning(
     method: string,
     [id, part]: readonly string[],
-    readText: () => Promise<string>,
+    { readText, query }: Sent,
   ): Promise<JobReply> {
     if (method === 'POST' && id === undefined) {
       const asked = parsed(await readText());
@@ -124,7 +129,7 @@ export function createDemoJobs(now: () => number = Date.now): DemoJobs {
       };
       return json(keep(job, 'ftjob-'));
     }
-    if (id === undefined) return json({ ...listOf('fine_tuning.job'), has_more: false });
+    if (id === undefined) return json(listOf('fine_tuning.job', query));
     const job = find(id, 'fine_tuning.job', `Could not find fine tune: ${id}`);
     if (method === 'POST' && part === 'cancel') job.stopped = true;
     const document = present(job);
@@ -141,17 +146,24 @@ export function createDemoJobs(now: () => number = Date.now): DemoJobs {
     return json(document);
   }
 
-  function listOf(object: string): JsonObject {
-    const data = [...jobs.values()].filter(({ document }) => document.object === object);
-    return { object: 'list', data: data.reverse().slice(0, 100).map(present) };
+  function listOf(object: string, query: URLSearchParams): JsonObject {
+    const newest = [...jobs.values()]
+      .filter(({ document }) => document.object === object)
+      .reverse();
+    return pageOf(
+      newest.map((job) => ({ ...present(job), id: job.document.id })),
+      query,
+    );
   }
 
   return {
-    answer(method, path, readText) {
+    answer(method, url, readText) {
+      const [path = '', search] = url.split('?');
       const [, , root, ...rest] = path.split('/');
-      if (root === 'videos') return ofVideos(method, rest, readText);
+      const sent = { readText, query: new URLSearchParams(search) };
+      if (root === 'videos') return ofVideos(method, rest, sent);
       if (root === 'fine_tuning' && rest[0] === 'jobs')
-        return ofTuning(method, rest.slice(1), readText);
+        return ofTuning(method, rest.slice(1), sent);
       return undefined;
     },
   };
