@@ -6,10 +6,14 @@ set -eu
 dir=${1:-$(dirname "$0")/secrets}
 umask 077
 mkdir -p "$dir"
+# It may have been there, open to others.
+chmod go-rwx "$dir"
 
 # The folder is closed to others; its files are read by the containers' own users.
 write() {
   # Read to the end, or who writes complains.
+  # Compose may have made a folder in the place of a file that it missed.
+  if [ -d "$dir/$1" ]; then echo "$dir/$1 is a folder: take it away" >&2; exit 1; fi
   if [ -e "$dir/$1" ]; then cat > /dev/null; return 0; fi
   cat > "$dir/.$1.new"
   chmod 444 "$dir/.$1.new"

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { settings as controlPlane } from '@sluice/control-plane/settings';
@@ -126,8 +134,13 @@ describe('compose-secrets.sh', () => {
     expect(first.master_key).toMatch(/^[0-9a-f]{64}\n$/);
     expect(first.database_url).toContain(first.postgres_password?.trim());
     expect(new Set(Object.values(first)).size).toBe(Object.keys(first).length);
+    chmodSync(target, 0o755);
     make();
     expect(contents()).toEqual(first);
+    expect(statSync(target).mode & 0o777).toBe(0o700);
+    rmSync(join(target, 'redis_url'));
+    mkdirSync(join(target, 'redis_url'));
+    expect(make).toThrow('redis_url is a folder: take it away');
   });
 });
 
