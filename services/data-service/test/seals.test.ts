@@ -133,6 +133,21 @@ describe('sealDueDays', () => {
     expect((await verify()).faults).toEqual([]);
   });
 
+  it('goes on for an organisation of whose records none is kept any more', async () => {
+    await store([{}]);
+    await sealDueDays(ledger.client, dayMs + fullDayMs + 7 * hourMs);
+    await ledger.client.command({ query: 'TRUNCATE TABLE usage_records' });
+    await adjust({});
+    await seal();
+    expect((await seals()).map(({ kind, day }) => `${kind} ${day.slice(-2)}`)).toEqual([
+      'part 10',
+      'day 10',
+      'part 11',
+      'day 11',
+      'day 12',
+    ]);
+  });
+
   it('leaves attempts whose end nobody knows until it is known', async () => {
     const id = randomBytes(16);
     await store([{ id, outcome: usage.Outcome.LOST, costKnown: false, costNanoUsd: 0n }, {}]);

@@ -45,11 +45,15 @@ async function sealOrganisation(
   }
 }
 
-/** With the first day that anything of theirs belongs to. */
+/** With the first day that anything of theirs belongs to. A chain goes on when its records have been deleted by their age. */
 async function listOrganisations(client: ClickHouseClient): Promise<Organisation[]> {
   const result = await client.query({
-    query: `SELECT organisation_id, toString(min(${sealDay})) AS first_day
-      FROM usage_records
+    query: `SELECT organisation_id, toString(min(day)) AS first_day
+      FROM (
+        SELECT toString(organisation_id) AS organisation_id, ${sealDay} AS day FROM usage_records
+        UNION ALL
+        SELECT toString(organisation_id), day FROM ledger_seals
+      )
       GROUP BY organisation_id
       SETTINGS max_execution_time = 120`,
     format: 'JSONEachRow',
