@@ -109,6 +109,23 @@ it('is not ended by what nobody has caught', async () => {
   ]);
 });
 
+it('writes what Node warns of as a line of its log', async () => {
+  const { lines } = await run(`
+    { name: 'a', start() {
+      process.emitWarning('will be removed', 'DeprecationWarning', 'DEP9999');
+      process.emitWarning('may change', 'ExperimentalWarning');
+      return new Promise((resolve) => setTimeout(resolve, 100));
+    } }`);
+  expect(lines.slice(0, 2)).toMatchObject([
+    {
+      level: 'warn',
+      msg: 'Node warns',
+      err: { message: 'will be removed', stack: expect.stringMatching(/^DeprecationWarning/) },
+    },
+    { msg: 'ready' },
+  ]);
+});
+
 it('can be stopped while a part is starting', async () => {
   const { code, lines } = await run(`
     { name: 'a', start() { process.kill(process.pid, 'SIGTERM'); return new Promise(() => {}); } }`);

@@ -58,6 +58,11 @@ export async function runService<E extends ServiceEnv>(
   process.on('uncaughtException', (error) =>
     logger.error({ err: error }, 'an exception was left uncaught'),
   );
+  // Node's own way is two lines that are no JSON.
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name !== 'ExperimentalWarning') logger.warn({ err: warning }, 'Node warns');
+  });
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => stopping.abort(signal));
