@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
-import { uuidText } from '@sluice/usage';
+import { encodeEntry, uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptsMax } from '../src/queries/logs/read-attempts.ts';
 import { logHandlers } from '../src/rpc/logs.ts';
@@ -157,7 +157,10 @@ describe('ListLogs', () => {
   });
 
   it('refuses a cursor that no page named, and a filter without an organisation', async () => {
-    await expect(list({ filter: filter(), cursor: 'nonsense' })).rejects.toThrow(/cursor/);
+    for (const text of ['nonsense', `${dayMs + 1} ${'-'.repeat(36)}`])
+      await expect(
+        list({ filter: filter(), cursor: Buffer.from(text).toString('base64url') }),
+      ).rejects.toThrow(/cursor/);
     await expect(list({ filter: dayFilter({ organisationId: '' }) })).rejects.toThrow();
   });
 });
@@ -216,6 +219,40 @@ describe('ListAttempts', () => {
     expect(
       attempts.map(({ id }) => Number.parseInt(Buffer.from(id).toString('hex', 0, 6), 16)),
     ).toEqual([100, 101, 101, 102].map((ms) => dayMs + ms));
+  });
+
+  it('have what was added to their costs, whose record is left as it is', async () => {
+    const { records, requestId, ids } = request(organisationId, 300, [
+      { costKnown: false, costNanoUsd: 0n },
+      {},
+    ]);
+    await write(records);
+    const adjustment = (some: MessageInitShape<typeof usage.AdjustmentSchema>) => {
+      const body = create(usage.AdjustmentSchema, {
+        id: randomBytes(16),
+        recordId: records[0]!.id,
+        organisationId,
+        workspaceId: 'ws-1',
+        attemptCreatedAtMs: records[0]!.createdAtMs,
+        createdAtMs: BigInt(dayMs),
+        ...some,
+      });
+      return encodeEntry(usage.EntryKind.ADJUSTMENT, toBinary(usage.AdjustmentSchema, body));
+    };
+    await ledger.sink.write([
+      adjustment({ costNanoUsd: 70n, makesKnown: true }),
+      adjustment({ costNanoUsd: -20n }),
+      adjustment({ costNanoUsd: 9n, organisationId: 'org-other' }),
+    ]);
+    const { attempts, adjusted } = await attemptsOf({ organisationId, requestId });
+    expect(attempts.map(({ costNanoUsd }) => costNanoUsd)).toEqual([0n, 4500n]);
+    expect(
+      adjusted.map(({ recordId, costNanoUsd, makesKnown }) => [
+        uuidText(recordId),
+        costNanoUsd,
+        makesKnown,
+      ]),
+    ).toEqual([[ids[0], 50n, true]]);
   });
 
   it('are those of a key alone for the key', async () => {

@@ -184,6 +184,7 @@ const attempt = z.object({
   reasoning_tokens: z.int(),
   usage_estimated: z.boolean(),
   cost: cents.nullable(),
+  adjusted_cost: cents.optional(),
   price_layer: text.optional(),
   price_book_version: text.optional(),
   cache_status: text,

@@ -248,6 +248,7 @@ export const ledgerWords = {
   'ledger.records': 'How many records there are.',
   adjustments: 'How many adjustments there are, of this day.',
   adjusted_cost: 'What these add to costs, in US cents.',
+  'attempts.adjusted_cost': 'What of its cost was added later, in US cents.',
   sealed_to: 'The last day that is sealed.',
   faults: 'What does not fit: records, or entries of the chain of seals.',
   late: 'What came after its day was sealed: the next seal counts it.',

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
-import type { usage } from '@sluice/proto-stubs';
+import type { analytics, usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
 import { presentCall } from './present-call.ts';
@@ -12,18 +12,24 @@ interface RequestParts {
   readonly isCutOff: boolean;
   /** What hooks came to after the records. */
   readonly lateHooks: readonly usage.LateHook[];
+  /** What was added to the costs of its attempts later. */
+  readonly adjusted: readonly analytics.AdjustedCost[];
   readonly contents: Request['contents'];
 }
 
 /** A request and its attempts, in the order in which they began; at least one. */
 export function presentRequest(
   attempts: readonly [usage.UsageRecord, ...usage.UsageRecord[]],
-  { isCutOff, lateHooks, contents }: RequestParts,
+  { isCutOff, lateHooks, adjusted, contents }: RequestParts,
 ): Request {
   const [first] = attempts;
+  const added = new Map(adjusted.map((each) => [uuidText(each.recordId), each]));
+  const costs = attempts.map((record) => costOf(record, added.get(uuidText(record.id))));
   const last = answerOf(attempts);
   const error = errorOf(last);
-  const isPriced = attempts.every((record) => record.costKnown || hasUsedNothing(record));
+  const isPriced = attempts.every(
+    (record, at) => costs[at] !== undefined || hasUsedNothing(record),
+  );
   return {
     object: 'request',
     id: uuidText(first.requestId),
@@ -44,9 +50,7 @@ export function presentRequest(
     is_success: isSuccess(last),
     ...(error !== undefined && { error }),
     response_time: rounded(Math.max(...attempts.map(({ latencyMs }) => latencyMs))),
-    cost: isPriced
-      ? centsOf(attempts.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n))
-      : null,
+    cost: isPriced ? centsOf(costs.reduce<bigint>((sum, cost = 0n) => sum + cost, 0n)) : null,
     total_units: attempts.reduce(
       (sum, { inputTokens, outputTokens }) => sum + Number(inputTokens + outputTokens),
       0,
@@ -55,7 +59,10 @@ export function presentRequest(
       // Told once, of the last attempt at their target.
       const isLast = !attempts.slice(at + 1).some(isOfTarget(record.optionPath));
       const late = isLast ? lateHooks.filter(isOfTarget(record.optionPath)) : [];
-      return presentAttempt(record, late);
+      return presentAttempt(record, late, {
+        cost: costs[at],
+        adjusted: added.get(uuidText(record.id)),
+      });
     }),
     contents,
     is_cut_off: isCutOff,
@@ -83,6 +90,7 @@ function isOfTarget(path: string): (entry: { optionPath: string }) => boolean {
 function presentAttempt(
   record: usage.UsageRecord,
   late: readonly usage.LateHook[],
+  { cost, adjusted }: AttemptCost,
 ): Request['attempts'][number] {
   const error = errorOf(record);
   const latency = attemptMsOf(record);
@@ -109,7 +117,8 @@ function presentAttempt(
     cache_write_tokens: Number(record.cacheWriteTokens),
     reasoning_tokens: Number(record.reasoningTokens),
     usage_estimated: record.usageEstimated,
-    cost: record.costKnown ? centsOf(record.costNanoUsd) : null,
+    cost: cost === undefined ? null : centsOf(cost),
+    ...(adjusted !== undefined && { adjusted_cost: centsOf(adjusted.costNanoUsd) }),
     ...(record.priceLayer !== '' && { price_layer: record.priceLayer }),
     ...(record.priceBookVersion !== '' && { price_book_version: record.priceBookVersion }),
     cache_status: record.cacheStatus,
@@ -123,6 +132,20 @@ function presentAttempt(
     hooks: [...hooksOf(record), ...late.flatMap(({ verdictJson }) => parsed(verdictJson) ?? [])],
     ...(call !== undefined && { call }),
   };
+}
+
+interface AttemptCost {
+  /** With what was added later, nano-dollars; undefined = it is not known. */
+  readonly cost: bigint | undefined;
+  readonly adjusted: analytics.AdjustedCost | undefined;
+}
+
+function costOf(
+  { costKnown, costNanoUsd }: usage.UsageRecord,
+  adjusted: analytics.AdjustedCost | undefined,
+): AttemptCost['cost'] {
+  const isKnown = costKnown || adjusted?.makesKnown === true;
+  return isKnown ? (costKnown ? costNanoUsd : 0n) + (adjusted?.costNanoUsd ?? 0n) : undefined;
 }
 
 /** What has no price, since nothing was used: a kept answer, and what failed before it told of any tokens. */

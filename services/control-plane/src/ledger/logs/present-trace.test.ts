@@ -31,7 +31,10 @@ function traceOf(first: Told, ...others: Told[]) {
       inputTokens: 3n,
       outputTokens: 4n,
     });
-  return presentTrace('a-trace', [recordOf(first), ...others.map(recordOf)], false);
+  return presentTrace('a-trace', [recordOf(first), ...others.map(recordOf)], {
+    isCutOff: false,
+    adjusted: [],
+  });
 }
 
 const places = ({ requests }: ReturnType<typeof traceOf>) =>

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
-import type { usage } from '@sluice/proto-stubs';
+import type { analytics, usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 import { presentRequest } from './present-request.ts';
 
@@ -11,7 +11,11 @@ type Attempts = [usage.UsageRecord, ...usage.UsageRecord[]];
  * each after the one around it, siblings in the order in which they began.
  * Attempts come in that order too; at least one.
  */
-export function presentTrace(traceId: string, attempts: Attempts, isCutOff: boolean): Trace {
+export function presentTrace(
+  traceId: string,
+  attempts: Attempts,
+  { isCutOff, adjusted }: Pick<analytics.ListAttemptsResponse, 'isCutOff' | 'adjusted'>,
+): Trace {
   const requests = requestsOf(attempts);
   const shown = inTree(requests).map(({ of, depth, parent }) => {
     const {
@@ -20,6 +24,7 @@ export function presentTrace(traceId: string, attempts: Attempts, isCutOff: bool
       ...request
     } = presentRequest(of, {
       isCutOff,
+      adjusted,
       lateHooks: [],
       contents: [],
     });

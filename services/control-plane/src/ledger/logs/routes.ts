@@ -34,15 +34,16 @@ export function logOperations(
         log_ids: await insertLogs(call, body, { ledger, book }),
       }),
       list: async (call, { query }) => {
+        const { cursor = '' } = query;
         const answer = await ledger.listLogs({
           filter: { ...(await filterOf(call, query)), ...logFilter(query) },
           pageSize: query.page_size ?? 50,
-          cursor: query.cursor ?? '',
+          cursor,
         });
         const name = await findOrganisationName(call.db, call.caller.organisationId);
         return {
           object: 'list',
-          ...(query.cursor === undefined && {
+          ...(cursor === '' && {
             total: Number(answer.total),
             total_is_bound: answer.totalIsBound,
           }),
@@ -65,26 +66,26 @@ export function logOperations(
     }),
     ...implementAll('requests', {
       read: async (call) => {
-        const { attempts, isCutOff, lateHooks } = await ledger.listAttempts({
+        const { attempts, isCutOff, lateHooks, adjusted } = await ledger.listAttempts({
           ...reachOf(call.caller),
           requestId: idIn(call, 'requestId'),
         });
         const [first, ...others] = attempts;
         if (first === undefined) throw notFound();
         const contents = await contentsOf([first, ...others], call.caller, await partsOf(call));
-        return presentRequest([first, ...others], { isCutOff, lateHooks, contents });
+        return presentRequest([first, ...others], { isCutOff, lateHooks, adjusted, contents });
       },
     }),
     ...implementAll('traces', {
       read: async (call) => {
         const traceId = pathParameter(call, 'traceId');
-        const { attempts, isCutOff } = await ledger.listAttempts({
+        const { attempts, ...found } = await ledger.listAttempts({
           ...reachOf(call.caller),
           traceId,
         });
         const [first, ...others] = attempts;
         if (first === undefined) throw notFound();
-        return presentTrace(traceId, [first, ...others], isCutOff);
+        return presentTrace(traceId, [first, ...others], found);
       },
     }),
   };

@@ -5,10 +5,11 @@ import { analytics } from '@sluice/proto-stubs';
 import { Parameters } from '../parameters.ts';
 import { type Allowed, allowedRows } from './allowed-rows.ts';
 import { checkUuid, clockSlipMs, instant, isId, longestRequestMs, msOfId } from './id-time.ts';
+import { listAdjusted } from './list-adjusted.ts';
 import { listLateHooks } from './list-late-hooks.ts';
 import { readAttempts } from './read-attempts.ts';
 
-/** Every attempt of a request or of a trace, as far as they may be seen. */
+/** Every attempt of a request or of a trace, as far as they may be seen, with what was added to their costs. */
 export async function listAttempts(
   client: ClickHouseClient,
   asked: Allowed & { requestId: string; traceId: string },
@@ -16,9 +17,11 @@ export async function listAttempts(
   const parameters = new Parameters();
   const conditions = [...allowedRows(asked, parameters), ...whatIsAsked(asked, parameters)];
   const { attempts, isCutOff } = await readAttempts(client, conditions, parameters);
-  const lateHooks =
-    asked.requestId === '' || attempts.length === 0 ? [] : await listLateHooks(client, asked);
-  return create(analytics.ListAttemptsResponseSchema, { attempts, isCutOff, lateHooks });
+  const [lateHooks, adjusted] = await Promise.all([
+    asked.requestId === '' || attempts.length === 0 ? [] : listLateHooks(client, asked),
+    listAdjusted(client, asked.organisationId, attempts),
+  ]);
+  return create(analytics.ListAttemptsResponseSchema, { attempts, isCutOff, lateHooks, adjusted });
 }
 
 function whatIsAsked(

@@ -793,6 +793,13 @@ export declare type ListAttemptsResponse = Message<"sluice.analytics.v1.ListAtte
    * @generated from field: repeated sluice.usage.v1.LateHook late_hooks = 3;
    */
   lateHooks: LateHook[];
+
+  /**
+   * Of those whose cost was adjusted later.
+   *
+   * @generated from field: repeated sluice.analytics.v1.AdjustedCost adjusted = 4;
+   */
+  adjusted: AdjustedCost[];
 };
 
 /**
@@ -800,6 +807,38 @@ export declare type ListAttemptsResponse = Message<"sluice.analytics.v1.ListAtte
  * Use `create(ListAttemptsResponseSchema)` to create a new message.
  */
 export declare const ListAttemptsResponseSchema: GenMessage<ListAttemptsResponse>;
+
+/**
+ * All that was added to what an attempt cost.
+ *
+ * @generated from message sluice.analytics.v1.AdjustedCost
+ */
+export declare type AdjustedCost = Message<"sluice.analytics.v1.AdjustedCost"> & {
+  /**
+   * @generated from field: bytes record_id = 1;
+   */
+  recordId: Uint8Array;
+
+  /**
+   * Negative = it was charged too much.
+   *
+   * @generated from field: int64 cost_nano_usd = 2;
+   */
+  costNanoUsd: bigint;
+
+  /**
+   * The attempt had no price before.
+   *
+   * @generated from field: bool makes_known = 3;
+   */
+  makesKnown: boolean;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.AdjustedCost.
+ * Use `create(AdjustedCostSchema)` to create a new message.
+ */
+export declare const AdjustedCostSchema: GenMessage<AdjustedCost>;
 
 /**
  * @generated from message sluice.analytics.v1.ListPastRequestsRequest

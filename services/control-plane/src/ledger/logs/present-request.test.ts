@@ -1,0 +1,40 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { analytics, usage } from '@sluice/proto-stubs';
+import { expect, it } from 'vitest';
+import { presentRequest } from './present-request.ts';
+
+const idOf = (number: number) => Buffer.alloc(16, number);
+
+function shown(
+  costs: readonly (bigint | undefined)[],
+  adjusted: readonly MessageInitShape<typeof analytics.AdjustedCostSchema>[],
+) {
+  const [first, ...others] = costs.map((cost, at) =>
+    create(usage.UsageRecordSchema, {
+      id: idOf(at),
+      outcome: usage.Outcome.SUCCESS,
+      statusCode: 200,
+      inputTokens: 1n,
+      costKnown: cost !== undefined,
+      costNanoUsd: cost ?? 0n,
+    }),
+  );
+  const { cost, attempts } = presentRequest([first!, ...others], {
+    isCutOff: false,
+    lateHooks: [],
+    contents: [],
+    adjusted: adjusted.map((each) => create(analytics.AdjustedCostSchema, each)),
+  });
+  return [cost, ...attempts.map((attempt) => [attempt.cost, attempt.adjusted_cost])];
+}
+
+it('counts what was added to the cost of an attempt later, and says how much that is', () => {
+  const more = { recordId: idOf(1), costNanoUsd: 20_000_000n };
+  expect(shown([10_000_000n, 30_000_000n], [more])).toEqual([6, [1, undefined], [5, 2]]);
+  expect(shown([10_000_000n, undefined], [{ ...more, makesKnown: true }])).toEqual([
+    3,
+    [1, undefined],
+    [2, 2],
+  ]);
+  expect(shown([10_000_000n, undefined], [])).toEqual([null, [1, undefined], [null, undefined]]);
+});
