@@ -79,6 +79,11 @@ describe('log exports', () => {
     ],
     ['a status that is none', { filters: { status_code: '2xx' } }, 'body.filters.status_code'],
     [
+      'a status of caches that is none',
+      { filters: { cache_status: 'HIT,hot' } },
+      'body.filters.cache_status',
+    ],
+    [
       'a time that ends before it begins',
       {
         filters: {

@@ -167,7 +167,20 @@ describe('an export', () => {
       data: { settings: { data_visibility: { managersViewAllData: false } } },
     });
     const id = await start(
-      { filters: { page_size: 5, status_code: '200, 246', ai_model: 'a,b', metadata: { n: 1 } } },
+      {
+        filters: {
+          page_size: 5,
+          status_code: '200, 246',
+          ai_model: 'a,b',
+          metadata: { n: 1 },
+          api_key_ids: 'key-1,key-2',
+          span_id: 's',
+          error_code: 'upstream.timeout',
+          cache_status: 'MISS, SEMANTIC HIT',
+          is_success: false,
+          search: ' shop ',
+        },
+      },
       h.as(manager.key),
     );
     await eventually(() => expect(asked).toHaveLength(1), { timeoutMs: 15_000 });
@@ -180,6 +193,12 @@ describe('an export', () => {
       aiModels: ['a', 'b'],
       metadata: { n: '1' },
       userId: manager.userId,
+      apiKeyIds: ['key-1', 'key-2'],
+      spanIds: ['s'],
+      errorCodes: ['upstream.timeout'],
+      cacheStatuses: ['MISS', 'SEMANTIC HIT'],
+      isSuccess: false,
+      search: 'shop',
     });
     await h.db.organisation.update({
       where: { id: h.first.organisation_id },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cacheStatuses } from '../../cache-status.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { descriptionField, instantField, instantText, referenceField } from '../kernel/fields.ts';
@@ -70,7 +71,13 @@ const score = z.number().min(-10).max(10).optional();
 /** One value, or several with commas between them. */
 const list = z.string().max(8192).optional();
 
-/** The filters of analytics, as JSON. Some tools say when by `created_at`. */
+const statusesOfCaches: readonly string[] = cacheStatuses;
+const cacheStatusList = list.refine(
+  (text = '') => text.split(',').every((each) => ['', ...statusesOfCaches].includes(each.trim())),
+  `must hold some of ${cacheStatuses.join(', ')}, with commas between them`,
+);
+
+/** The filters of lists of logs, as JSON. Some tools say when by `created_at`. */
 const filters = z
   .object({
     time_of_generation_min: instant.optional(),
@@ -101,6 +108,12 @@ const filters = z
     prompt_slug: list,
     mode: list,
     tool: list,
+    api_key_ids: list,
+    span_id: list,
+    error_code: list,
+    cache_status: cacheStatusList,
+    is_success: z.boolean().optional(),
+    search: z.string().trim().max(512).optional(),
     page_size: z.int().min(1).max(50_000).optional(),
     current_page: z.int().min(0).max(1_000_000).optional(),
   })
@@ -143,6 +156,12 @@ const shownFilters = z.object({
   prompt_slug: z.string().optional(),
   mode: z.string().optional(),
   tool: z.string().optional(),
+  api_key_ids: z.string().optional(),
+  span_id: z.string().optional(),
+  error_code: z.string().optional(),
+  cache_status: z.string().optional(),
+  is_success: z.boolean().optional(),
+  search: z.string().optional(),
   page_size: z.number().optional(),
   current_page: z.number().optional(),
 });
