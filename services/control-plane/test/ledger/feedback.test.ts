@@ -65,6 +65,8 @@ describe('feedback', () => {
     ['a weight beyond one', { trace_id: 't', value: 1, weight: 1.1 }],
     ['metadata that is a text', { trace_id: 't', value: 1, metadata: 'good' }],
     ['metadata that is a list', { trace_id: 't', value: 1, metadata: '[]' }],
+    ['NUL in metadata as text', { trace_id: 't', value: 1, metadata: '{"a":"\\u0000"}' }],
+    ['half a character', { trace_id: 't', value: 1, metadata: '{"a":{"\\ud800":1}}' }],
     ['metadata without end', { trace_id: 't', value: 1, metadata: { a: 'x'.repeat(20_000) } }],
     ['one bad of two', [{ trace_id: 't', value: 1 }, { trace_id: 't' }]],
     ['nothing at all', []],
@@ -80,6 +82,7 @@ describe('feedback', () => {
       [{ ...good, value: 11 }, 'body.value'],
       [[good, { ...good, value: 11 }], 'body[1].value'],
       [[good, 5], 'body[1]'],
+      [[good, { ...good, metadata: '{"a":"\\ud800"}' }], 'body[1].metadata.a'],
     ] as const)
       expect(
         (

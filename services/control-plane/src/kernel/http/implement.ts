@@ -10,6 +10,7 @@ import {
 } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { z } from 'zod';
+import { refuseUnstorableText } from './json-body.ts';
 import type { AdminRequest, Operation } from './operation.ts';
 import { type InputNotes, parseInput, refuseAny } from './parse-input.ts';
 
@@ -110,7 +111,12 @@ function read(
   part: 'query' | 'body',
   notes: InputNotes,
 ): unknown {
-  if (schema !== undefined) return parseInput(schema, value, part, notes);
+  if (schema !== undefined) {
+    const input: unknown = parseInput(schema, value, part, notes);
+    // Text may have become an object, with text in it that nobody has seen so far.
+    refuseUnstorableText(input, part);
+    return input;
+  }
   refuseAny(value, part, notes);
   return undefined;
 }

@@ -20,3 +20,11 @@ it('says nothing of lists where something else may stand, too', () => {
   const schema = z.object({ field: z.union([own, z.string().startsWith('@')]) });
   expect(() => parseInput(schema, { field: 'x' }, 'body')).toThrow('must start with');
 });
+
+it('says of a parameter that came twice that it did', () => {
+  const schema = z.object({ status: z.string().optional() });
+  expect(() => parseInput(schema, { status: ['200', '446'] }, 'query')).toThrow(
+    'query.status: must be given once; values of a list have commas between them',
+  );
+  expect(() => parseInput(schema, { status: ['200'] }, 'body')).toThrow('expected string');
+});

@@ -33,7 +33,10 @@ export function parseInput<S extends z.ZodType>(
   const faults = [
     ...(result.error?.issues ?? [])
       .flatMap(meantFaults)
-      .map((issue) => ({ path: faultPath(part, issue.path), message: wordsOf(issue, value) })),
+      .map((issue) => ({
+        path: faultPath(part, issue.path),
+        message: wordsOf(issue, value, part),
+      })),
     ...refused,
   ].slice(0, 20);
   if (!result.success || faults.length > 0) throw refusal(part, faults);
@@ -136,22 +139,29 @@ function listOfAll(issue: Issue, forms: readonly (readonly Issue[])[]): Issue | 
   return { code: 'invalid_value', input, path, values: values.flat(), message: 'Invalid option' };
 }
 
-/** Of a value that is none of a list, the list, and which of it may have been meant. */
-function wordsOf(issue: Issue, input: unknown): string {
+/** Of a value that is none of a list, the list, and which of it may have been meant; of a parameter that came twice, that it did. */
+function wordsOf(issue: Issue, input: unknown, part: string): string {
+  if (part === 'query' && issue.code === 'invalid_type' && Array.isArray(sentAt(issue, input)))
+    return 'must be given once; values of a list have commas between them';
   // A field may have words of its own for what it does not take.
   if (issue.code !== 'invalid_value' || !issue.message.startsWith('Invalid option'))
     return issue.message;
   const values = issue.values.map(String);
-  const sent = issue.path.reduce<unknown>(
+  const sent = sentAt(issue, input);
+  const nearest = typeof sent === 'string' ? nearestOf(sent, values) : undefined;
+  const listed = values.slice(0, namedMax).join(', ') + (values.length > namedMax ? ' …' : '');
+  return `must be one of ${listed}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
+}
+
+/** What stands where the fault is. */
+function sentAt({ path }: Issue, input: unknown): unknown {
+  return path.reduce<unknown>(
     (inner, step) =>
       typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
         ? (inner as Record<PropertyKey, unknown>)[step]
         : undefined,
     input,
   );
-  const nearest = typeof sent === 'string' ? nearestOf(sent, values) : undefined;
-  const listed = values.slice(0, namedMax).join(', ') + (values.length > namedMax ? ' …' : '');
-  return `must be one of ${listed}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }
 
 export function faultPath(part: string, path: readonly PropertyKey[]): string {
