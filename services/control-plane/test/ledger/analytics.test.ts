@@ -136,6 +136,24 @@ describe('analytics', () => {
     if (path.includes('metadata')) expect(groupRequest?.metadataKey).toBe('a/team');
   });
 
+  it('has no page of nothing', async () => {
+    const answer = await h
+      .as(h.first.workspace_key)
+      .get(`/analytics/groups/model?${range}&page_size=0`);
+    expect([answer.status, answer.body.data.field]).toEqual([400, 'query.page_size']);
+  });
+
+  it('tells the total of logs on the first page, also where an empty cursor asks for it', async () => {
+    for (const [cursor, total] of [
+      ['', 1],
+      ['&cursor=', 1],
+      ['&cursor=MTcz', undefined],
+    ] as const) {
+      const answer = await h.as(h.first.workspace_key).get(`/logs?${range}${cursor}`).expect(200);
+      expect(answer.body.total).toBe(total);
+    }
+  });
+
   it('shows the columns that are asked for, in the order that is asked for', async () => {
     const answer = await h
       .as(h.first.workspace_key)

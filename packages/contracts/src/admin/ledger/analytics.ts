@@ -67,7 +67,7 @@ export const analyticsQuery = z
     message: 'must not be before time_of_generation_min',
   });
 
-const pages = pageQuery({ default: 100, max: 1000 });
+const pages = pageQuery({ default: 100, min: 1, max: 1000 });
 
 /** What groups are ordered by, the largest first unless they say otherwise. */
 function groupQuery<const Column extends string>(columns: readonly Column[]) {

@@ -16,7 +16,8 @@ export function adjustmentOperations(
         organisationId: caller.organisationId,
         recordId: query.record_id ?? '',
         fromMs: BigInt(query.created_from?.getTime() ?? 0),
-        toMs: BigInt(query.created_to?.getTime() ?? 0),
+        // 0 is no bound, and nothing is of before.
+        toMs: BigInt(query.created_to === undefined ? 0 : Math.max(1, query.created_to.getTime())),
         pageSize: query.pageSize,
         currentPage: query.currentPage,
       });

@@ -64,7 +64,7 @@ describe('readOpenAI', () => {
       'data[0].start_time',
     ],
     ['{"data":[{"results":7}]}', 'data[0].results'],
-    ['{"data":', 'the text'],
+    ['{"data":', 'the text is not valid JSON'],
     ['start_time,model,input_tokens\n1761523200,gpt-4o,a\n', 'line 2, input_tokens'],
     ['start_time,model,input_tokens\n1761523200,gpt-4o\n', 'line 2 has 2 fields'],
     ['start_time,model,input_tokens\n1761523200,"gpt-4o,1\n', 'line 2'],

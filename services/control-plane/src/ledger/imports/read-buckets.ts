@@ -40,7 +40,7 @@ function parse(text: string): unknown {
   try {
     return readJsonText(text, bounds);
   } catch (error) {
-    if (error instanceof JsonError) throw faultAt('the text', error.message);
+    if (error instanceof JsonError) throw faultAt('the text', `is ${error.message}`);
     throw error;
   }
 }
