@@ -38,3 +38,22 @@ it('counts what was added to the cost of an attempt later, and says how much tha
   ]);
   expect(shown([10_000_000n, undefined], [])).toEqual([null, [1, undefined], [null, undefined]]);
 });
+
+it('says in words what a code means, where no cause is known', () => {
+  const errorOfOne = (some: MessageInitShape<typeof usage.UsageRecordSchema>) =>
+    presentRequest([create(usage.UsageRecordSchema, { id: idOf(1), statusCode: 400, ...some })], {
+      isCutOff: false,
+      lateHooks: [],
+      contents: [],
+      adjusted: [],
+    }).error;
+  expect(errorOfOne({ errorCode: 'host.invalid' })).toEqual({
+    code: 'host.invalid',
+    message: 'The custom host is not allowed.',
+  });
+  expect(errorOfOne({ errorCode: 'upstream.unreachable', failureCause: 'refused' })).toMatchObject({
+    cause: 'refused',
+    message: expect.stringContaining('refused'),
+  });
+  expect(errorOfOne({ errorCode: 'of.a.later.release' })).toEqual({ code: 'of.a.later.release' });
+});

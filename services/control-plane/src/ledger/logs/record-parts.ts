@@ -1,4 +1,4 @@
-import { failureCauses } from '@sluice/errors';
+import { errorCodes, failureCauses } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 
 export function centsOf(nanoUsd: bigint): number {
@@ -15,10 +15,12 @@ export interface ShownError {
   message?: string;
 }
 
-/** What went wrong, with its cause in the words that the caller was given. */
+/** What went wrong: the cause in the words that the caller was given, or else what the code means. */
 export function errorOf({ errorCode, failureCause }: usage.UsageRecord): ShownError | undefined {
   if (errorCode === '') return undefined;
-  const message = (failureCauses as Readonly<Record<string, string>>)[failureCause];
+  const causes: Readonly<Record<string, string>> = failureCauses;
+  const codes: Readonly<Record<string, { readonly text: string }>> = errorCodes;
+  const message = causes[failureCause] ?? codes[errorCode]?.text;
   return {
     code: errorCode,
     ...(failureCause !== '' && { cause: failureCause }),
