@@ -1,4 +1,4 @@
-import type { OperationId } from '@sluice/contracts/admin';
+import { adminEndpoints, type OperationId } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { PriceBook } from '@sluice/pricing';
 import type { Logger } from '@sluice/telemetry';
@@ -10,8 +10,9 @@ import type { Implemented } from './kernel/http/implement.ts';
 import { mountOperations, type OperationParts } from './kernel/http/operation.ts';
 import { followPathAliases } from './kernel/http/path-aliases.ts';
 import { mountPublicOperations, type PublicOperation } from './kernel/http/public-operation.ts';
-import { renderError, routeNotFound } from './kernel/http/render-error.ts';
+import { renderError } from './kernel/http/render-error.ts';
 import { type RequestContextParts, requestContext } from './kernel/http/request-context.ts';
+import { routeNotFound } from './kernel/http/route-not-found.ts';
 import { openApiRoutes } from './kernel/openapi/routes.ts';
 import { exportFileRoutes, type FileParts } from './ledger/log-exports/file-routes.ts';
 import { type OtelParts, otelRoutes } from './ledger/otel/routes.ts';
@@ -62,7 +63,7 @@ export function createApp(parts: AppParts): Express {
   mountPublicOperations(v1, parts.publicOperations, parts.operationParts);
   mountOperations({ v1, root: app }, Object.values(parts.operations), parts.operationParts);
   app.use('/v1', v1);
-  app.use(routeNotFound);
+  app.use(routeNotFound(Object.values(adminEndpoints)));
   app.use(renderError(parts.logger));
   return app;
 }

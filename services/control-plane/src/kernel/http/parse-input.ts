@@ -31,12 +31,10 @@ export function parseInput<S extends z.ZodType>(
   const { refused, leftOut } =
     notes === undefined ? nothingUnknown : judge(schema, value, part, notes);
   const faults = [
-    ...(result.error?.issues ?? [])
-      .flatMap(meantFaults)
-      .map((issue) => ({
-        path: faultPath(part, issue.path),
-        message: wordsOf(issue, value, part),
-      })),
+    ...(result.error?.issues ?? []).flatMap(meantFaults).map((issue) => ({
+      path: faultPath(part, issue.path),
+      message: wordsOf(issue, value, part),
+    })),
     ...refused,
   ].slice(0, 20);
   if (!result.success || faults.length > 0) throw refusal(part, faults);

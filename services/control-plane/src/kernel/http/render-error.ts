@@ -1,10 +1,6 @@
 import { adminErrorBody, fromUnknown, GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
-
-export const routeNotFound: RequestHandler = () => {
-  throw new GatewayError('request.route_not_found');
-};
+import type { ErrorRequestHandler } from 'express';
 
 /** The one place where an error becomes an answer. */
 export function renderError(logger: Logger): ErrorRequestHandler {
