@@ -52,6 +52,8 @@ async function main(): Promise<number> {
       asked === undefined ? organisationIds : organisationIds.filter((id) => id === asked);
     if (asked !== undefined && ids.length === 0)
       throw new Error(`Nothing of an organisation ${asked} is sealed.`);
+    if (ids.length === 0)
+      process.stdout.write('Nothing is sealed so far: a day is, six hours after its end.\n');
     let isWhole = true;
     for (const organisationId of ids) {
       const request = { organisationId, since };

@@ -9,6 +9,7 @@ import { guardrailOperations } from './documents/guardrails/routes.ts';
 import { labelOperations } from './documents/labels/routes.ts';
 import { partialOperations } from './documents/partials/routes.ts';
 import { promptOperations } from './documents/prompts/routes.ts';
+import type { DatabaseClient } from './kernel/database/client.ts';
 import type { Implemented } from './kernel/http/implement.ts';
 import type { PublicOperation } from './kernel/http/public-operation.ts';
 import { adjustmentOperations } from './ledger/adjustments/routes.ts';
@@ -61,6 +62,7 @@ import { mcpRegistryOperations } from './tools/server-directory/routes.ts';
  * new resource is one line here; without it, this does not compile.
  */
 export function allOperations(parts: {
+  client: DatabaseClient;
   mintKey: MintKey;
   integrations: IntegrationParts;
   authSettings: AuthSettingsParts;
@@ -101,7 +103,7 @@ export function allOperations(parts: {
     ...importOperations(parts.ledger),
     ...sealOperations(parts.ledger),
     ...simulationOperations(parts.simulator, parts.configCaps),
-    ...adjustmentOperations(parts.ledger, parts.priceBook),
+    ...adjustmentOperations(parts.ledger, parts.priceBook, parts.client),
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.
     ...logExportOperations(parts.logExports),

@@ -176,6 +176,7 @@ export function wire(
     publicHeaderPrefix: env.HEADER_PREFIX,
     publicOperations: publicOperations({ mintKey }),
     operations: allOperations({
+      client,
       mintKey,
       integrations: {
         vault,

@@ -4,6 +4,7 @@ import type { config } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
+import { Turns } from '../kernel/database/turns.ts';
 import { isUuid } from '../kernel/names/ids.ts';
 import type { Ledger } from '../ledger/analytics/ledger.ts';
 import { sumCounters } from '../ledger/analytics/sum-counters.ts';
@@ -30,7 +31,6 @@ import { currentRevisions, type Revision } from './read-change.ts';
 import { SharedChanges } from './shared-changes.ts';
 import { streamBundle } from './stream-bundle.ts';
 import { streamSections } from './stream-sections.ts';
-import { Turns } from './turns.ts';
 import { followChanges, watchChanges } from './watch.ts';
 
 const heartbeatMs = 5_000;

@@ -3,6 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { config } from '@sluice/proto-stubs';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
+import type { Turns } from '../kernel/database/turns.ts';
 import type { Batches } from './batches.ts';
 import type { Openers } from './build-bundle.ts';
 import { inPieces, progress } from './in-pieces.ts';
@@ -10,7 +11,6 @@ import { openersOf } from './openers.ts';
 import { type BundleChange, type Revision, readChange } from './read-change.ts';
 import { formats, sections } from './sections/index.ts';
 import type { SharedChanges } from './shared-changes.ts';
-import type { Turns } from './turns.ts';
 
 type Message = MessageInitShape<typeof config.GetSectionsResponseSchema>;
 

@@ -42,6 +42,7 @@ describe('access', () => {
       publicHeaderPrefix: 'x-service-',
       publicOperations: [],
       operations: allOperations({
+        client: undefined as never,
         mintKey: undefined as never,
         integrations: {} as never,
         authSettings: undefined as never,
@@ -111,6 +112,7 @@ describe('access', () => {
   it('records every operation that is not a GET, and no other; feedback and logs of one’s own are no administration, what is compared changes nothing', () => {
     for (const operation of Object.values(
       allOperations({
+        client: undefined as never,
         mintKey: undefined as never,
         integrations: {} as never,
         authSettings: undefined as never,

@@ -4,13 +4,21 @@ import { usage } from '@sluice/proto-stubs';
 import { readEntry } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../support/harness.ts';
-import { heldRequestId } from '../support/held-logs.ts';
+import { heldLogs, heldRequestId } from '../support/held-logs.ts';
 
 let h: Harness;
 const written: usage.Adjustment[] = [];
+/** What the ledger does before it answers. */
+let beforeLog: () => Promise<void> = async () => {};
 beforeAll(async () => {
   h = await startHarness({
     analytics: {},
+    logs: {
+      async getLog(asked, context) {
+        await beforeLog();
+        return heldLogs(h.first).getLog(asked, context);
+      },
+    },
     onUsage: (records) => {
       for (const bytes of records)
         written.push(fromBinary(usage.AdjustmentSchema, readEntry(bytes).body));
@@ -75,6 +83,28 @@ describe('POST /ledger/adjustments', () => {
     const { body } = await adjust({ ...asked, cost: 3 }).expect(409);
     expect(body.data).toMatchObject({ errorCode: 'AB07', field: 'body.id' });
     expect(written).toHaveLength(1);
+  });
+
+  it('holds up no other change while the ledger does not answer', async () => {
+    const asked = Promise.withResolvers<void>();
+    const mayAnswer = Promise.withResolvers<void>();
+    beforeLog = async () => {
+      asked.resolve();
+      await mayAnswer.promise;
+    };
+    try {
+      const adjusting = adjust({ ...about, cost: 7 }).then(({ status }) => status);
+      await asked.promise;
+      const { status } = await h
+        .as(h.first.admin_key)
+        .post('/admin/workspaces', { name: 'Second' });
+      await h.as(h.first.workspace_key).post('/feedback', { trace_id: 't', value: 1 }).expect(200);
+      mayAnswer.resolve();
+      expect([status, await adjusting]).toEqual([200, 200]);
+    } finally {
+      mayAnswer.resolve();
+      beforeLog = async () => {};
+    }
   });
 
   it('knows no record of others, and none that is not there', async () => {

@@ -5,17 +5,23 @@ import type { PriceBook } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 import { encodeEntry, uuidText } from '@sluice/usage';
 import { actorOf } from '../../kernel/access/caller.ts';
+import type { DatabaseClient } from '../../kernel/database/client.ts';
+import type { Turns } from '../../kernel/database/turns.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import type { Ledger } from '../analytics/ledger.ts';
 import { presentAdjustment } from './present.ts';
 import { priceTokens, type TokenDifference } from './price-tokens.ts';
+import { inOrder } from './store.ts';
 
 type Asked = BodyOf<'ledger.adjustments.create'>;
 
 export interface AdjustParts {
   readonly ledger: Pick<Ledger, 'getLog' | 'listAdjustments' | 'writeUsage'>;
   readonly book: Pick<PriceBook, 'lookUp'>;
+  readonly client: DatabaseClient;
+  /** Each holds a connection. */
+  readonly turns: Turns;
 }
 
 const nanoUsdPerCent = 1e7;
@@ -24,45 +30,58 @@ const earlierMax = 1000;
 
 /**
  * Adds to what an attempt cost. It takes the way of every entry of the ledger, as what `npm run prices -- reprice`
- * finds does. An id that was used for the same before answers what it made then. The changes of an organisation have one
- * order, so that two calls with one id cannot both be the first.
+ * finds does. An id that was used for the same before answers what it made then. Adjustments of an organisation have one
+ * order, so that two calls with one id cannot both be the first; its changes do not wait for the ledger.
  */
 export async function adjust(
   call: AdminRequest,
   asked: Asked,
-  { ledger, book }: AdjustParts,
+  parts: AdjustParts,
 ): Promise<AnswerOf<'ledger.adjustments.create'>> {
+  const { organisationId } = call.caller;
+  const { adjustment, isNew } = await parts.turns.take(() =>
+    inOrder(parts.client, organisationId, () => writeOnce(call, asked, parts)),
+  );
+  const shown = presentAdjustment(adjustment);
   return call.change(async ({ describe }) => {
-    const { organisationId } = call.caller;
-    const again = await findById(ledger, organisationId, asked);
-    if (again !== undefined) {
-      describe({ resourceId: uuidText(again.id), workspaceId: again.workspaceId });
-      return presentAdjustment(again);
-    }
-    const record = await findRecord(ledger, organisationId, asked.record_id);
-    const { adjustments: earlier } = await ledger.listAdjustments({
-      organisationId,
-      recordId: asked.record_id,
-      pageSize: earlierMax,
+    describe({
+      resourceId: shown.id,
+      workspaceId: adjustment.workspaceId,
+      ...(isNew && { after: shown }),
     });
-    const adjustment = create(usage.AdjustmentSchema, {
-      id: bytesOf(asked.id ?? newId(call.now.getTime())),
-      recordId: record.id,
-      organisationId,
-      workspaceId: record.workspaceId,
-      attemptCreatedAtMs: record.createdAtMs,
-      createdAtMs: BigInt(call.now.getTime()),
-      ...costOf(asked, record, earlier, book),
-      makesKnown: !record.costKnown && earlier.length === 0,
-      reason: asked.reason,
-      author: actorOf(call.caller),
-    });
-    const body = toBinary(usage.AdjustmentSchema, adjustment);
-    await ledger.writeUsage({ records: [encodeEntry(usage.EntryKind.ADJUSTMENT, body)] });
-    const after = presentAdjustment(adjustment);
-    describe({ resourceId: after.id, workspaceId: record.workspaceId, after });
-    return after;
+    return shown;
   });
+}
+
+async function writeOnce(
+  { caller, now }: AdminRequest,
+  asked: Asked,
+  { ledger, book }: AdjustParts,
+): Promise<{ adjustment: usage.Adjustment; isNew: boolean }> {
+  const { organisationId } = caller;
+  const again = await findById(ledger, organisationId, asked);
+  if (again !== undefined) return { adjustment: again, isNew: false };
+  const record = await findRecord(ledger, organisationId, asked.record_id);
+  const { adjustments: earlier } = await ledger.listAdjustments({
+    organisationId,
+    recordId: asked.record_id,
+    pageSize: earlierMax,
+  });
+  const adjustment = create(usage.AdjustmentSchema, {
+    id: bytesOf(asked.id ?? newId(now.getTime())),
+    recordId: record.id,
+    organisationId,
+    workspaceId: record.workspaceId,
+    attemptCreatedAtMs: record.createdAtMs,
+    createdAtMs: BigInt(now.getTime()),
+    ...costOf(asked, record, earlier, book),
+    makesKnown: !record.costKnown && earlier.length === 0,
+    reason: asked.reason,
+    author: actorOf(caller),
+  });
+  const body = toBinary(usage.AdjustmentSchema, adjustment);
+  await ledger.writeUsage({ records: [encodeEntry(usage.EntryKind.ADJUSTMENT, body)] });
+  return { adjustment, isNew: true };
 }
 
 /** @throws GatewayError `admin.conflict` where the id is that of another adjustment */

@@ -1,4 +1,6 @@
 import type { PriceBook } from '@sluice/pricing';
+import type { DatabaseClient } from '../../kernel/database/client.ts';
+import { Turns } from '../../kernel/database/turns.ts';
 import { implementAll } from '../../kernel/http/implement.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import type { Ledger } from '../analytics/ledger.ts';
@@ -8,9 +10,11 @@ import { presentAdjustment } from './present.ts';
 export function adjustmentOperations(
   ledger: Pick<Ledger, 'getLog' | 'listAdjustments' | 'writeUsage'>,
   book: Pick<PriceBook, 'lookUp'>,
+  client: DatabaseClient,
 ) {
+  const turns = new Turns(atOnce);
   return implementAll('ledger.adjustments', {
-    create: (call, { body }) => adjust(call, body, { ledger, book }),
+    create: (call, { body }) => adjust(call, body, { ledger, book, client, turns }),
     list: async ({ caller }, { query }) => {
       const { adjustments, total } = await ledger.listAdjustments({
         organisationId: caller.organisationId,
@@ -25,3 +29,6 @@ export function adjustmentOperations(
     },
   });
 }
+
+/** At this replica: the ledger may take its time, and the pool of connections is everybody's. */
+const atOnce = 2;

@@ -13,11 +13,12 @@ export function rejectOperations(ledger: Pick<Ledger, 'listRejects' | 'replayRej
         Number(total),
       );
     },
-    replay: async (call, { body }) =>
-      call.change(async ({ describe }) => {
-        const { ids, reason, cursor } = body;
-        const answer = await ledger.replayRejects({ ids, reason, cursor });
-        const [stored, rejected] = [Number(answer.stored), Number(answer.rejected)];
+    replay: async (call, { body }) => {
+      const { ids, reason, cursor } = body;
+      // Takes seconds, and no other change waits for it.
+      const answer = await ledger.replayRejects({ ids, reason, cursor });
+      const [stored, rejected] = [Number(answer.stored), Number(answer.rejected)];
+      return call.change(async ({ describe }) => {
         describe({ detail: { stored, rejected } });
         return {
           object: 'ledger-reject-replay',
@@ -25,7 +26,8 @@ export function rejectOperations(ledger: Pick<Ledger, 'listRejects' | 'replayRej
           rejected,
           next_cursor: answer.nextCursor === '' ? null : answer.nextCursor,
         };
-      }),
+      });
+    },
   });
 }
 

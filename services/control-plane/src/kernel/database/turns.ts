@@ -1,7 +1,8 @@
 /**
  * So many at a time, the others in the order in which they came. Hundreds of
- * gateways may ask within a second of each other: they wait for one another here,
- * and not with the admin API's calls for the connections to the database.
+ * gateways may ask within a second of each other, and what asks the ledger may take
+ * long: they wait for one another here, and not with the admin API's calls for the
+ * connections to the database.
  */
 export class Turns {
   readonly #max: number;
