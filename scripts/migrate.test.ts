@@ -108,4 +108,12 @@ describe('npm run migrate', { timeout: 120_000 }, () => {
         expect(told).toMatch(name === 'NATS_URL' ? /^NATS: .*refused/m : /^ClickHouse: .*REFUSED/m);
       }
   });
+
+  it('says which store is away, and nothing else', async () => {
+    const away = { CLICKHOUSE_URL: 'http://127.0.0.1:9/db' };
+    const fault = 'ClickHouse: connect ECONNREFUSED 127.0.0.1:9\n';
+    expect(await migrate(away)).toEqual({ code: 2, out: '', told: fault });
+    const both = await migrate({ DATABASE_URL: await createDatabase(postgres.url), ...away });
+    expect([both.code, both.told]).toEqual([2, fault]);
+  });
 });

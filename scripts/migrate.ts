@@ -21,6 +21,13 @@ CLICKHOUSE_CLUSTER_NAME.
 The embedded engine of npm start is brought up to date by the data service.
 `;
 
+/** Says which store it was; others are migrated while the first one's lock is held. */
+class StoreFault extends Error {
+  constructor(store: string, fault: Error) {
+    super(`${store}: ${wordsOf(fault)}`);
+  }
+}
+
 process.exitCode = await main().catch((error: Error) => {
   process.stderr.write(`${wordsOf(error)}\n`);
   return 2;
@@ -41,12 +48,7 @@ async function of<T>(store: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const { name } = error as Error;
-    // One store is brought up to date while the lock of another is held.
-    if (name === 'StoreError') throw error;
-    const fault = new Error(`${store}: ${wordsOf(error as Error)}`);
-    fault.name = 'StoreError';
-    throw fault;
+    throw error instanceof StoreFault ? error : new StoreFault(store, error as Error);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { SectionValues } from '@sluice/env';
+import { type SectionValues, SettingsError } from '@sluice/env';
 import { BreakingStore } from './breaking-store.ts';
 import { FolderStore } from './folder-store.ts';
 import { logStoreSettings } from './log-store-settings.ts';
@@ -42,9 +42,9 @@ export function expectLogStoreWithin(
   if (kind === undefined || !atVendors.has(kind)) return;
   const { origin } = placeOf(kind, env);
   if (!isWithin(origin))
-    throw new Error(
+    throw new SettingsError([
       `LOG_STORE: ${kind} is at ${origin}, beyond the air gap (AIRGAP=true): use s3_custom with LOG_STORE_BASEPATH, or list the host in AIRGAP_HOSTS`,
-    );
+    ]);
 }
 
 const atVendors: ReadonlySet<string> = new Set(['s3', 'gcs']);
@@ -53,7 +53,7 @@ function openKind(kind: string, env: LogStoreEnv, nowMs: () => number): ObjectSt
   if (kind === 'local') return new FolderStore(needed(env, 'LOG_STORE_DIR'));
   const reason = notSupported.get(kind);
   if (reason !== undefined)
-    throw new Error(`LOG_STORE: ${kind} is not supported by this release: ${reason}`);
+    throw new SettingsError([`LOG_STORE: ${kind} is not supported by this release: ${reason}`]);
   const place = placeOf(kind, env);
   return new S3Store({
     ...place,
@@ -86,9 +86,10 @@ function placeOf(
     const region = needed(env, 'LOG_STORE_REGION');
     const bucket = needed(env, 'LOG_STORE_GENERATIONS_BUCKET');
     // Both become parts of a host name or path: they must not become another one.
-    if (!/^[a-z0-9-]{1,64}$/i.test(region)) throw new Error('LOG_STORE_REGION: is no region');
+    if (!/^[a-z0-9-]{1,64}$/i.test(region))
+      throw new SettingsError(['LOG_STORE_REGION: is no region']);
     if (!/^[a-z0-9][a-z0-9._-]{1,221}[a-z0-9]$/.test(bucket))
-      throw new Error('LOG_STORE_GENERATIONS_BUCKET: is no name of a bucket');
+      throw new SettingsError(['LOG_STORE_GENERATIONS_BUCKET: is no name of a bucket']);
     if (kind === 'gcs')
       return { origin: 'https://storage.googleapis.com', basePath: `/${bucket}`, region };
     const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
@@ -98,9 +99,9 @@ function placeOf(
       : { origin: `https://${bucket}.${host}`, basePath: '', region };
   }
   if (!likeS3.has(kind))
-    throw new Error(
+    throw new SettingsError([
       `LOG_STORE: ${kind} is unknown; there are local, ${[...likeS3].join(', ')}, s3, gcs`,
-    );
+    ]);
   return {
     ...basePlace(needed(env, 'LOG_STORE_BASEPATH')),
     region: env.LOG_STORE_REGION ?? 'us-east-1',
@@ -110,7 +111,7 @@ function placeOf(
 const likeS3: ReadonlySet<string> = new Set(['s3_custom', 'wasabi', 'netapp', 'r2']);
 
 function basePlace(address: string): Pick<S3Options, 'origin' | 'basePath'> {
-  const wrong = (what: string) => new Error(`LOG_STORE_BASEPATH: ${what}`);
+  const wrong = (what: string) => new SettingsError([`LOG_STORE_BASEPATH: ${what}`]);
   // Without a scheme it is one of TLS, as other gateways read it.
   const text = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`;
   if (!URL.canParse(text)) throw wrong('is no address');
@@ -127,7 +128,7 @@ function encryptionHeaders(env: LogStoreEnv): Record<string, string> {
   const { SSE_ENCRYPTION_TYPE: type, KMS_KEY_ID: key, KMS_ENCRYPTION_CONTEXT: context } = env;
   if (type === undefined) return {};
   if (!['AES256', 'aws:kms', 'aws:kms:dsse'].includes(type))
-    throw new Error('SSE_ENCRYPTION_TYPE: must be AES256, aws:kms or aws:kms:dsse');
+    throw new SettingsError(['SSE_ENCRYPTION_TYPE: must be AES256, aws:kms or aws:kms:dsse']);
   const name = 'x-amz-server-side-encryption';
   return {
     [name]: type,
@@ -140,6 +141,6 @@ function encryptionHeaders(env: LogStoreEnv): Record<string, string> {
 function needed(env: LogStoreEnv, name: keyof LogStoreEnv): string {
   const value = env[name];
   if (typeof value !== 'string')
-    throw new Error(`${name}: is required with LOG_STORE=${env.LOG_STORE}`);
+    throw new SettingsError([`${name}: is required with LOG_STORE=${env.LOG_STORE}`]);
   return value;
 }

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { SettingsError } from '@sluice/env';
 import type { Logger, Metrics } from '@sluice/telemetry';
 import type { Part } from './part.ts';
 
@@ -24,7 +25,9 @@ interface PushParts {
 export function pushMetricsPart(env: PushEnv, { metrics, logger }: PushParts): Part {
   const { PROMETHEUS_GATEWAY_URL: base, PROMETHEUS_GATEWAY_AUTH: auth } = env;
   if (base === undefined)
-    throw new Error('PROMETHEUS_PUSH_ENABLED needs PROMETHEUS_GATEWAY_URL: where metrics are sent');
+    throw new SettingsError([
+      'PROMETHEUS_PUSH_ENABLED needs PROMETHEUS_GATEWAY_URL: where metrics are sent',
+    ]);
   const labels = ['job', env.SERVICE_NAME, 'instance', hostname()].map(encodeURIComponent);
   const url = `${base.replace(/\/+$/, '')}/metrics/${labels.join('/')}`;
   const headers = {

@@ -7,6 +7,7 @@ import {
   jobTokenSeal,
   pepperName,
 } from '@sluice/contracts';
+import { SettingsError } from '@sluice/env';
 import { RefusalLog } from '@sluice/jwt';
 import { expectLogStoreWithin, logStoreEnvOf, openLogStore } from '@sluice/object-store';
 import { isWithinGap } from '@sluice/outbound';
@@ -254,7 +255,7 @@ export function wire(
   const draining = new AbortController();
   const tls = serverTls(env);
   if (env.HTTP_TLS_ENABLED && tls === undefined)
-    throw new Error('HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.');
+    throw new SettingsError(['HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.']);
   const server = createHttpServer(
     { requestTimeout: 30_000, headersTimeout: 10_000 },
     env.HTTP_TLS_ENABLED ? tls : undefined,

@@ -1,3 +1,4 @@
+import { SettingsError } from '@sluice/env';
 import { FirstValues, type LabelValues } from '@sluice/telemetry';
 import type { Exchange } from './exchange/exchange.ts';
 import type { ReplySummary } from './exchange/visit.ts';
@@ -29,16 +30,16 @@ export function optInLabels(env: PrometheusEnv): readonly OptInLabel[] {
   for (const name of env.PROMETHEUS_EXTRA_LABELS ?? []) {
     const read = extraLabels.get(name);
     if (read === undefined)
-      throw new Error(
+      throw new SettingsError([
         `PROMETHEUS_EXTRA_LABELS knows ${[...extraLabels.keys()].join(' and ')}, not ${name}`,
-      );
+      ]);
     readers.set(name, read);
   }
   if (env.PROMETHEUS_INCLUDE_METADATA_LABELS)
     for (const key of metadataKeys(env)) {
       const name = `metadata_${key.replace(/[^a-zA-Z0-9_]/g, '_')}`;
       if (readers.has(name))
-        throw new Error(`PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS names ${name} twice`);
+        throw new SettingsError([`PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS names ${name} twice`]);
       readers.set(
         name,
         ({ metadata }) => (Object.hasOwn(metadata, key) ? metadata[key] : '') ?? '',
@@ -64,9 +65,9 @@ const extraLabels = new Map([
 function metadataKeys(env: PrometheusEnv): readonly string[] {
   const keys = env.PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS ?? [];
   if (keys.length === 0 || keys.length > metadataKeysMax)
-    throw new Error(
+    throw new SettingsError([
       `PROMETHEUS_INCLUDE_METADATA_LABELS needs 1 to ${metadataKeysMax} keys in PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS`,
-    );
+    ]);
   return keys;
 }
 

@@ -7,6 +7,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+import { SettingsError } from '@sluice/env';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
 import {
@@ -175,7 +176,7 @@ function readGiven(pem: string): { jwk: JsonWebKey; publicJwk: JsonWebKey } {
   const key = createPrivateKey(pem.replaceAll('\\n', '\n'));
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   if (key.asymmetricKeyType !== 'rsa' || bits < 2048)
-    throw new Error('JWT_PRIVATE_KEY is no RSA key of at least 2048 bits.');
+    throw new SettingsError(['JWT_PRIVATE_KEY is no RSA key of at least 2048 bits.']);
   const publicJwk = namedJwk(createPublicKey(key));
   return {
     jwk: { ...key.export({ format: 'jwk' }), kid: publicJwk.kid, alg, use: 'sig' },

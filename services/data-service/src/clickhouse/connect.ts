@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { InsertBlock } from '../columns/native-block.ts';
 import { openEmbedded } from './embedded-engine.ts';
 import { catchUp, type Replication } from './replication.ts';
@@ -27,6 +27,8 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
     url: place.url,
     application: 'sluice-data-service',
     request_timeout: 30_000,
+    // Whoever asks is told of faults, and logs them as lines of JSON.
+    log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       ...statementSettings,
       ...(place.replication === undefined ? {} : replicaSettings),

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { bool, optionalText } from '@sluice/env';
+import { bool, optionalText, SettingsError } from '@sluice/env';
 
 /** How a server is one of several that hold the same. */
 export interface Replication {
@@ -26,14 +26,14 @@ export function replicationOf(env: {
 }): Replication | undefined {
   if (!env.CLICKHOUSE_REPLICATION_ENABLED) return undefined;
   if (env.CLICKHOUSE_URL === undefined)
-    throw new Error(
+    throw new SettingsError([
       'CLICKHOUSE_REPLICATION_ENABLED needs CLICKHOUSE_URL: the embedded engine has no replicas.',
-    );
+    ]);
   const cluster = env.CLICKHOUSE_CLUSTER_NAME;
   if (cluster === undefined || !/^[a-z_]\w*$/i.test(cluster))
-    throw new Error(
+    throw new SettingsError([
       'CLICKHOUSE_REPLICATION_ENABLED needs CLICKHOUSE_CLUSTER_NAME: letters, digits and `_`, no hyphen.',
-    );
+    ]);
   return { cluster };
 }
 

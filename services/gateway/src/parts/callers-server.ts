@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { SettingsError } from '@sluice/env';
 import { serverTls } from '@sluice/rpc';
 import { createHttpServer } from '@sluice/service';
 import { isWebSocketUpgrade } from '../realtime/serve-sessions.ts';
@@ -8,7 +9,7 @@ import type { Env } from '../settings.ts';
 export function callersServer(env: Env, app: RequestListener) {
   const tls = env.HTTP_TLS_ENABLED ? serverTls(env) : undefined;
   if (env.HTTP_TLS_ENABLED && tls === undefined)
-    throw new Error('HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.');
+    throw new SettingsError(['HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.']);
   const server = createHttpServer(
     { maxHeaderSize: 64 * 1024, shouldUpgradeCallback: isWebSocketUpgrade },
     tls,

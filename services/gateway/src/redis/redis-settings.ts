@@ -6,6 +6,7 @@ import {
   optionalSecret,
   optionalText,
   type SectionValues,
+  SettingsError,
 } from '@sluice/env';
 
 /** Where Redis is and how it is run. None of these = no Redis: each gateway counts and remembers alone. */
@@ -76,10 +77,12 @@ export function readRedisPlace(settings: RedisSettings): RedisPlace | undefined 
   if (addresses.length === 0) return undefined;
   const isTls = settings.REDIS_TLS_ENABLED || url?.protocol === 'rediss:';
   if (!isTls && settings.REDIS_TLS_CERTS !== undefined)
-    throw new Error('REDIS_TLS_CERTS is of use with REDIS_TLS_ENABLED or a rediss:// URL only');
+    throw new SettingsError([
+      'REDIS_TLS_CERTS is of use with REDIS_TLS_ENABLED or a rediss:// URL only',
+    ]);
   const db = Number(url?.pathname.slice(1) ?? '') || 0;
   if (settings.REDIS_MODE === 'cluster' && db !== 0)
-    throw new Error('REDIS_URL names a database, and a cluster has only one');
+    throw new SettingsError(['REDIS_URL names a database, and a cluster has only one']);
   return {
     mode: settings.REDIS_MODE,
     addresses,
@@ -102,7 +105,9 @@ function addressesOf(settings: RedisSettings, url: URL | undefined): Address[] {
   }
   const named = addressOf(settings, url);
   if (named === undefined && settings.REDIS_MODE === 'cluster')
-    throw new Error('REDIS_MODE=cluster needs REDIS_CLUSTER_ENDPOINTS, REDIS_URL or REDIS_HOST');
+    throw new SettingsError([
+      'REDIS_MODE=cluster needs REDIS_CLUSTER_ENDPOINTS, REDIS_URL or REDIS_HOST',
+    ]);
   return named === undefined ? [] : [named];
 }
 
@@ -117,7 +122,7 @@ function addressOf(settings: RedisSettings, url: URL | undefined): Address | und
 function sentinelOf(settings: RedisSettings): RedisPlace['sentinel'] {
   if (settings.REDIS_MODE !== 'sentinel') return undefined;
   if (settings.REDIS_SENTINEL_MASTER === undefined)
-    throw new Error('REDIS_MODE=sentinel needs REDIS_SENTINEL_MASTER');
+    throw new SettingsError(['REDIS_MODE=sentinel needs REDIS_SENTINEL_MASTER']);
   return {
     master: settings.REDIS_SENTINEL_MASTER,
     username: settings.REDIS_SENTINEL_USERNAME,
@@ -138,7 +143,7 @@ function readList(name: string, list: readonly string[] = [], portDefault: numbe
 function readUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^rediss?:$/.test(url.protocol))
-    throw new Error('REDIS_URL must be a redis:// or rediss:// URL');
+    throw new SettingsError(['REDIS_URL must be a redis:// or rediss:// URL']);
   return url;
 }
 

@@ -1,5 +1,6 @@
 import { operations } from '@sluice/contracts';
 import { compileConfig, type EmbeddingRule, type ResolvedTarget } from '@sluice/engine';
+import { SettingsError } from '@sluice/env';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import { CheckError } from '@sluice/guardrails';
 import { findProvider, type JsonValue } from '@sluice/providers';
@@ -194,10 +195,14 @@ function operatorsEmbedder({
 }: EmbedOptions): Embedder | undefined {
   if (provider === undefined) return undefined;
   if (model === undefined)
-    throw new Error('SEMANTIC_CACHE_EMBEDDING_MODEL is required beside …_EMBEDDING_PROVIDER');
+    throw new SettingsError([
+      'SEMANTIC_CACHE_EMBEDDING_MODEL is required beside …_EMBEDDING_PROVIDER',
+    ]);
   if (provider.startsWith('@')) return savedEmbedder({ provider, model }, dimensions);
   if (findProvider(provider) === undefined)
-    throw new Error(`SEMANTIC_CACHE_EMBEDDING_PROVIDER names "${provider}", which is not known`);
+    throw new SettingsError([
+      `SEMANTIC_CACHE_EMBEDDING_PROVIDER names "${provider}", which is not known`,
+    ]);
   // Of a document that is saved, all words are an administrator's.
   const { targets } = compileConfig({ provider, api_key: apiKey, custom_host: url }, { slug: '' });
   return embedderAt(targets[0], `${provider}|${url ?? ''}|${model}|${dimensions}`, model);

@@ -1,0 +1,21 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, vi } from 'vitest';
+import { connectClickHouse } from './connect.ts';
+
+it('leaves it to who asks to log what goes wrong, also where nobody listens', async () => {
+  const written = [
+    vi.spyOn(console, 'error').mockImplementation(() => {}),
+    vi.spyOn(console, 'warn').mockImplementation(() => {}),
+  ];
+  const server = createServer((_, res) => void res.writeHead(500).end('Code: 1. DB::Exception'));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const { client, close } = await connectClickHouse({ url: `http://127.0.0.1:${port}/db` });
+  await expect(client.command({ query: 'SELECT 1' })).rejects.toThrow('DB::Exception');
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+  await expect(client.command({ query: 'SELECT 1' })).rejects.toThrow('ECONNREFUSED');
+  await close();
+  for (const each of written) expect(each).not.toHaveBeenCalled();
+});
