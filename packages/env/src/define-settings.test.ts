@@ -6,6 +6,7 @@ import {
   ascending,
   bytesSecret,
   csv,
+  decimal,
   defineSettings,
   integer,
   oneOf,
@@ -79,6 +80,17 @@ describe('a value that names a file', () => {
       expect(fault).not.toContain(value.slice(1, 12));
     }
     expect(faultOf(secret('a secret'), '/aGVsbG8/d29ybGQ=')).not.toContain('d29ybGQ');
+  });
+});
+
+describe('a number', () => {
+  it('is what holds without it where its value is blank, and not zero', () => {
+    const settings = defineSettings({
+      Some: { A: integer('how many', 3), B: decimal('what', 0.5, 0, 1) },
+    });
+    for (const blank of [undefined, '', ' ', '\n'])
+      expect(settings.readEnv({ A: blank, B: blank })).toEqual({ A: 3, B: 0.5 });
+    expect(settings.readEnv({ A: ' 7\n', B: '1 ' })).toEqual({ A: 7, B: 1 });
   });
 });
 

@@ -149,7 +149,7 @@ export function integer(
   max = Number.MAX_SAFE_INTEGER,
 ): Setting<number> {
   return setting('integer', about, { fallback, min, max }, (raw) => {
-    if (raw === undefined || raw === '') return fallback;
+    if (raw === undefined || raw.trim() === '') return fallback;
     const value = Number(raw);
     if (!Number.isInteger(value) || value < min || value > max)
       throw new SettingFault(`must be an integer from ${min} to ${max}`);
@@ -166,7 +166,7 @@ export function decimal(
   max: number,
 ): Setting<number> {
   return setting('number', about, { fallback, min, max }, (raw) => {
-    if (raw === undefined || raw === '') return fallback;
+    if (raw === undefined || raw.trim() === '') return fallback;
     const value = Number(raw);
     if (!(value >= min && value <= max))
       throw new SettingFault(`must be a number from ${min} to ${max}`);

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Logger } from '@sluice/telemetry';
+import { createSeldom, type Logger } from '@sluice/telemetry';
 import type { IngestMetrics } from './metrics.ts';
 import { findGaps } from './queries/list-gaps.ts';
 
@@ -16,10 +16,15 @@ export interface GapGaugeOptions {
 const weekMs = 7 * 24 * 3_600_000;
 /** Replicas in metrics, gaps in the log. */
 const shownMax = 100;
+/** A search that fails fails again with the next scrape. */
+const saidAgainMs = 300_000;
 
 /** Brings `usage_sequence_gaps` up to date before a scrape. Never rejects: metrics are shown without ClickHouse, too. */
 export function createGapGauge(options: GapGaugeOptions): () => Promise<void> {
   let computedAtMs = Number.NEGATIVE_INFINITY;
+  /** The same gaps are there for days, and are said once. */
+  let said = '[]';
+  const seldom = createSeldom(saidAgainMs, options.nowMs);
   return async () => {
     if (options.nowMs() - computedAtMs < options.everyMs) return;
     computedAtMs = options.nowMs();
@@ -33,10 +38,16 @@ export function createGapGauge(options: GapGaugeOptions): () => Promise<void> {
       for (const { replicaId, from, to } of gaps)
         missing.set(replicaId, (missing.get(replicaId) ?? 0) + to - from + 1);
       options.metrics.sequenceGaps.replace([...missing].slice(0, shownMax));
-      if (gaps.length > 0)
-        options.logger.warn({ gaps: gaps.slice(0, shownMax) }, 'usage records are missing');
+      const shown = gaps.slice(0, shownMax);
+      const found = JSON.stringify(shown);
+      if (found === said) return;
+      said = found;
+      if (gaps.length > 0) options.logger.warn({ gaps: shown }, 'usage records are missing');
+      else options.logger.info('no usage records are missing any more');
     } catch (error) {
-      options.logger.warn({ err: error }, 'the search for missing usage records failed');
+      seldom.say('', (repeats) =>
+        options.logger.warn({ err: error, repeats }, 'the search for missing usage records failed'),
+      );
     }
   };
 }

@@ -1,8 +1,8 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
-import { createLogger, createMetrics } from '@sluice/telemetry';
+import { createMetrics, type Logger } from '@sluice/telemetry';
 import { encodeEntry } from '@sluice/usage';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { applySchema, schemaFolder } from '../src/clickhouse/apply-schema.ts';
 import { createGapGauge } from '../src/gap-gauge.ts';
 import { ingestMetrics } from '../src/metrics.ts';
@@ -206,13 +206,14 @@ describe('numbers of records', () => {
 });
 
 describe('createGapGauge', () => {
-  it('shows what each replica misses, and computes it at most every so often', async () => {
+  it('shows what each replica misses, computes it at most every so often, and says once what it found', async () => {
+    const logger = { warn: vi.fn(), info: vi.fn() };
     const metrics = createMetrics({ app: 'test', env: 'test' });
     let nowMs = Date.now() + 3 * minuteMs;
     const refresh = createGapGauge({
       client: ledger.client,
       metrics: ingestMetrics(metrics),
-      logger: createLogger({ service: 'test', level: 'silent' }),
+      logger: logger as Partial<Logger> as Logger,
       nowMs: () => nowMs,
       graceMs,
       everyMs: 30_000,
@@ -229,5 +230,17 @@ describe('createGapGauge', () => {
     expect(await shown()).toEqual([['r', 2]]);
     nowMs += 1;
     expect(await shown()).toEqual([['r', 1]]);
+    nowMs += 30_000;
+    expect(await shown()).toEqual([['r', 1]]);
+    expect(logger.warn.mock.calls.map(([{ gaps }]) => gaps)).toMatchObject([
+      [{ from: 2, to: 3 }],
+      [{ from: 3, to: 3 }],
+    ]);
+    await ledger.sink.write(records('r', [3]));
+    for (const _ of [1, 2]) {
+      nowMs += 30_000;
+      expect(await shown()).toEqual([]);
+    }
+    expect(logger.info.mock.calls).toEqual([['no usage records are missing any more']]);
   });
 });
