@@ -6,7 +6,10 @@ import type { Caller } from '../../kernel/access/caller.ts';
  * @throws GatewayError to all others
  */
 export function refuseWriter(caller: Caller): asserts caller is Caller & { workspaceId: string } {
-  if (caller.workspaceId === undefined) throw new GatewayError('auth.wrong_key_type');
+  if (caller.workspaceId === undefined)
+    throw new GatewayError('auth.wrong_key_type', {
+      message: 'This kind of key cannot be used here; it takes the key of a workspace.',
+    });
   for (const scope of ['completions.write', 'logs.write'])
     if (!caller.scopes.has(scope))
       throw new GatewayError('auth.missing_scope', { message: `This takes the scope ${scope}.` });
