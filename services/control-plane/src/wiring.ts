@@ -323,8 +323,7 @@ export function wire(
       allowInsecure: env.GRPC_ALLOW_INSECURE,
       tls,
       onConverted: createRpcMetrics(metrics, { seriesMax: rpcSeriesMax }),
-      onError: (error, method) =>
-        logger.error({ err: error, cause: error.cause, method }, 'gRPC call failed'),
+      logger,
       services: [
         served(
           config.ConfigService,

@@ -127,8 +127,7 @@ export async function wire(
       // One record of the largest size that an outbox takes travels alone.
       requestBytesMax: 20 * 1024 * 1024,
       onConverted: createRpcMetrics(registry, { seriesMax: 25 }),
-      onError: (error, method) =>
-        logger.warn({ err: error, code: error.code, method }, 'a gRPC call failed'),
+      logger,
       services: [
         served(usage.UsageService, usageHandlers(sink, client)),
         served(usage.OwnerService, ownerHandlers(client)),
