@@ -23,6 +23,7 @@ const owned: Readonly<Record<string, string>> = {
   PORT: 'ports of containers are fixed, gateway.service.port is the one that callers see',
   GRPC_ENABLED: 'gateway.grpc.enabled says it',
   GRPC_PORT: 'ports of containers are fixed',
+  MCP_PORT: 'gateway.mcpPort.enabled says it',
   METRICS_PORT: 'ports of containers are fixed',
   SHUTDOWN_DELAY: 'drain.shutdownDelaySeconds of the service says it, and the grace period follows',
   DRAIN_TIMEOUT: 'drain.drainSeconds of the service says it, and the grace period follows',

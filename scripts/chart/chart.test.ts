@@ -272,26 +272,27 @@ describe('NetworkPolicies', () => {
     expect(read('docs/deploy/kubernetes.md')).toContain(flowsPicture());
   });
 
-  it('open the port of gRPC to the same callers, and change nothing else', () => {
-    const objects = renderObjects(valueSets['callers who speak gRPC'] ?? {});
+  it.each([
+    ['grpc', 8789, 'callers who speak gRPC', { GRPC_ENABLED: 'true', GRPC_PORT: '8789' }],
+    ['mcp', 8788, 'MCP on a port of its own', { GRPC_ENABLED: 'false', MCP_PORT: '8788' }],
+  ])('open the port of %s to the same callers, and change nothing else', (name, own, set, told) => {
+    const objects = renderObjects(valueSets[set] ?? {});
     const find = (wanted: RegExp) =>
       objects.find(({ kind, metadata }) => wanted.test(kind) && metadata.name === 'sluice-gateway');
-    const [http, data, scraped, grpc] = find(/^NetworkPolicy$/)?.spec.ingress ?? [];
-    expect([http, data, scraped, grpc].map((rule) => rule?.ports[0].port)).toContain(8789);
+    const [http, data, scraped, further] = find(/^NetworkPolicy$/)?.spec.ingress ?? [];
+    expect([http, data, scraped, further].map((rule) => rule?.ports[0].port)).toContain(own);
     const at = (port: number) =>
-      [http, data, scraped, grpc].find((rule) => rule?.ports[0].port === port)?.from;
-    expect(at(8789)).toEqual(at(8787));
+      [http, data, scraped, further].find((rule) => rule?.ports[0].port === port)?.from;
+    expect(at(own)).toEqual(at(8787));
     expect(find(/^Service$/)?.spec.ports).toMatchObject([
       { name: 'http' },
-      { name: 'grpc', port: 8789, targetPort: 'grpc' },
+      { name, port: own, targetPort: name },
     ]);
     const [container] = find(/^StatefulSet$/)?.spec.template.spec.containers ?? [];
-    expect(container.ports).toContainEqual(
-      expect.objectContaining({ name: 'grpc', containerPort: 8789 }),
-    );
+    expect(container.ports).toContainEqual(expect.objectContaining({ name, containerPort: own }));
     for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
       expect(container[probe].httpGet.port).toBe('http');
-    expect(find(/^ConfigMap$/)?.data).toMatchObject({ GRPC_ENABLED: 'true', GRPC_PORT: '8789' });
+    expect(find(/^ConfigMap$/)?.data).toMatchObject(told);
     expect(find(/^HorizontalPodAutoscaler$/)).toBeUndefined();
   });
 

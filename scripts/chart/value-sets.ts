@@ -262,6 +262,15 @@ export const valueSets: Readonly<Record<string, ValueSet>> = {
       },
     },
   },
+  'MCP on a port of its own': {
+    values: {
+      ...own,
+      gateway: { mcpPort: { enabled: true } },
+      networkPolicy: {
+        callers: [{ namespaceSelector: { matchLabels: { callers: 'yes' } } }],
+      },
+    },
+  },
   'a load balancer': {
     values: {
       ...own,

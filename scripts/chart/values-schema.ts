@@ -227,6 +227,7 @@ const schema = {
           retention: object({ whenScaled: retention, whenDeleted: retention }),
         }),
         grpc: object({ enabled: flag }),
+        mcpPort: object({ enabled: flag }),
         ephemeralSize: size,
         service: object({
           type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'),

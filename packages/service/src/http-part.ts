@@ -6,6 +6,10 @@ export interface HttpPartOptions {
   server: Server;
   host: string;
   port: number;
+  /** What says the port, for messages; PORT where nothing is said. */
+  setting?: string;
+  /** In the ready line; `port` where nothing is said. */
+  shownAs?: 'port' | 'mcp_port';
   /** Ends the requests that are left at the drain's deadline, each with an answer; without it they are cut. */
   cut?: () => void;
 }
@@ -20,13 +24,20 @@ const idleEveryMs = 100;
 const lastBytesMs = 150;
 
 /** Listens for callers. Draining lets their requests end, and cuts those that do not in time. */
-export function httpPart({ server, host, port, cut }: HttpPartOptions): Part {
+export function httpPart({
+  server,
+  host,
+  port,
+  setting = 'PORT',
+  shownAs = 'port',
+  cut,
+}: HttpPartOptions): Part {
   return {
     name: 'http',
     start: () =>
       new Promise((resolve, reject) => {
         const refuse = (cause: Error) =>
-          reject(new Error(`PORT ${port} cannot be used: ${cause.message}`, { cause }));
+          reject(new Error(`${setting} ${port} cannot be used: ${cause.message}`, { cause }));
         server.once('error', refuse);
         server.listen({ port, host, backlog }, () => {
           server.off('error', refuse);
@@ -47,6 +58,6 @@ export function httpPart({ server, host, port, cut }: HttpPartOptions): Part {
       clearTimeout(late);
     },
     stop: () => server.closeAllConnections(),
-    ports: () => ({ port: (server.address() as AddressInfo | null)?.port }),
+    ports: () => ({ [shownAs]: (server.address() as AddressInfo | null)?.port }),
   };
 }

@@ -32,6 +32,7 @@ export interface Gauge {
 /** `port` is where callers come; operators and other services have ports of their own. */
 export interface Ports {
   readonly port?: number;
+  readonly mcp_port?: number;
   readonly grpc_port?: number;
   readonly metrics_port?: number;
 }

@@ -25,6 +25,7 @@ import type { ServeMcp } from './mcp/serve-mcp.ts';
 import { adminPagePaths, adminRootPaths, isAdminPath, isCallersPath } from './routes/admin.ts';
 import { live, type Readiness, ready } from './routes/health.ts';
 import { noRoute } from './routes/no-route.ts';
+import { onlyFor, type ServerMode } from './routes/only-for.ts';
 import { letPagesCall } from './routes/page-calls.ts';
 import { type Asking, type ServeDeps, serve } from './routes/serve.ts';
 import { pathnameOf, unifiedEndpoints } from './routes/unified-endpoints.ts';
@@ -99,6 +100,27 @@ export function createApp(deps: AppDeps): RequestListener {
     if (keptHere !== undefined) return keptHere(req, res);
     app(req, res);
   };
+}
+
+/** The same for who wants a part of it alone. */
+export function createPartOf(
+  app: RequestListener,
+  mode: ServerMode,
+  { logger, headerPrefixes }: Pick<AppDeps, 'logger' | 'headerPrefixes'>,
+): RequestListener {
+  const tell = renderError(logger, headerPrefixes);
+  const message =
+    mode === 'mcp'
+      ? 'No such route. MCP servers, and what belongs to them, are all that is served here (SERVER_MODE, MCP_PORT).'
+      : 'No such route. MCP servers are not served here (SERVER_MODE).';
+  return onlyFor(mode, app, (req, res) =>
+    tell(
+      new GatewayError('request.route_not_found', { message }),
+      req as never,
+      res as never,
+      () => {},
+    ),
+  );
 }
 
 /** What is asked of what stays at providers; undefined = nothing that a row knows. */

@@ -276,6 +276,17 @@ export const settings = defineSettings({
     ),
   },
   'MCP servers': {
+    SERVER_MODE: oneOf(
+      'what is answered: `mcp` = [MCP servers](mcp.md), their clients’ log-in and the registry alone, `llm` = all but these, for gateways of each kind apart',
+      ['all', 'mcp', 'llm'],
+      'all',
+    ),
+    MCP_PORT: integer(
+      'a further port on which MCP servers, their clients’ log-in and the registry alone are answered; 0 = none, they are on PORT',
+      0,
+      0,
+      65_535,
+    ),
     MCP_GATEWAY_BASE_URL: url(
       'where MCP clients reach the gateway, with its scheme; unset = PUBLIC_URL, or on loopback where the request came',
     ),
@@ -294,6 +305,10 @@ export const settings = defineSettings({
       5_000,
       1,
       timerMsMax,
+    ),
+    MCP_POOL_ENABLED: bool(
+      'calls of who has no session share those that the gateway has with a server; without it each begins its own, as with `disablePooling` of an integration',
+      true,
     ),
     MCP_POOL_MAX_LIFETIME_MS: integer(
       'ms that a session with a server is used for callers who have none',

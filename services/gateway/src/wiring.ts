@@ -14,7 +14,7 @@ import { config } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
 import { createPartnerWatch, httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
-import { createApp } from './app.ts';
+import { createApp, createPartOf } from './app.ts';
 import { createCallModel } from './calls/call-model.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
 import { ReadOn } from './calls/read-on.ts';
@@ -57,6 +57,7 @@ import { heldPart } from './parts/held.ts';
 import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
 import { mcpPart } from './parts/mcp.ts';
+import { mcpPortPart } from './parts/mcp-port.ts';
 import { otlpPart } from './parts/otlp.ts';
 import { ownerLedgerPart } from './parts/owner-ledger.ts';
 import { ownersPart } from './parts/owners.ts';
@@ -438,8 +439,12 @@ export async function wire(
     forwardAdmin: admin.forward,
     readiness,
   });
-  const server = callersServer(env, app);
-  server.on('upgrade', realtime.serve);
+  const isOfMcp = env.SERVER_MODE === 'mcp';
+  const server = callersServer(
+    env,
+    createPartOf(app, env.SERVER_MODE, serving),
+    isOfMcp ? undefined : realtime.serve,
+  );
 
   // Each after those it needs; the first to stop is the last.
   return [
@@ -474,6 +479,7 @@ export async function wire(
     realtime.part,
     mcp.part,
     ...grpcPart(env, { serving, run: pipelines.unified, readiness, underWay, metrics }),
+    ...mcpPortPart(env, { answer: createPartOf(app, 'mcp', serving), cut: () => underWay.cut() }),
     httpPart({ server, host: env.HOST, port: env.PORT, cut: () => underWay.cut() }),
   ];
 }

@@ -67,6 +67,7 @@
 {{- $_ := set $own "HTTP_TLS_ENABLED" "false" -}}
 {{- $_ := set $own "GRPC_ENABLED" (toString $root.Values.gateway.grpc.enabled) -}}
 {{- $_ := set $own "GRPC_PORT" "8789" -}}
+{{- $_ := set $own "MCP_PORT" (ternary "8788" "0" $root.Values.gateway.mcpPort.enabled) -}}
 {{- $_ := set $own "METRICS_PORT" "9464" -}}
 {{- $_ := set $own "DATA_DIR" "/data" -}}
 {{- $_ := set $own "CONTROL_PLANE_GRPC_URL" (printf "%s:8790" (get $host "control-plane")) -}}
