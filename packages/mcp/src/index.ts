@@ -22,6 +22,7 @@ export {
   type ServerView,
   upstreamName,
 } from './access/server-view.ts';
+export { mayBeAsked } from './capabilities/asked-of-client.ts';
 export {
   advertiseRelayed,
   clientCapabilities,

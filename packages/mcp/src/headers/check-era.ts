@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { declares } from '../capabilities/asked-of-client.ts';
 import {
   assumedVersion,
   isModernVersion,
@@ -165,11 +166,7 @@ function checkPresence(message: McpRequest, headers: HeaderMap): void {
 
 /** @throws McpFault −32021 where the caller has not declared a capability, e.g. `elicitation` or `elicitation.url` */
 export function requireClientCapability(message: McpRequest, capability: string): void {
-  const declared = message.meta?.[metaKeys.clientCapabilities];
-  const [first = '', ...rest] = capability.split('.');
-  let value: JsonValue | undefined = isObject(declared) ? ownMember(declared, first) : undefined;
-  for (const step of rest) value = isObject(value) ? ownMember(value, step) : undefined;
-  if (value !== undefined) return;
+  if (declares(message.meta?.[metaKeys.clientCapabilities], capability)) return;
   throw new McpFault({
     status: 400,
     code: rpcCodes.missingClientCapability,
@@ -177,10 +174,6 @@ export function requireClientCapability(message: McpRequest, capability: string)
     data: { requiredCapabilities: nested(capability.split('.')) },
     idText: message.idText,
   });
-}
-
-function ownMember(holder: JsonObject, name: string): JsonValue | undefined {
-  return Object.hasOwn(holder, name) ? holder[name] : undefined;
 }
 
 function nested([first, ...rest]: string[]): JsonObject {

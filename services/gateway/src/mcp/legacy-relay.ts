@@ -374,7 +374,11 @@ export class LegacyRelay {
               if (message.method === 'notifications/progress') deadline.progress();
               return bytes;
             }
-            if (message.kind === 'request' || message.id !== asked.id) return bytes;
+            if (message.kind === 'request') {
+              if (message.method !== 'ping') deadline.hold();
+              return bytes;
+            }
+            if (message.id !== asked.id) return bytes;
             isAnswered = true;
             if (guard !== undefined) {
               judging = tellJudged(call, asked, event, message, {
@@ -421,7 +425,7 @@ export const legacyListener: Listener = {
 
 const staleStreamWaitsMs = [30, 70, 150];
 
-function noStream(): McpFault {
+export function noStream(): McpFault {
   return new McpFault({
     status: 405,
     code: rpcCodes.refused,

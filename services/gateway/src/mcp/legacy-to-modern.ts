@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
 import { JsonEdit, jsonBounds, readJsonText } from '@sluice/json';
 import {
   idKey,
@@ -24,10 +25,11 @@ import type { Access } from './access.ts';
 import type { AskPage, DefinitionLister } from './definition-lister.ts';
 import { discovery, type Eras, ownName } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
-import { messageOf } from './events.ts';
 import { enter } from './guards/enter.ts';
 import type { ToolGuards } from './guards/tool-guards.ts';
-import { legacyListener } from './legacy-relay.ts';
+import { hearStream } from './hear-stream.ts';
+import { keepOpen } from './keep-open.ts';
+import { legacyListener, noStream } from './legacy-relay.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
@@ -37,9 +39,9 @@ import {
   failureOf,
   hasForgotten,
   invalidReply,
-  pipeEvents,
   readAnswer,
   type ServerReply,
+  statusFault,
   tellFailure,
 } from './server-reply.ts';
 import type { Session } from './session.ts';
@@ -198,29 +200,26 @@ export class LegacyToModern {
       ),
     ) as McpRequest;
     const headers = requestHeaders(asked.method, asked.params, version);
-    const asking = askServer(call, 'POST', headers, asked.bytes, call.signal, this.#deps);
     call.reply.openStream();
     const ended = this.#deps.streams.open(call, legacyListener);
-    await new Promise<void>((resolve) => {
-      call.reply.onClose(resolve);
-      asking.then(
-        (upstream) =>
-          pipeEvents(call, upstream, {
-            event: (event) => {
-              const message = messageOf(event);
-              if (message?.kind !== 'notification' || !message.method.endsWith('/list_changed'))
-                return nothing;
-              return writeSseEvent(
-                Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: message.method })),
-              );
-            },
-            // What changes here is still told.
-            end: () => {},
-            fail: () => {},
-          }),
-        () => undefined,
-      );
+    const over = new AbortController();
+    // What changes here is told whatever becomes of it.
+    void keepOpen(over.signal, async () => {
+      const upstream = await askServer(call, 'POST', headers, asked.bytes, call.signal, this.#deps);
+      if (upstream.status !== 200 || !upstream.isEventStream) {
+        const { status } = upstream;
+        upstream.abort(new GatewayError('request.aborted'));
+        throw status >= 200 && status < 500 && status !== 429 ? noStream() : statusFault(status);
+      }
+      await hearStream(call, upstream, (message) => {
+        if (message.kind !== 'notification' || !message.method.endsWith('/list_changed'))
+          return true;
+        const told = JSON.stringify({ jsonrpc: '2.0', method: message.method });
+        return call.reply.write(writeSseEvent(Buffer.from(told)));
+      });
     });
+    await new Promise<void>((resolve) => call.reply.onClose(resolve));
+    over.abort();
     ended();
     call.reply.endStream();
   }
@@ -335,7 +334,6 @@ export class LegacyToModern {
   }
 }
 
-const nothing = Buffer.alloc(0);
 const newerMembers = ['resultType', 'ttlMs', 'cacheScope'];
 
 /** What `initialize` is answered, of what a server says of itself. */

@@ -9,14 +9,17 @@ import {
   readMessage,
   writeSseEvent,
 } from '@sluice/mcp';
+import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Access } from './access.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { messageOf } from './events.ts';
+import { hearStream } from './hear-stream.ts';
+import { keepOpen } from './keep-open.ts';
+import { noStream } from './legacy-relay.ts';
 import type { McpCall } from './mcp-call.ts';
 import { listener } from './modern-relay.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
 import type { OwnSession, OwnSessions } from './own-sessions.ts';
-import { askServer, failureOf, pipeEvents, sessionHeaders } from './server-reply.ts';
+import { askServer, failureOf, hasForgotten, sessionHeaders, statusFault } from './server-reply.ts';
 import type { UpstreamDeps } from './upstream.ts';
 
 export interface LegacyListenDeps extends UpstreamDeps {
@@ -28,7 +31,6 @@ export interface LegacyListenDeps extends UpstreamDeps {
 
 const [revision = ''] = modernVersions;
 const subscriptionsMax = 100;
-const nothing = Buffer.alloc(0);
 
 /** A subscription has a session of its own, whose stream and resources it hears of. */
 export async function listenToLegacy(
@@ -36,74 +38,112 @@ export async function listenToLegacy(
   asked: McpRequest,
   deps: LegacyListenDeps,
 ): Promise<void> {
-  const { sessions, streams, access } = deps;
+  const { sessions, streams } = deps;
   const recorded = deps.recorder.begin(call, asked, { revision });
-  const session = await sessions.begin(call, asked).catch((error: unknown) => {
+  const filter = isObject(asked.params?.notifications) ? asked.params.notifications : {};
+  const begin = () => beginHearing(call, asked, filter, deps);
+  let heard = await begin().catch((error: unknown) => {
     throw recorded.thrown(failureOf(error, asked, undefined));
   });
   const _meta = { [metaKeys.subscriptionId]: asked.id };
-  const filter = isObject(asked.params?.notifications) ? asked.params.notifications : {};
-  const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions : [];
-  const honoured: string[] = [];
-  for (const uri of uris.slice(0, subscriptionsMax)) {
-    if (typeof uri !== 'string') continue;
-    const subscribe = {
-      id: `sub-${honoured.length}`,
-      method: 'resources/subscribe',
-      params: { uri },
-    };
-    try {
-      access.admit(
-        call,
-        readMessage(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...subscribe }))) as McpRequest,
-      );
-      await sessions.tell(call, session.side, subscribe, call.signal);
-      honoured.push(uri);
-    } catch {
-      // What may not be read, or is not there, is not honoured, and the acknowledgement says so.
-    }
-  }
-  call.reply.openStream();
-  const told = { ...filter, ...(uris.length > 0 && { resourceSubscriptions: honoured }) };
   const tell = (method: string, params: JsonObject) =>
     call.reply.write(
       writeSseEvent(
         Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } })),
       ),
     );
+  call.reply.openStream();
+  const { resourceSubscriptions } = filter;
+  const told = {
+    ...filter,
+    ...(resourceSubscriptions !== undefined && { resourceSubscriptions: heard.honoured }),
+  };
   tell('notifications/subscriptions/acknowledged', { notifications: told as JsonObject });
   recorded.succeeded({});
   const ended = streams.open(call, listener(asked));
-  await new Promise<void>((resolve) => {
-    call.reply.onClose(resolve);
-    hear(call, session, filter, tell, deps).catch(() => undefined);
+  const over = new AbortController();
+  let lastEventId: string | undefined;
+  void keepOpen(over.signal, async () => {
+    const upstream = await openStream(call, heard.session, lastEventId, deps);
+    if (upstream === undefined) {
+      // Its server was restarted: what was subscribed to is so no more.
+      heard = await begin();
+      lastEventId = undefined;
+      tellChanges(filter, tell);
+      return;
+    }
+    await hearStream(call, upstream, (message, id) => {
+      lastEventId = id ?? lastEventId;
+      const isTold = message.kind === 'notification' && isWanted(message, filter);
+      return !isTold || tell(message.method, message.params ?? {});
+    });
   });
+  await new Promise<void>((resolve) => call.reply.onClose(resolve));
+  over.abort();
   ended();
-  sessions.end(call, session.side);
+  sessions.end(call, heard.session.side);
 }
 
-/** Passes on what its server tells by itself; one that tells nothing is no fault. */
-async function hear(
+interface Hearing {
+  readonly session: OwnSession;
+  /** The resources that its server tells of. */
+  readonly honoured: readonly string[];
+}
+
+async function beginHearing(
+  call: McpCall,
+  asked: McpRequest,
+  { resourceSubscriptions }: JsonObject,
+  { sessions, access, timeoutMs }: LegacyListenDeps,
+): Promise<Hearing> {
+  const session = await sessions.begin(call, asked);
+  const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : [];
+  const honoured: string[] = [];
+  for (const uri of uris.slice(0, subscriptionsMax)) {
+    if (typeof uri !== 'string') continue;
+    const id = `sub-${honoured.length}`;
+    const subscribe = readMessage(
+      Buffer.from(
+        JSON.stringify({ jsonrpc: '2.0', id, method: 'resources/subscribe', params: { uri } }),
+      ),
+    ) as McpRequest;
+    try {
+      access.admit(call, subscribe);
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)]);
+      const reply = await sessions.ask(call, session.side, subscribe, signal);
+      if (reply.kind === 'response') honoured.push(uri);
+    } catch {
+      // What may not be read, or is not there, is not honoured, and the acknowledgement says so.
+    }
+  }
+  return { session, honoured };
+}
+
+/** The session's own stream; undefined = its server has forgotten the session. @throws McpFault where it tells nothing by itself */
+async function openStream(
   call: McpCall,
   { side }: OwnSession,
-  filter: JsonObject,
-  tell: (method: string, params: JsonObject) => void,
+  lastEventId: string | undefined,
   deps: UpstreamDeps,
-): Promise<void> {
-  const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
+): Promise<UpstreamCall | undefined> {
+  const headers = {
+    ...sessionHeaders({ upstreamId: side.id, revision: side.revision }),
+    ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+  };
   const upstream = await askServer(call, 'GET', headers, undefined, call.signal, deps);
-  if (upstream.status !== 200 || !upstream.isEventStream)
-    return upstream.abort(new GatewayError('request.aborted'));
-  pipeEvents(call, upstream, {
-    event: (event) => {
-      const message = messageOf(event);
-      if (message?.kind === 'notification' && isWanted(message, filter))
-        tell(message.method, message.params ?? {});
-      return nothing;
-    },
-    end: () => {},
-    fail: () => {},
-  });
+  if (upstream.status === 200 && upstream.isEventStream) return upstream;
+  if (side.id !== '' && (await hasForgotten(upstream))) return undefined;
+  const { status } = upstream;
+  upstream.abort(new GatewayError('request.aborted'));
+  // One that answers when it is asked, and says nothing else.
+  if (status === 405) throw noStream();
+  throw statusFault(status);
+}
+
+/** What may have changed while nobody heard of it. */
+function tellChanges(filter: JsonObject, tell: (method: string, params: JsonObject) => void): void {
+  for (const [method, wanted] of Object.entries(listFilters))
+    if (filter[wanted] === true) tell(method, {});
 }
 
 const listFilters: Readonly<Record<string, string>> = {

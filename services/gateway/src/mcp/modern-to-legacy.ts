@@ -8,6 +8,7 @@ import {
   type McpNotification,
   type McpRequest,
   MessageEdit,
+  mayBeAsked,
   messageBounds,
   metaKeys,
   modernVersions,
@@ -223,11 +224,11 @@ export class ModernToLegacy {
         continue;
       }
       if (message.kind === 'request') {
-        if (message.method !== 'ping') return { kind: 'asks', request: message };
+        if (mayAsk(asked, message)) return { kind: 'asks', request: message };
         await this.#deps.sessions.tell(
           call,
           session.side,
-          { id: message.id, result: {} },
+          ownAnswer(message),
           AbortSignal.timeout(this.#deps.timeoutMs),
         );
         continue;
@@ -406,6 +407,21 @@ const endMs = 5000;
 
 /** Tasks of the older era are another thing than those of the newer one. */
 const isCarried = (path: string) => path !== 'tasks';
+
+/** What may be answered by a question. */
+const askingBack: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+/** Whether the answer to this may ask its caller that. */
+function mayAsk({ method, meta }: McpRequest, question: McpRequest): boolean {
+  return askingBack.has(method) && mayBeAsked(meta?.[metaKeys.clientCapabilities], question);
+}
+
+/** What a server is told that asks what no caller is shown. */
+function ownAnswer({ id, method }: McpRequest): object {
+  if (method === 'ping') return { id, result: {} };
+  const message = `Method not found: the client has not said that it may be asked ${method}.`;
+  return { id, error: { code: rpcCodes.methodNotFound, message } };
+}
 
 /** The request under an id of ours, without what only the newer era has. */
 function asOlder(asked: McpRequest, id: string): Buffer {

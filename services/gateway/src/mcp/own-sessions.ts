@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { JsonObject } from '@sluice/contracts';
 import {
   clientCapabilities,
@@ -13,6 +13,7 @@ import {
   askServer,
   invalidReply,
   readAnswer,
+  type ServerReply,
   sessionHeaders,
   smallBodyMax,
 } from './server-reply.ts';
@@ -27,6 +28,9 @@ export interface OwnSession {
 }
 
 interface Pooled {
+  readonly key: string;
+  /** Ended with the calls that it was begun for. */
+  readonly isAlone: boolean;
   readonly begun: Promise<OwnSession>;
   readonly call: McpCall;
   readonly begunAt: number;
@@ -35,6 +39,8 @@ interface Pooled {
 }
 
 export interface PoolLimits {
+  /** False = each call has a session of its own. */
+  readonly isShared: boolean;
   readonly lifetimeMs: number;
   readonly idleMs: number;
   readonly sessionsMax: number;
@@ -68,7 +74,7 @@ export class OwnSessions {
 
   stop(): void {
     clearInterval(this.#timer);
-    for (const [key, pooled] of [...this.#pool]) this.#retire(key, pooled);
+    for (const pooled of [...this.#pool.values()]) this.#retire(pooled);
   }
 
   get size(): number {
@@ -80,10 +86,7 @@ export class OwnSessions {
     const pooled = this.#pooledOf.get(session);
     if (pooled === undefined) return () => {};
     pooled.running += 1;
-    return () => {
-      pooled.running -= 1;
-      pooled.usedAt = performance.now();
-    };
+    return () => this.#leave(pooled);
   }
 
   /** Runs something with a session, which is not retired meanwhile. `begin` anew where the server forgot it. */
@@ -92,15 +95,16 @@ export class OwnSessions {
     asked: McpRequest,
     run: (session: OwnSession, renew: () => Promise<OwnSession>) => Promise<T>,
   ): Promise<T> {
-    const key = keyOf(call, asked);
-    const pooled = this.#pooled(key, call, asked);
+    const isAlone = !this.#limits.isShared || call.server.configurations.disablePooling === true;
+    const key = isAlone ? randomUUID() : keyOf(call, asked);
+    const pooled = this.#pooled(key, call, asked, isAlone);
     const used = new Set([pooled]);
     pooled.running += 1;
     try {
       const session = await pooled.begun;
       return await run(session, () => {
         if (this.#pool.get(key) === pooled) this.#pool.delete(key);
-        const renewed = this.#pooled(key, call, asked);
+        const renewed = this.#pooled(key, call, asked, isAlone);
         if (!used.has(renewed)) {
           used.add(renewed);
           renewed.running += 1;
@@ -108,20 +112,25 @@ export class OwnSessions {
         return renewed.begun;
       });
     } finally {
-      for (const each of used) {
-        each.running -= 1;
-        each.usedAt = performance.now();
-      }
+      for (const each of used) this.#leave(each);
     }
   }
 
-  #pooled(key: string, call: McpCall, asked: McpRequest): Pooled {
+  #leave(pooled: Pooled): void {
+    pooled.running -= 1;
+    pooled.usedAt = performance.now();
+    if (pooled.isAlone && pooled.running === 0) this.#retire(pooled);
+  }
+
+  #pooled(key: string, call: McpCall, asked: McpRequest, isAlone: boolean): Pooled {
     const known = this.#pool.get(key);
     const now = performance.now();
     if (known !== undefined && now - known.begunAt < this.#limits.lifetimeMs) return known;
     if (known !== undefined) this.#pool.delete(key);
     this.#makeRoom();
     const pooled: Pooled = {
+      key,
+      isAlone,
       begun: this.begin(call, asked),
       call,
       begunAt: now,
@@ -181,6 +190,20 @@ export class OwnSessions {
     return { side, hello: reply.result };
   }
 
+  /** What is answered to a request in a session. @throws McpFault, GatewayError */
+  async ask(
+    call: McpCall,
+    { id, revision }: UpstreamSide,
+    asked: McpRequest,
+    signal: AbortSignal,
+  ): Promise<ServerReply> {
+    const headers = sessionHeaders({ upstreamId: id, revision });
+    return readAnswer(
+      await askServer(call, 'POST', headers, asked.bytes, signal, this.#deps),
+      asked,
+    );
+  }
+
   /** Sends what needs no answer. */
   async tell(
     call: McpCall,
@@ -207,22 +230,23 @@ export class OwnSessions {
 
   #makeRoom(): void {
     if (this.#pool.size < this.#limits.sessionsMax) return;
-    const idle = [...this.#pool].filter(([, { running }]) => running === 0);
-    const oldest = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt)[0];
-    if (oldest !== undefined) this.#retire(...oldest);
+    const idle = [...this.#pool.values()].filter(({ running }) => running === 0);
+    const oldest = idle.sort((a, b) => a.usedAt - b.usedAt)[0];
+    if (oldest !== undefined) this.#retire(oldest);
   }
 
   #sweep(): void {
     const now = performance.now();
-    for (const [key, pooled] of [...this.#pool]) {
+    for (const pooled of [...this.#pool.values()]) {
       const isIdle = now - pooled.usedAt > this.#limits.idleMs;
       const isOld = now - pooled.begunAt > this.#limits.lifetimeMs;
-      if (pooled.running === 0 && (isIdle || isOld)) this.#retire(key, pooled);
+      if (pooled.running === 0 && (isIdle || isOld)) this.#retire(pooled);
     }
   }
 
-  #retire(key: string, { begun, call }: Pooled): void {
-    this.#pool.delete(key);
+  #retire(pooled: Pooled): void {
+    const { key, begun, call } = pooled;
+    if (this.#pool.get(key) === pooled) this.#pool.delete(key);
     begun.then(
       ({ side }) => this.end(call, side),
       () => undefined,

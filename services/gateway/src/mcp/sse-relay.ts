@@ -119,6 +119,7 @@ export class SseRelay {
       const told = (message: McpMessage) => {
         if (message.kind === 'notification' && message.method === 'notifications/progress')
           deadline.progress();
+        if (message.kind === 'request' && message.method !== 'ping') deadline.hold();
         call.reply.openStream();
         call.reply.write(writeSseEvent(message.bytes));
       };

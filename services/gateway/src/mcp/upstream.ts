@@ -70,6 +70,8 @@ export class CallDeadline {
   #wholeUntil: number;
   /** The timer is that of the whole: progress changes nothing any more. */
   #isLast = false;
+  /** The server waits for its caller. */
+  #isHeld = false;
   readonly #times: CallTimes;
   readonly #end: () => void;
   readonly #onGone: () => void;
@@ -108,6 +110,14 @@ export class CallDeadline {
     this.#timer = setTimeout(this.#end, Math.min(timeoutMs, wholeMs));
   }
 
+  /** The server has asked its caller something: until it goes on, only the cap counts, since people take their time. */
+  hold(): void {
+    if (this.#isLast || this.signal.aborted) return;
+    this.#isHeld = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#end, Math.max(0, this.#wholeUntil - performance.now()));
+  }
+
   /** Nobody waits for it any more. */
   end(): void {
     this.#onGone();
@@ -117,12 +127,19 @@ export class CallDeadline {
     if (this.#isLast) return;
     const leftMs = this.#wholeUntil - performance.now();
     if (leftMs > this.#times.timeoutMs) {
-      this.#timer.refresh();
+      if (this.#isHeld) this.#goOn();
+      else this.#timer.refresh();
       return;
     }
     this.#isLast = true;
     clearTimeout(this.#timer);
     if (!this.signal.aborted) this.#timer = setTimeout(this.#end, Math.max(0, leftMs));
+  }
+
+  #goOn(): void {
+    this.#isHeld = false;
+    clearTimeout(this.#timer);
+    if (!this.signal.aborted) this.#timer = setTimeout(this.#end, this.#times.timeoutMs);
   }
 
   stop(): void {

@@ -100,6 +100,7 @@ export function mcpPart(env: Env, parts: McpParts) {
   const sse = new SseRelay({ ...shared, sessions, mailbox });
   const eras = new Eras(upstream);
   const limits = {
+    isShared: env.MCP_POOL_ENABLED,
     lifetimeMs: env.MCP_POOL_MAX_LIFETIME_MS,
     idleMs: env.MCP_POOL_MAX_IDLE_MS,
     sessionsMax: env.MCP_POOL_MAX_CONNECTIONS,

@@ -9,13 +9,14 @@ import {
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
-import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
+import { type LegacyUpstream, type SeenRequest, startLegacyUpstream } from './legacy-upstream.ts';
 import { inTurn, type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 import { type ModernUpstream, startModernUpstream } from './modern-upstream.ts';
 
 /** Clients of one era at servers of the other, through two gateways in turn that share a Redis. */
 let lab: McpLab;
 let older: LegacyUpstream;
+const olderSessions = new Set<ReturnType<typeof fixtureServer>>();
 let newer: ModernUpstream;
 let olderServer: SavedServer;
 let newerServer: SavedServer;
@@ -24,7 +25,13 @@ const log: FixtureLog = { writes: 0, cancelled: 0 };
 beforeAll(async () => {
   [lab, older, newer] = await Promise.all([
     startMcpLab({ gateways: 2, redis: true }),
-    startLegacyUpstream({ makeServer: () => fixtureServer(log) }),
+    startLegacyUpstream({
+      makeServer() {
+        const made = fixtureServer(log);
+        olderSessions.add(made);
+        return made;
+      },
+    }),
     startModernUpstream(),
   ]);
   olderServer = await lab.save({ url: older.url });
@@ -155,6 +162,32 @@ describe('a client of the older era alone, at a server of the newer one', () => 
   });
 });
 
+describe('a client of the older era, whose server of the newer one ends what it listens to', () => {
+  it('hears of changes all the same', async () => {
+    const own = await startModernUpstream();
+    const server = await lab.save({ url: own.url });
+    let changes = 0;
+    const { client } = await lab.connect(server.slug, {
+      prepare: (client) =>
+        client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+          changes += 1;
+        }),
+    });
+    const heard = async () => {
+      const before = changes;
+      await eventually(() => {
+        own.notify.toolsChanged();
+        expect(changes).toBeGreaterThan(before);
+      });
+    };
+    await heard();
+    own.cut();
+    await heard();
+    await client.close();
+    await own.close();
+  });
+});
+
 describe('a client of the newer era, at a server of the older one', () => {
   it('hears what changes there, and ends a call by leaving', async () => {
     const client = await connectNew(olderServer.slug, { pin: '2026-07-28' });
@@ -164,8 +197,10 @@ describe('a client of the newer era, at a server of the older one', () => {
     });
     const subscription = await client.listen({
       toolsListChanged: true,
-      resourceSubscriptions: ['test://one'],
+      resourceSubscriptions: ['test://one', 'test://none'],
     });
+    // Of what its server tells nothing nothing is promised.
+    expect(subscription.honoredFilter.resourceSubscriptions).toEqual(['test://one']);
     expect(older.requests.map(({ body }) => body?.method)).toContain('resources/subscribe');
     await subscription.close();
     const cancelled = log.cancelled;
@@ -178,6 +213,79 @@ describe('a client of the newer era, at a server of the older one', () => {
     abort.abort();
     await expect(call).rejects.toThrow();
     await eventually(() => expect(log.cancelled).toBe(cancelled + 1));
+    await client.close();
+  });
+
+  it('hears of changes although its server ended the stream, and forgot who listens', async () => {
+    const client = await connectNew(olderServer.slug, { pin: '2026-07-28' });
+    let changes = 0;
+    client.setNotificationHandler('notifications/tools/list_changed', async () => {
+      changes += 1;
+    });
+    const subscription = await client.listen({ toolsListChanged: true });
+    const announce = () => {
+      for (const session of olderSessions) session.sendToolListChanged().catch(() => {});
+    };
+    const heard = async () => {
+      const before = changes;
+      await eventually(() => {
+        announce();
+        expect(changes).toBeGreaterThan(before);
+      });
+    };
+    await heard();
+    for (const session of older.sessions.values()) session.closeStandaloneSSEStream();
+    await heard();
+    const begun = () => older.requests.filter(({ body }) => body?.method === 'initialize').length;
+    const before = begun();
+    for (const session of older.sessions.values()) session.closeStandaloneSSEStream();
+    older.forget();
+    await eventually(() => expect(begun()).toBeGreaterThan(before));
+    await heard();
+    await subscription.close();
+    await client.close();
+  });
+
+  it('is asked nothing but what it said that it can be', async () => {
+    const client = new NewClient(
+      { name: 'stranger', version: '2' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    );
+    await client.connect(
+      new NewTransport(new URL(lab.urls(olderServer.slug)[0] as string), {
+        requestInit: {
+          headers: { 'x-service-api-key': lab.scenario.stack.credentials.workspace_key },
+        },
+      }),
+    );
+    for (const name of ['sample', 'ask', 'roots'])
+      await expect(client.callTool({ name, arguments: { say: 'x' } })).rejects.toMatchObject({
+        code: -32601,
+        message: expect.stringContaining('has not said that it may be asked'),
+      });
+    await client.close();
+  });
+
+  it('has a session of its own for each call where an admin says so', async () => {
+    const own = await lab.save({
+      url: older.url,
+      configurations: { disablePooling: true },
+    });
+    const client = await connectNew(own.slug, { pin: '2026-07-28' });
+    const before = older.requests.length;
+    for (let time = 0; time < 3; time++) await client.callTool({ name: 'echo' });
+    // Questions keep it until they are answered.
+    expect(textOf(await client.callTool({ name: 'ask' }))).toContain('"Ada"');
+    const sessionsOf = (isOne: (request: SeenRequest) => boolean) =>
+      older.requests
+        .slice(before)
+        .filter(isOne)
+        .map(({ headers }) => headers['mcp-session-id']);
+    const used = sessionsOf(({ body }) => body?.method === 'tools/call');
+    expect([used.length, new Set(used).size]).toEqual([4, 4]);
+    await eventually(() =>
+      expect(sessionsOf(({ method }) => method === 'DELETE')).toEqual(expect.arrayContaining(used)),
+    );
     await client.close();
   });
 

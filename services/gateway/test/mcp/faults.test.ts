@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
@@ -240,6 +242,20 @@ describe('a call', () => {
     );
     expect(slow.isError).not.toBe(true);
     expect(steps).toEqual([1, 2, 3, 4, 5]);
+    await client.close();
+  });
+
+  it('that waits for a person waits longer', async () => {
+    const { client } = await lab.connect(server.slug, {
+      capabilities: { elicitation: {} },
+      prepare: (client) =>
+        client.setRequestHandler(ElicitRequestSchema, async () => {
+          await delay(timeoutMs * 2);
+          return { action: 'accept' as const, content: { name: 'Ada' } };
+        }),
+    });
+    const said = await client.callTool({ name: 'ask' });
+    expect(JSON.stringify(said.content)).toContain('Ada');
     await client.close();
   });
 

@@ -8,6 +8,7 @@ import {
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
+  McpError,
   ReadResourceRequestSchema,
   SetLevelRequestSchema,
   SubscribeRequestSchema,
@@ -141,7 +142,10 @@ export function fixtureServer(log: FixtureLog): Server {
   server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => ({
     contents: [{ uri: params.uri, text: `content of ${params.uri}` }],
   }));
-  server.setRequestHandler(SubscribeRequestSchema, () => ({}));
+  server.setRequestHandler(SubscribeRequestSchema, ({ params }) => {
+    if (params.uri === 'test://none') throw new McpError(-32002, 'Resource not found');
+    return {};
+  });
   server.setRequestHandler(ListPromptsRequestSchema, () => ({
     prompts: [{ name: 'greet', arguments: [{ name: 'who' }] }],
   }));

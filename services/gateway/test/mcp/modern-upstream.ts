@@ -16,6 +16,8 @@ export interface ModernUpstream {
   readonly notify: McpHttpHandler['notify'];
   /** Calls that were broken off by their caller. */
   readonly broken: string[];
+  /** Ends all that is open. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -38,6 +40,7 @@ export async function startModernUpstream(
     headers,
     broken,
     notify: handler.notify,
+    cut: () => server.closeAllConnections(),
     async close() {
       await handler.close();
       server.closeAllConnections();

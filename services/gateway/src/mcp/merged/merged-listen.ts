@@ -11,13 +11,14 @@ import {
   toCaller,
   writeSseEvent,
 } from '@sluice/mcp';
+import { keepOpen } from '../keep-open.ts';
 import type { McpCall } from '../mcp-call.ts';
 import { listener } from '../modern-relay.ts';
 import type { OpenMcpStreams } from '../open-mcp-streams.ts';
 import type { AskMember, Gatherer } from './gather.ts';
 import { HeardReply } from './heard-reply.ts';
 import { type Member, stateOf } from './members.ts';
-import { HeldStream, keepOpen } from './merged-stream.ts';
+import { HeldStream } from './merged-stream.ts';
 import { isAnswer } from './pass-to.ts';
 
 export interface ListenDeps {

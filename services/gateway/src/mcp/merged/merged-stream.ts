@@ -12,6 +12,7 @@ import {
 } from '@sluice/mcp';
 import type { RecentMap } from '../../chain/recent-map.ts';
 import type { CallReply } from '../caller-reply.ts';
+import { keepOpen } from '../keep-open.ts';
 import { legacyListener } from '../legacy-relay.ts';
 import type { McpCall } from '../mcp-call.ts';
 import type { OpenMcpStreams } from '../open-mcp-streams.ts';
@@ -163,27 +164,6 @@ async function resume(
   const asking = await deps.calling(member, heard);
   const own = await deps.sessions.of(call, session, asking);
   return deps.single.stream(asking, own, id);
-}
-
-const againMs = 1_000;
-const againMsMax = 30_000;
-
-/** Runs it again when it has ended, until the signal. What is refused for good is not asked again. */
-export async function keepOpen(over: AbortSignal, run: () => Promise<void>): Promise<void> {
-  for (let waitMs = againMs; !over.aborted; waitMs = Math.min(againMsMax, waitMs * 2)) {
-    const startedAt = performance.now();
-    try {
-      await run();
-    } catch (error) {
-      if (error instanceof McpFault && isForGood(error.status)) return;
-    }
-    if (performance.now() - startedAt > againMsMax) waitMs = againMs;
-    await delay(waitMs, undefined, { signal: over, ref: false }).catch(() => undefined);
-  }
-}
-
-function isForGood(status: number): boolean {
-  return status === 400 || status === 405 || status === 409;
 }
 
 const heldMax = 1_000;
