@@ -330,6 +330,7 @@ export async function wire(
     tunesManaged: stored.tunes,
     keepResponses: stored.keeps,
     resumeKept: stored.resumes,
+    bringFiles: stored.brings,
     readRequest,
     readProxyRequest,
     readJsonRequest,
@@ -360,6 +361,7 @@ export async function wire(
     resolveConfig: stages.resolveConfig,
     usePrompt: stages.usePrompt,
     showKept: stored.shows,
+    bringFiles: stored.brings,
     plan,
     ladder,
   };

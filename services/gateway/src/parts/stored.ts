@@ -8,6 +8,7 @@ import type { Reply } from '../exchange/reply.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { Env } from '../settings.ts';
 import { answerStored } from '../stored/answer-stored.ts';
+import { bringFiles } from '../stored/bring-files.ts';
 import { keepResponses, showKept } from '../stored/keep-responses.ts';
 import { KeepWatch } from '../stored/keep-watch.ts';
 import { resumeKept } from '../stored/kept-context.ts';
@@ -33,6 +34,7 @@ export function storedPart(
   keeps: Stage;
   resumes: Stage;
   shows: Stage;
+  brings: Stage;
   tunes: (ask: (part: Exchange) => Promise<Reply>) => Stage;
   part: Part;
   register: StoredRegister;
@@ -48,6 +50,7 @@ export function storedPart(
     keeps: keepResponses({ store: kept, register, watch: new KeepWatch(logger) }),
     resumes: resumeKept(kept),
     shows: showKept(kept),
+    brings: bringFiles({ register, bytesMax: env.REQUEST_BODY_BYTES_MAX }),
     register,
     part: { name: 'stored', stop: () => register.close() },
   };

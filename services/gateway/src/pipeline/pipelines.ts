@@ -14,6 +14,7 @@ export interface Stages {
   usePrompt: Stage;
   keepResponses: Stage;
   resumeKept: Stage;
+  bringFiles: Stage;
   runTools: Stage;
   answerStored: Stage;
   /** Given what follows it. */
@@ -90,6 +91,7 @@ export function createPipelines(stages: Stages) {
     stages.resolveConfig,
     stages.readProxyRequest, // only as much as says which model it is about
     stages.resumeKept, // what asks of a kept response says the whole of it
+    stages.bringFiles, // in all of it
     stages.routeToTarget,
   ];
   return {
@@ -99,6 +101,7 @@ export function createPipelines(stages: Stages) {
       stages.readRequest, // after the config, which says what is read of it
       stages.usePrompt, // the request that tools, checks and limits of targets see
       stages.keepResponses, // what was said before is said again: all that follow see it
+      stages.bringFiles, // in all of it: what is kept names files by their ids
       stages.runTools, // around all visits of the model that a request comes to
       stages.routeToTarget,
     ]),

@@ -32,6 +32,7 @@ export interface ExplainDeps extends ExplainPlanDeps {
   usePrompt: Stage;
   /** In the place of the one that keeps responses. */
   showKept: Stage;
+  bringFiles: Stage;
 }
 
 /**
@@ -63,7 +64,8 @@ export async function explain(
   const bodyFault =
     readFault ??
     (await faultOf(
-      (asked, next) => deps.usePrompt(asked, () => deps.showKept(asked, next)),
+      (asked, next) =>
+        deps.usePrompt(asked, () => deps.showKept(asked, () => deps.bringFiles(asked, next))),
       exchange,
     ));
   const tools = bodyFault === undefined ? deps.tools(exchange) : undefined;
