@@ -116,6 +116,9 @@ describe('responses that the service keeps, of a provider that keeps none', () =
     ]);
     expect(new Set(items.map(({ id }) => id)).size).toBe(3);
 
+    await expect(
+      client.responses.retrieve(first.id.replace('resp_', 'conv_')),
+    ).rejects.toMatchObject({ status: 404, code: 'response.not_found' });
     await client.responses.delete(first.id);
     await expect(client.responses.retrieve(first.id)).rejects.toMatchObject({
       status: 404,
@@ -129,6 +132,29 @@ describe('responses that the service keeps, of a provider that keeps none', () =
       status: 404,
       param: 'body.previous_response_id',
     });
+  });
+
+  it('have what their items refer to, in later turns too', async () => {
+    s.upstream.handle(answers('Paris.'));
+    const first = await client.responses.create({ model, input: 'Capital of France?' });
+    const [answer] = first.output;
+    const second = await client.responses.create({
+      model,
+      input: [
+        { type: 'item_reference', id: answer?.id ?? '' },
+        { role: 'user', content: 'Sure?' },
+      ],
+      previous_response_id: first.id,
+    });
+    const third = [
+      'user: Capital of France?',
+      'assistant: Paris.',
+      'assistant: Paris.',
+      'user: Sure?',
+    ];
+    expect(lastAsked()).toEqual(third);
+    await client.responses.create({ model, input: 'On.', previous_response_id: second.id });
+    expect(lastAsked()).toEqual([...third, 'assistant: Paris.', 'user: On.']);
   });
 
   it('stream with the id that they are kept under, and are there at their end', async () => {

@@ -101,12 +101,17 @@ function planOf(
 
 /** What is kept here was looked for before there was a target: no provider is shown its ids. */
 function refuseOwn(ids: NamedObjects['ids']): void {
-  for (const { kind, id, field } of ids)
-    if ((kind === 'response' || kind === 'conversation') && isStoredId(kind, id))
+  for (const { kind, id, field } of ids) {
+    if (kind !== 'response' && kind !== 'conversation') continue;
+    if (isStoredId(kind, id))
       throw new GatewayError(`${kind}.not_found`, {
         field,
         message: `The ${kind} is kept by the service, which cannot be asked this of it.`,
       });
+    // One in the place of the other is nobody else's either.
+    if (isStoredId('response', id) || isStoredId('conversation', id))
+      throw new GatewayError(`${kind}.not_found`, { field });
+  }
 }
 
 const notThere: ReadonlySet<number> = new Set([404]);

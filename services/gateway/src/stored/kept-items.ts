@@ -59,13 +59,17 @@ export function itemsToSend(
 ): JsonValue[] {
   const own: JsonValue =
     typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
-  const byId = new Map(context.map((item) => [item.id, item]));
-  const resolved = (Array.isArray(own) ? own : [own]).map((item) =>
-    isObject(item) && item.type === 'item_reference' ? (byId.get(item.id) ?? item) : item,
+  // Of earlier turns too: they are kept as they were written.
+  const byId = new Map(
+    context.filter((item) => item.type !== 'item_reference').map((item) => [item.id, item]),
   );
-  return [...context, ...resolved].map((item) =>
-    isObject(item) && textOf(item.id)?.startsWith(madePrefix) === true ? withoutId(item) : item,
-  );
+  return [...context, ...(Array.isArray(own) ? own : [own])]
+    .map((item) =>
+      isObject(item) && item.type === 'item_reference' ? (byId.get(item.id) ?? item) : item,
+    )
+    .map((item) =>
+      isObject(item) && textOf(item.id)?.startsWith(madePrefix) === true ? withoutId(item) : item,
+    );
 }
 
 function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
