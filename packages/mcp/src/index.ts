@@ -22,7 +22,7 @@ export {
   type ServerView,
   upstreamName,
 } from './access/server-view.ts';
-export { mayBeAsked } from './capabilities/asked-of-client.ts';
+export { declares, mayBeAsked } from './capabilities/asked-of-client.ts';
 export {
   advertiseRelayed,
   clientCapabilities,

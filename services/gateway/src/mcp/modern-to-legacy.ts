@@ -8,7 +8,6 @@ import {
   type McpNotification,
   type McpRequest,
   MessageEdit,
-  mayBeAsked,
   messageBounds,
   metaKeys,
   modernVersions,
@@ -35,6 +34,7 @@ import { identityOf, ownerOf, stateMs } from './modern-relay.ts';
 import { listenToLegacy } from './modern-to-legacy-listen.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
 import type { OwnSession, OwnSessions } from './own-sessions.ts';
+import { mayAsk, type OngoingCall, OwnStreams, ownAnswer } from './own-streams.ts';
 import { ServerMessages } from './server-messages.ts';
 import {
   askServer,
@@ -71,12 +71,13 @@ type Outcome =
   | { readonly kind: 'asks'; readonly request: McpRequest };
 
 /** One call at the server. */
-interface Running {
-  readonly session: OwnSession;
-  readonly messages: ServerMessages;
+interface Running extends OngoingCall {
+  /** Another one where its server forgot the first. */
+  session: OwnSession;
   /** Of the request, as the server knows it. */
   readonly id: string;
-  readonly token: string;
+  /** What is told of it apart from its answer is of no use any more. */
+  unhear: () => void;
 }
 
 /** What the server asks is put into the answer under this name. */
@@ -97,10 +98,12 @@ const modernMeta = [
  */
 export class ModernToLegacy {
   readonly #deps: ModernToLegacyDeps;
+  readonly #own: OwnStreams;
   #parked = 0;
 
   constructor(deps: ModernToLegacyDeps) {
     this.#deps = deps;
+    this.#own = new OwnStreams(deps);
   }
 
   async request(call: McpCall, asked: McpRequest): Promise<void> {
@@ -163,22 +166,16 @@ export class ModernToLegacy {
     const leave = () => work.abort(deadline.signal.reason);
     deadline.signal.addEventListener('abort', leave, { once: true });
     return this.#deps.sessions.use(call, asked, async (first, renew) => {
-      let session = first;
       const id = `s-${randomBytes(9).toString('base64url')}`;
-      const sent = asOlder({ ...asked, bytes }, id);
-      const send = () => this.#post(call, session, sent, work.signal);
-      let messages: ServerMessages | undefined;
+      const sent = readMessage(asOlder({ ...asked, bytes }, id)) as McpRequest;
+      const messages = new ServerMessages();
+      const running: Running = { asked, session: first, messages, id, token: id, unhear() {} };
       // From the first byte on: a server that answers with a body says nothing before it is done.
-      const onAbort = () => this.#cancel(call, { session, id, messages });
+      const onAbort = () => this.#cancel(call, running);
       deadline.signal.addEventListener('abort', onAbort, { once: true });
+      let isParked = false;
       try {
-        let upstream = await send();
-        if (session.side.id !== '' && (await hasForgotten(upstream))) {
-          session = await renew();
-          upstream = await send();
-        }
-        messages = await ServerMessages.of(upstream, readMessage(sent) as McpRequest);
-        const running: Running = { session, messages, id, token: id };
+        messages.follow(this.#send(call, running, sent, { renew, signal: work.signal }), sent);
         const outcome = await this.#drive(call, asked, running, deadline);
         if (outcome.kind === 'answer') {
           const { reply } = outcome;
@@ -187,11 +184,32 @@ export class ModernToLegacy {
         }
         deadline.signal.removeEventListener('abort', leave);
         recorded.succeeded(askedFirst);
+        isParked = true;
         return this.#park(call, asked, running, outcome.request);
       } finally {
         deadline.signal.removeEventListener('abort', onAbort);
+        if (!isParked) running.unhear();
       }
     });
+  }
+
+  /** Sends it; to a session that is begun again where the server has forgotten it. */
+  async #send(
+    call: McpCall,
+    running: Running,
+    sent: McpRequest,
+    { renew, signal }: { renew: () => Promise<OwnSession>; signal: AbortSignal },
+  ): Promise<UpstreamCall> {
+    const send = async () => {
+      await this.#own.open(call, running.asked, running.session);
+      running.unhear();
+      running.unhear = this.#own.enter(running.session, running);
+      return this.#post(call, running.session, sent.bytes, signal);
+    };
+    const upstream = await send();
+    if (running.session.side.id === '' || !(await hasForgotten(upstream))) return upstream;
+    running.session = await renew();
+    return send();
   }
 
   /** What is decided by definitions is decided by the server's own of now. */
@@ -263,6 +281,7 @@ export class ModernToLegacy {
   /** The server's question as an answer, and its call left waiting for what is answered to it. */
   #park(call: McpCall, asked: McpRequest, running: Running, request: McpRequest): Buffer {
     if (this.#parked >= parkedMax) {
+      running.unhear();
       this.#cancel(call, running);
       throw new GatewayError('overloaded');
     }
@@ -272,6 +291,7 @@ export class ModernToLegacy {
     this.#waitFor(call, asked, running, request, handle)
       .catch(() => this.#cancel(call, running))
       .finally(() => {
+        running.unhear();
         release();
         this.#parked -= 1;
       });
@@ -379,15 +399,8 @@ export class ModernToLegacy {
   }
 
   /** Its caller left, or waited for too long. */
-  #cancel(
-    call: McpCall,
-    {
-      session,
-      id,
-      messages,
-    }: Pick<Running, 'session' | 'id'> & { messages: ServerMessages | undefined },
-  ): void {
-    messages?.leave();
+  #cancel(call: McpCall, { session, id, messages }: Running): void {
+    messages.leave();
     const params = { requestId: id, reason: 'The caller does not wait for it.' };
     this.#deps.sessions
       .tell(
@@ -407,21 +420,6 @@ const endMs = 5000;
 
 /** Tasks of the older era are another thing than those of the newer one. */
 const isCarried = (path: string) => path !== 'tasks';
-
-/** What may be answered by a question. */
-const askingBack: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
-
-/** Whether the answer to this may ask its caller that. */
-function mayAsk({ method, meta }: McpRequest, question: McpRequest): boolean {
-  return askingBack.has(method) && mayBeAsked(meta?.[metaKeys.clientCapabilities], question);
-}
-
-/** What a server is told that asks what no caller is shown. */
-function ownAnswer({ id, method }: McpRequest): object {
-  if (method === 'ping') return { id, result: {} };
-  const message = `Method not found: the client has not said that it may be asked ${method}.`;
-  return { id, error: { code: rpcCodes.methodNotFound, message } };
-}
 
 /** The request under an id of ours, without what only the newer era has. */
 function asOlder(asked: McpRequest, id: string): Buffer {

@@ -25,6 +25,8 @@ export interface OwnSession {
   readonly side: UpstreamSide;
   /** What the server said of itself. */
   readonly hello: JsonObject;
+  /** Aborted when it is over: what is open in it ends. */
+  readonly ended: AbortController;
 }
 
 interface Pooled {
@@ -104,6 +106,7 @@ export class OwnSessions {
       const session = await pooled.begun;
       return await run(session, () => {
         if (this.#pool.get(key) === pooled) this.#pool.delete(key);
+        session.ended.abort();
         const renewed = this.#pooled(key, call, asked, isAlone);
         if (!used.has(renewed)) {
           used.add(renewed);
@@ -187,7 +190,7 @@ export class OwnSessions {
         { id: 'sluice-level', method: 'logging/setLevel', params: { level } },
         signal,
       );
-    return { side, hello: reply.result };
+    return { side, hello: reply.result, ended: new AbortController() };
   }
 
   /** What is answered to a request in a session. @throws McpFault, GatewayError */
@@ -248,7 +251,10 @@ export class OwnSessions {
     const { key, begun, call } = pooled;
     if (this.#pool.get(key) === pooled) this.#pool.delete(key);
     begun.then(
-      ({ side }) => this.end(call, side),
+      ({ side, ended }) => {
+        ended.abort();
+        this.end(call, side);
+      },
       () => undefined,
     );
   }

@@ -7,9 +7,9 @@ import { readReply } from './server-reply.ts';
 /** Read ahead of whoever takes them. */
 const aheadMax = 64;
 
-/** The messages of one answer, body or stream, one after the other. */
+/** The messages of one answer, body or stream, one after the other, and what is told of it elsewhere. */
 export class ServerMessages {
-  readonly #upstream: UpstreamCall;
+  #upstream: UpstreamCall | undefined;
   readonly #ready: McpMessage[] = [];
   #wanted:
     | { resolve: (message: McpMessage | undefined) => void; reject: (error: unknown) => void }
@@ -17,27 +17,44 @@ export class ServerMessages {
   #error: unknown;
   #hasEnded = false;
 
-  constructor(upstream: UpstreamCall) {
-    this.#upstream = upstream;
-  }
-
   /** @throws McpFault, GatewayError where the head says that there are none */
   static async of(upstream: UpstreamCall, asked: McpRequest): Promise<ServerMessages> {
-    const messages = new ServerMessages(upstream);
-    if (upstream.isEventStream && upstream.status === 200) messages.#consume();
-    else {
-      const body = await upstream.readAll(messageBounds.upstream.bytesMax);
-      messages.#ready.push(readReply(upstream, body, asked));
-      messages.#hasEnded = true;
-    }
+    const messages = new ServerMessages();
+    await messages.#read(upstream, asked);
     return messages;
+  }
+
+  /** Of an answer whose head is waited for: what goes wrong is told to whoever takes the next one. */
+  follow(answered: Promise<UpstreamCall>, asked: McpRequest): void {
+    answered
+      .then((upstream) => this.#read(upstream, asked))
+      .catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Of a stream that is the answer to nothing. */
+  static told(upstream: UpstreamCall): ServerMessages {
+    const messages = new ServerMessages();
+    messages.#upstream = upstream;
+    messages.#consume(upstream);
+    return messages;
+  }
+
+  async #read(upstream: UpstreamCall, asked: McpRequest): Promise<void> {
+    this.#upstream = upstream;
+    if (upstream.isEventStream && upstream.status === 200) {
+      this.#consume(upstream);
+      return;
+    }
+    const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+    this.add(readReply(upstream, body, asked));
+    this.#end();
   }
 
   /** Undefined = there are no more. One at a time asks. */
   next(): Promise<McpMessage | undefined> {
     const ready = this.#ready.shift();
     if (ready !== undefined) {
-      if (this.#ready.length < aheadMax) this.#upstream.resume();
+      if (this.#ready.length < aheadMax) this.#upstream?.resume();
       return Promise.resolve(ready);
     }
     if (this.#error !== undefined) return Promise.reject(this.#error);
@@ -49,40 +66,43 @@ export class ServerMessages {
 
   /** Nobody wants the rest. */
   leave(): void {
-    this.#upstream.abort(new GatewayError('request.aborted'));
+    this.#upstream?.abort(new GatewayError('request.aborted'));
   }
 
-  #consume(): void {
-    const reader = new SseReader();
-    this.#upstream.consume({
-      data: (chunk) => {
-        try {
-          for (const event of reader.push(chunk)) {
-            const message = messageOf(event);
-            if (message !== undefined) this.#add(message);
-          }
-        } catch (error) {
-          this.#upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
-          this.#fail(error);
-        }
-        return this.#ready.length < aheadMax;
-      },
-      end: () => {
-        this.#hasEnded = true;
-        this.#wanted?.resolve(undefined);
-        this.#wanted = undefined;
-      },
-      fail: (error) => this.#fail(error),
-    });
-  }
-
-  #add(message: McpMessage): void {
+  /** The next one, wherever it was told. */
+  add(message: McpMessage): void {
     if (this.#wanted === undefined) this.#ready.push(message);
     else {
       const { resolve } = this.#wanted;
       this.#wanted = undefined;
       resolve(message);
     }
+  }
+
+  #consume(upstream: UpstreamCall): void {
+    const reader = new SseReader();
+    upstream.consume({
+      data: (chunk) => {
+        try {
+          for (const event of reader.push(chunk)) {
+            const message = messageOf(event);
+            if (message !== undefined) this.add(message);
+          }
+        } catch (error) {
+          upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
+          this.#fail(error);
+        }
+        return this.#ready.length < aheadMax;
+      },
+      end: () => this.#end(),
+      fail: (error) => this.#fail(error),
+    });
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.#wanted?.resolve(undefined);
+    this.#wanted = undefined;
   }
 
   #fail(error: unknown): void {

@@ -97,6 +97,7 @@ describe.each(modes)('a client of both eras (%j)', (mode) => {
     );
     expect(steps).toEqual([1, 2, 3]);
     expect(textOf(await client.callTool({ name: 'ask' }))).toContain('"Ada"');
+    expect(textOf(await client.callTool({ name: 'ask apart' }))).toContain('"Ada"');
     expect(textOf(await client.callTool({ name: 'sample', arguments: { say: 'x' } }))).toContain(
       'sampled',
     );

@@ -119,6 +119,12 @@ export function fixtureServer(log: FixtureLog): Server {
         );
         return text(JSON.stringify(answer));
       }
+      // As most servers ask: on the session's own stream, and not on that of the call.
+      case 'ask apart': {
+        const properties = { name: { type: 'string' as const } };
+        const requestedSchema = { type: 'object' as const, properties };
+        return text(JSON.stringify(await server.elicitInput({ message: 'Who?', requestedSchema })));
+      }
       case 'roots': {
         const { roots } = await extra.sendRequest(
           { method: 'roots/list' },
