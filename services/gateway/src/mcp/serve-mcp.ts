@@ -279,7 +279,9 @@ function codeOf(caught: unknown): string {
 function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger }: McpDeps): void {
   const { req, res, reply } = served;
   if (reply.isOver || reply.isStreaming) {
-    res.destroy();
+    logIfOurs(caught, exchange, logger);
+    // What was said to its end is still on its way.
+    if (!reply.isOver) res.destroy();
     return;
   }
   expectRest(req, res);
@@ -312,14 +314,21 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
     reply.body(status, oauthError(error, message), step);
     return;
   }
-  const error = fromUnknown(caught);
-  if (error.code === 'internal')
-    logger.error(
-      { err: error.cause ?? error, request_id: exchange.arrival.requestIdText },
-      'a request failed on our side',
-    );
+  logIfOurs(caught, exchange, logger);
   const { subject } = exchange;
-  tellGatewayError(error, served, subject.kind === 'tool-call' ? subject.event?.rpcId : undefined);
+  tellGatewayError(
+    fromUnknown(caught),
+    served,
+    subject.kind === 'tool-call' ? subject.event?.rpcId : undefined,
+  );
+}
+
+function logIfOurs(caught: unknown, { arrival }: Exchange, logger: McpDeps['logger']): void {
+  if (caught instanceof McpFault || caught instanceof ToolDenial) return;
+  const error = fromUnknown(caught);
+  if (error.code !== 'internal') return;
+  const request = { err: error.cause ?? error, request_id: arrival.requestIdText };
+  logger.error(request, 'a request failed on our side');
 }
 
 /** Where to log in, and what for. */

@@ -1,4 +1,4 @@
-import { GatewayError } from '@sluice/errors';
+import { fromUnknown, GatewayError } from '@sluice/errors';
 import {
   errorReply,
   type McpErrorReply,
@@ -220,11 +220,21 @@ export function statusFault(status: number): McpFault {
   });
 }
 
-/** Ends a call that failed: where the head is sent, with what went wrong on the stream. @throws the failure where it is not */
+/**
+ * Ends a call that failed: where the head is sent, with what went wrong on the stream.
+ * @throws the failure where it is not, or is one of ours, which somebody looks at
+ */
 export function tellFailure({ reply }: McpCall, asked: McpRequest, failure: unknown): void {
   if (!reply.isStreaming) throw failure;
-  if (failure instanceof McpFault) reply.write(writeSseEvent(faultBytes(failure, asked)));
+  const isServers = failure instanceof McpFault;
+  const bytes = isServers ? faultBytes(failure, asked) : ownFailure(fromUnknown(failure), asked);
+  reply.write(writeSseEvent(bytes));
   reply.endStream();
+  if (!isServers) throw failure;
+}
+
+function ownFailure({ code, message }: GatewayError, { idText }: McpRequest): Buffer {
+  return errorReply(idText, { code: rpcCodes.internalError, message, data: { code } });
 }
 
 export function faultBytes(fault: McpFault, { idText }: Pick<McpRequest, 'idText'>): Buffer {
