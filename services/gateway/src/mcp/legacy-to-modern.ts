@@ -33,6 +33,7 @@ import { legacyListener, noStream } from './legacy-relay.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
+import { Pace } from './pace.ts';
 import { ServerMessages } from './server-messages.ts';
 import {
   askServer,
@@ -283,13 +284,14 @@ export class LegacyToModern {
     messages: ServerMessages,
     deadline: CallDeadline,
   ): Promise<ServerReply> {
+    const pace = new Pace(call.reply);
     for (;;) {
       const message = await messages.next();
       if (message === undefined) throw invalidReply(sent, 'its stream ended without the answer');
       if (message.kind === 'notification') {
         if (message.method === 'notifications/progress') deadline.progress();
         call.reply.openStream();
-        call.reply.write(writeSseEvent(message.bytes));
+        if (!call.reply.write(writeSseEvent(message.bytes))) await pace.wait(deadline.signal);
       } else if (message.kind !== 'request' && message.id === sent.id) return message;
     }
   }

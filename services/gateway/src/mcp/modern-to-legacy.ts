@@ -35,6 +35,7 @@ import { listenToLegacy } from './modern-to-legacy-listen.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
 import type { OwnSession, OwnSessions } from './own-sessions.ts';
 import { mayAsk, type OngoingCall, OwnStreams, ownAnswer } from './own-streams.ts';
+import { Pace } from './pace.ts';
 import { ServerMessages } from './server-messages.ts';
 import {
   askServer,
@@ -233,12 +234,14 @@ export class ModernToLegacy {
     deadline: CallDeadline | undefined,
   ): Promise<Outcome> {
     const { messages, session, id } = running;
+    const pace = new Pace(call.reply);
     for (;;) {
       const message = await messages.next();
       if (message === undefined) throw invalidReply(asked, 'its stream ended without the answer');
       if (message.kind === 'notification') {
         if (message.method === 'notifications/progress') deadline?.progress();
-        if (deadline !== undefined) tellOn(call, asked, message);
+        if (deadline !== undefined && !tellOn(call, asked, message))
+          await pace.wait(deadline.signal);
         continue;
       }
       if (message.kind === 'request') {
@@ -431,20 +434,22 @@ function asOlder(asked: McpRequest, id: string): Buffer {
   return edit.bytes();
 }
 
-/** What is told in a call, under the token that its caller chose. */
-function tellOn(call: McpCall, asked: McpRequest, message: McpNotification): void {
+/** What is told in a call, under the token that its caller chose. False = the caller reads too slowly. */
+function tellOn(call: McpCall, asked: McpRequest, message: McpNotification): boolean {
   const { method } = message;
   if (method === 'notifications/progress') {
-    if (asked.progressToken === undefined) return;
+    if (asked.progressToken === undefined) return true;
     const bytes = new MessageEdit(message).setParam('progressToken', asked.progressToken).bytes();
     call.reply.openStream();
-    call.reply.write(writeSseEvent(bytes));
-  } else if (method === 'notifications/message') {
-    // A request that names no level wants to hear nothing.
-    if (asked.meta?.[metaKeys.logLevel] === undefined) return;
-    call.reply.openStream();
-    call.reply.write(writeSseEvent(message.bytes));
+    return call.reply.write(writeSseEvent(bytes));
   }
+  if (method === 'notifications/message') {
+    // A request that names no level wants to hear nothing.
+    if (asked.meta?.[metaKeys.logLevel] === undefined) return true;
+    call.reply.openStream();
+    return call.reply.write(writeSseEvent(message.bytes));
+  }
+  return true;
 }
 
 function boxOf({ key }: McpCall, handle: string, way: 'in' | 'out'): LetterBox {

@@ -107,7 +107,10 @@ export class OwnStreams {
   }
 
   #tell(call: McpCall, session: OwnSession, message: McpMessage): void {
-    const calls = [...(this.#streams.get(session)?.calls ?? [])];
+    // What is told of a call whose caller reads slowly is left out: this stream is that of others as well.
+    const calls = [...(this.#streams.get(session)?.calls ?? [])].filter(
+      ({ messages }) => !messages.isFull,
+    );
     if (message.kind === 'request') {
       const asking = calls.find(({ asked }) => mayAsk(asked, message));
       if (asking !== undefined) {

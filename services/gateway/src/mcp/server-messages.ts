@@ -69,6 +69,11 @@ export class ServerMessages {
     this.#upstream?.abort(new GatewayError('request.aborted'));
   }
 
+  /** So many wait for whoever takes them that no more should be told. */
+  get isFull(): boolean {
+    return this.#ready.length >= aheadMax;
+  }
+
   /** The next one, wherever it was told. */
   add(message: McpMessage): void {
     if (this.#wanted === undefined) this.#ready.push(message);

@@ -7,7 +7,8 @@ import { messageOf } from './events.ts';
 export interface LinkEvents {
   /** The path that messages are sent to. */
   endpoint(path: string): void;
-  message(message: McpMessage): void;
+  /** False = too fast: it is paused until it is resumed. */
+  message(message: McpMessage): boolean;
   /** It has ended, and nothing follows. */
   closed(error: GatewayError | undefined): void;
 }
@@ -26,15 +27,16 @@ export function readLink(upstream: UpstreamCall, base: URL, events: LinkEvents):
   };
   upstream.consume({
     data(chunk) {
+      let isTaken = true;
       try {
         for (const event of reader.push(chunk)) {
           if (event.name === 'endpoint') events.endpoint(endpointOf(event.data ?? '', base));
           else {
             const message = messageOf(event);
-            if (message !== undefined) events.message(message);
+            if (message !== undefined) isTaken = events.message(message) && isTaken;
           }
         }
-        return true;
+        return isTaken;
       } catch (error) {
         upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
         close(error);
@@ -61,14 +63,14 @@ function endpointOf(data: string, base: URL): string {
 /** A request that waits for its answer on a link. */
 export interface LinkWaiter {
   readonly progressToken: string | number | undefined;
-  /** Anything but its answer that belongs to it. */
-  told(message: McpMessage): void;
+  /** Anything but its answer that belongs to it. False = its caller reads too slowly. */
+  told(message: McpMessage): boolean;
   answered(message: McpMessage): void;
   failed(error: GatewayError): void;
 }
 
-/** Heard by whoever listens to a session's own stream. */
-export type LinkListener = (message: McpMessage) => void;
+/** Heard by whoever listens to a session's own stream. False = too fast. */
+export type LinkListener = (message: McpMessage) => boolean;
 
 const unheardMax = 100;
 
@@ -81,6 +83,8 @@ export class SseLink {
   #listener: LinkListener | undefined;
   /** Of what nobody waits for here; false = it is kept for a listener to come. */
   readonly #stray: (message: McpMessage) => boolean;
+  /** Reads on, after somebody was told too fast: to be called when that is read, or nobody is to be told any more. */
+  resume = () => {};
   endpoint = '';
   isClosed = false;
   /** `performance.now()` */
@@ -105,6 +109,7 @@ export class SseLink {
     return () => {
       this.usedAt = performance.now();
       this.#waiters.delete(key);
+      this.resume();
     };
   }
 
@@ -118,21 +123,23 @@ export class SseLink {
     return () => {
       this.usedAt = performance.now();
       if (this.#listener === listener) this.#listener = undefined;
+      this.resume();
     };
   }
 
-  take(message: McpMessage): void {
+  /** False = too fast. */
+  take(message: McpMessage): boolean {
     if (message.kind === 'response' || message.kind === 'error') {
       const waiter = message.id === undefined ? undefined : this.#waiters.get(idKey(message.id));
       if (waiter === undefined) this.#stray(message);
       else waiter.answered(message);
-      return;
+      return true;
     }
     const waiter = this.#waiterOf(message);
-    if (waiter !== undefined) waiter.told(message);
-    else if (this.#listener !== undefined) this.#listener(message);
-    else if (!this.#stray(message) && this.#unheard.length < unheardMax)
-      this.#unheard.push(message);
+    if (waiter !== undefined) return waiter.told(message);
+    if (this.#listener !== undefined) return this.#listener(message);
+    if (!this.#stray(message) && this.#unheard.length < unheardMax) this.#unheard.push(message);
+    return true;
   }
 
   /** To whom a message belongs that answers nothing: the transport does not say, so as well as can be told. */

@@ -121,8 +121,9 @@ export class SseRelay {
           deadline.progress();
         if (message.kind === 'request' && message.method !== 'ping') deadline.hold();
         call.reply.openStream();
-        call.reply.write(writeSseEvent(message.bytes));
+        return call.reply.write(writeSseEvent(message.bytes));
       };
+      call.reply.onDrain(() => this.#links.get(session.name)?.resume());
       const came = await this.#exchange(call, session, asked, bytes, told, deadline.signal);
       const reply = guard === undefined ? came : await guard.after(came, recorded);
       const shown =
@@ -150,7 +151,7 @@ export class SseRelay {
   #seen(call: McpCall, session: Session, asked: McpRequest): Promise<void> | undefined {
     const { lister, timeoutMs } = this.#deps;
     return lister.require(call, asked, session.name, timeoutMs, (page, signal) =>
-      this.#exchange(call, session, page, page.bytes, () => {}, signal),
+      this.#exchange(call, session, page, page.bytes, () => true, signal),
     );
   }
 
@@ -184,7 +185,8 @@ export class SseRelay {
     call.reply.openStream();
     const ended = this.#deps.streams.open(call, legacyListener);
     const over = new AbortController();
-    const tell = (bytes: Buffer) => void call.reply.write(writeSseEvent(bytes));
+    const tell = (bytes: Buffer) => call.reply.write(writeSseEvent(bytes));
+    call.reply.onDrain(() => link?.resume());
     await new Promise<void>((resolve) => {
       const unheard = link?.listen(({ bytes }) => tell(bytes));
       // What was left for others, too.
@@ -214,7 +216,7 @@ export class SseRelay {
     session: Session,
     asked: McpRequest,
     bytes: Buffer,
-    told: (message: McpMessage) => void,
+    told: (message: McpMessage) => boolean,
     signal: Abortable,
   ): Promise<ServerReply> {
     const link = this.#links.get(session.name);
@@ -231,7 +233,7 @@ export class SseRelay {
   async #heardElsewhere(
     session: Session,
     asked: McpRequest,
-    told: (message: McpMessage) => void,
+    told: (message: McpMessage) => boolean,
     signal: Abortable,
   ): Promise<ServerReply> {
     const { mailbox } = this.#deps;
@@ -252,7 +254,7 @@ export class SseRelay {
     asked: McpRequest,
     bytes: Buffer,
     signal: Abortable,
-    told: (message: McpMessage) => void = () => {},
+    told: (message: McpMessage) => boolean = () => true,
   ): Promise<ServerReply> {
     return new Promise((resolve, reject) => {
       const done = link.wait(asked.id, {
@@ -355,6 +357,7 @@ export class SseRelay {
           message: `The MCP server opened no stream: it answered with the status ${upstream.status}.`,
           data: { upstream_status: upstream.status },
         });
+      link.resume = () => upstream.resume();
       await new Promise<void>((resolve, reject) => {
         readLink(upstream, url as URL, {
           endpoint(path) {
