@@ -7,13 +7,19 @@ import { chatReply, type Scenario, startScenario } from './scenario.ts';
 /** Files that the service keeps, named in requests for models of providers that cannot know them. */
 let s: Scenario;
 let client: OpenAI;
-const bytesMax = 65_536;
+const bytesMax = 1_000_000;
 
 beforeAll(async () => {
   s = await startScenario({
     logStore: true,
     lazyLedger: true,
-    environment: { gateway: { REQUEST_BODY_BYTES_MAX: String(bytesMax) } },
+    environment: {
+      gateway: {
+        REQUEST_BODY_BYTES_MAX: String(bytesMax),
+        // Three quarters of it are one workspace's.
+        HELD_BODY_BYTES_MAX: String(1024 * 1024),
+      },
+    },
   });
   client = clientOf();
 });
@@ -141,7 +147,7 @@ describe('a file that the service keeps', () => {
     expect(told.content[0].content).toEqual([{ type: 'document', source: plain }]);
   });
 
-  it('is nobody else’s, and no larger than a request may be; a file of the provider’s stays its own', async () => {
+  it('is nobody else’s, and no larger than a request may be or bodies are held; a file of the provider’s stays its own', async () => {
     const file = await keep('x'.repeat(bytesMax), 'large.txt');
     const { id } = await s.admin<{ id: string }>('POST', '/admin/workspaces', { name: 'Others' });
     const { key } = await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
@@ -167,6 +173,8 @@ describe('a file that the service keeps', () => {
       code: 'request.too_large',
       param,
     });
+    const held = await keep('x'.repeat(700_000), 'held.txt');
+    await expect(ask(held.id)).rejects.toMatchObject({ status: 503, code: 'overloaded' });
     expect(s.upstream.requests.length).toBe(before);
     s.upstream.handle(json(200, chatReply));
     await ask('file-abc');

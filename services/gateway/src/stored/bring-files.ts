@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import { isObject } from '@sluice/mcp';
 import { type JsonObject, type JsonValue, mediaTypeOf } from '@sluice/providers';
 import { expectModelCall, type ModelExchange } from '../exchange/exchange.ts';
+import { overloaded } from '../http/read-body.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { fileUuid } from './files.ts';
 import { sendInstead } from './kept-context.ts';
@@ -53,7 +54,7 @@ interface BroughtFile {
   readonly base64: string;
 }
 
-/** The files of one request, each read once. @throws GatewayError 404, 413, 503 with the field */
+/** The files of one request, each read once, held as bodies are. @throws GatewayError 404, 413, 503 with the field */
 class Files {
   readonly #exchange: ModelExchange;
   readonly #parts: BringFilesParts;
@@ -104,6 +105,7 @@ class Files {
         field,
         message: `With the files that it names the request is larger than ${bytesMax} bytes.`,
       });
+    if (!this.#exchange.arrival.holdBytes(bytes)) throw overloaded();
   }
 }
 
