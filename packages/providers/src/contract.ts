@@ -192,6 +192,8 @@ export interface Quirks {
   joinsTurns?: boolean;
   /** The field translated requests limit the output with; `max_tokens` when absent, as most know only that. */
   outputTokensField?: string;
+  /** So many stop sequences are taken; of translated requests those beyond are left out. */
+  stopsMax?: number;
   /** Translated requests may carry `top_k`, which OpenAI does not know. */
   takesTopK?: boolean;
   /** Fields of translated requests alone, e.g. to have thinking apart from the answer. */

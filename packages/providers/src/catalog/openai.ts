@@ -23,6 +23,6 @@ export const openai: ProviderEntry = {
     'openai-beta': 'openai_beta',
   },
   keeps: openAiKeeps,
-  quirks: { outputTokensField: 'max_completion_tokens', callIds: openAiCallIds },
+  quirks: { outputTokensField: 'max_completion_tokens', stopsMax: 4, callIds: openAiCallIds },
   source: 'https://platform.openai.com/docs/api-reference, November 2026',
 };

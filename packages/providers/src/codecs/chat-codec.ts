@@ -84,6 +84,8 @@ export interface UpstreamCodec {
   signsCalls?: boolean;
   /** It is asked for custom tools as such, with their grammars. */
   hasCustomTools?: boolean;
+  /** Instructions alone are no question to it. */
+  needsUserTurn?: boolean;
   encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
   /**
    * The members of a body with marks for the provider's cache at what its prompt begins with; undefined

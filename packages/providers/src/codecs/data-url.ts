@@ -13,10 +13,12 @@ export function sourceOfUrl(url: string, path: string, beside?: JsonObject): Med
     return { kind: 'url', url, ...compact({ mediaType, owner }) };
   }
   const comma = url.indexOf(',');
-  if (!url.startsWith('data:') || comma === -1)
+  if (!/^data:/i.test(url) || comma === -1)
     throw invalidField(path, 'must be an http(s), gs, s3 or data URL');
   const [type = '', ...parameters] = url.slice(5, comma).split(';');
-  const mediaType = type.trim().toLowerCase() || 'text/plain';
+  const told = type.trim().toLowerCase() || 'text/plain';
+  // Browsers and scripts write it, and OpenAI takes it; nobody else does.
+  const mediaType = told === 'image/jpg' ? 'image/jpeg' : told;
   const payload = url.slice(comma + 1);
   if (parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64'))
     return sourceOfBase64(mediaType, payload);

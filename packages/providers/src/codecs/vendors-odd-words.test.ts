@@ -7,6 +7,7 @@ import { findProvider } from '../catalog.ts';
 import { findTranslation } from '../translation/find-translation.ts';
 import { encodeUsage } from './anthropic-messages/wire.ts';
 import { cohereChat } from './cohere-chat/index.ts';
+import { faultOf } from './openai-chat/errors.ts';
 import { openAiChat } from './openai-chat/index.ts';
 import { decodeUsage } from './openai-chat/wire.ts';
 import { openAiResponses } from './openai-responses/index.ts';
@@ -277,4 +278,11 @@ describe('a request', () => {
       expect(refuseGemini(model, body)).toBeUndefined();
     }
   });
+});
+
+it('an error in a stream has the status of its code where its type is the vendor’s own', () => {
+  const told = (error: JsonObject) => faultOf({ error: { message: 'm', ...error } })?.status;
+  expect(told({ type: 'rate_limit', code: 'rate_limit_exceeded' })).toBe(429);
+  expect(told({ type: 'server_error', code: 'rate_limit_exceeded' })).toBe(500);
+  expect(told({ type: 'odd', code: 'odd' })).toBe(502);
 });

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { JsonError, jsonBounds, readJson, readJsonText } from '@sluice/json';
+import { invalidField } from './invalid-field.ts';
 
 /** Reads of JSON whose shape somebody else decides: a wrong type reads as absent. */
 export function objectOf(value: unknown): JsonObject | undefined {
@@ -26,6 +27,14 @@ export function stringOf(value: unknown): string | undefined {
 
 export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
+}
+
+/** A number of the caller's; null is nothing said. @throws GatewayError for any other type */
+export function numberField(body: JsonObject, name: string): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number') throw invalidField(name, 'must be a number');
+  return value;
 }
 
 export function booleanOf(value: unknown): boolean | undefined {

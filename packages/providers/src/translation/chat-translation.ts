@@ -22,6 +22,7 @@ import type {
 import { notTheFormat } from '../errors/not-the-format.ts';
 import { invalidField } from '../json/invalid-field.ts';
 import { compact, objectOf, readReply, stringOf } from '../json/json-access.ts';
+import { askedByUser } from './asked-by-user.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
 import { withEdits } from './fitted-request.ts';
@@ -29,6 +30,7 @@ import type { WordRule } from './fitting-words.ts';
 import { decoderKeepingSignatures, keepSignatures, withKeptSignatures } from './kept-signatures.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { charsSaidIn } from './said-in-bytes.ts';
+import { toldInWords } from './told-in-words.ts';
 import {
   callerNames,
   decoderWithCallerNames,
@@ -61,7 +63,9 @@ export class ChatTranslation implements Translation {
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const { request: asked, dropped } = this.#caller.decodeRequest(body);
     const known = this.#upstream.signsCalls === true ? withKeptSignatures(asked, context) : asked;
-    const request = withFittingNames(known, this.#names);
+    const told = toldInWords(known, this.#upstream.format, dropped);
+    const named = withFittingNames(told, this.#names);
+    const request = this.#upstream.needsUserTurn === true ? askedByUser(named) : named;
     if (request.stream && this.#upstream.openDecoder === undefined)
       throw invalidField('stream', 'must be false: this provider does not stream');
     const encoded = this.#upstream.encodeRequest(request, context);

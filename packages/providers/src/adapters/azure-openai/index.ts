@@ -92,7 +92,7 @@ export const azureOpenAi: ProviderEntry = {
     return name === undefined ? [] : [name];
   },
   // Reasoning models refuse `max_tokens`; every version since autumn 2024 knows the newer field.
-  quirks: { outputTokensField: 'max_completion_tokens', callIds: openAiCallIds },
+  quirks: { outputTokensField: 'max_completion_tokens', stopsMax: 4, callIds: openAiCallIds },
   source:
     'https://docs.github.com/en/enterprise-cloud@latest/copilot/how-tos/copilot-sdk/auth/byok, November 2026',
 };

@@ -13,7 +13,7 @@ import {
   arrayOf,
   booleanOf,
   compact,
-  numberOf,
+  numberField,
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
@@ -37,7 +37,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   if (model === undefined) throw invalidField('model', 'must be a string');
   const messages = arrayOf(body.messages);
   if (messages === undefined) throw invalidField('messages', 'must be a list');
-  const outputTokensMax = numberOf(body.max_tokens);
+  const outputTokensMax = numberField(body, 'max_tokens');
   if (outputTokensMax === undefined) throw invalidField('max_tokens', 'must be a number');
   const outputConfig = { ...objectOf(body.output_config) };
   const format = objectOf(outputConfig.format);
@@ -63,9 +63,9 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     toolChoice: decodeToolChoice(choice),
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
     outputTokensMax,
-    temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
+    temperature: numberField(body, 'temperature'),
+    topP: numberField(body, 'top_p'),
+    topK: numberField(body, 'top_k'),
     stop: arrayOf(body.stop_sequences)?.filter((entry) => typeof entry === 'string'),
     user: stringOf(objectOf(body.metadata)?.user_id),
     serviceTier: stringOf(body.service_tier),

@@ -10,7 +10,7 @@ import type {
   ToolResultPart,
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
-import { parseObject } from '../../json/json-access.ts';
+import { callInput } from '../call-input.ts';
 import { proofOfClaude } from '../proofs.ts';
 import { returnedCitations } from './citations.ts';
 import { contentOf, Turns } from './turns.ts';
@@ -133,7 +133,7 @@ function encodePart(
     case 'file':
       return encodeMedia(part, message.path, out);
     case 'tool-call':
-      return encodeToolCall(part, message);
+      return encodeToolCall(part);
     case 'tool-result':
       return encodeToolResult(part, message, out);
     case 'thinking': {
@@ -207,13 +207,8 @@ function encodeSource(source: MediaSource): JsonObject {
   }
 }
 
-function encodeToolCall(part: ToolCallPart, message: ChatMessage): JsonObject {
-  const input = part.arguments.trim() === '' ? {} : parseObject(part.arguments);
-  if (input === undefined)
-    throw invalidField(
-      `${message.path}.tool_calls`,
-      `has arguments of ${part.name} that are not a JSON object`,
-    );
+function encodeToolCall(part: ToolCallPart): JsonObject {
+  const input = callInput(part);
   return marked({ type: 'tool_use', id: part.id, name: part.name, input }, part.cacheControl);
 }
 

@@ -4,6 +4,7 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
 import { claudeCacheMarks, fitCacheMarks } from '../fit-cache-marks.ts';
+import { takenStops } from '../stop-sequences.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeOutput } from './encode-output.ts';
 import { HostedTools } from './hosted-tools.ts';
@@ -80,7 +81,7 @@ export function encodeRequest(
     temperature,
     top_p: topP,
     top_k: topK,
-    stop_sequences: stopSequences(request.stop),
+    stop_sequences: takenStops(request.stop, { refusesBlank: true }, dropped),
     ...encodeTools(request, facts, hosted, mayDemandCall(facts, type), dropped),
     thinking: thinking.thinking,
     output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
@@ -147,11 +148,6 @@ export function betasOf(fields: JsonObject): string[] {
   const value = fields.anthropic_beta;
   const list = typeof value === 'string' ? value.split(',') : (arrayOf(value) ?? []);
   return list.map((beta) => String(beta).trim()).filter((beta) => beta !== '');
-}
-
-function stopSequences(stop: string[] | undefined): string[] | undefined {
-  const kept = stop?.filter((sequence) => sequence.trim() !== '');
-  return kept === undefined || kept.length === 0 ? undefined : kept;
 }
 
 function serviceTier(request: ChatRequest, dropped: string[]): string | undefined {

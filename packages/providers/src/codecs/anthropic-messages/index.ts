@@ -16,6 +16,7 @@ import { decodeReply, encodeReply } from './reply.ts';
 
 export const anthropicMessages: ChatCodec = {
   format: 'anthropic-messages',
+  needsUserTurn: true,
   decodeRequest,
   encodeRequest,
   markPrefix,

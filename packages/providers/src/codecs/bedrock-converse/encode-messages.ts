@@ -9,8 +9,8 @@ import type {
   ToolResultPart,
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
-import { parseObject } from '../../json/json-access.ts';
 import { continuation } from '../anthropic-messages/encode-messages.ts';
+import { callInput } from '../call-input.ts';
 import { proofOfClaude } from '../proofs.ts';
 import { encodeCitation } from './citations.ts';
 import { DocumentNames } from './document-names.ts';
@@ -148,7 +148,7 @@ function encodePart(
         );
       return encodeAudio(part);
     case 'tool-call':
-      return encodeToolCall(part, message, work);
+      return encodeToolCall(part, work);
     case 'tool-result':
       return encodeToolResult(part, message, work);
     case 'thinking':
@@ -188,13 +188,8 @@ function encodeThinkingPart(
   };
 }
 
-function encodeToolCall(part: ToolCallPart, message: ChatMessage, work: Work): JsonObject {
-  const input = part.arguments.trim() === '' ? {} : parseObject(part.arguments);
-  if (input === undefined)
-    throw invalidField(
-      `${message.path}.tool_calls`,
-      `has arguments of ${part.name} that are not a JSON object`,
-    );
+function encodeToolCall(part: ToolCallPart, work: Work): JsonObject {
+  const input = callInput(part);
   work.usedTools.add(part.name);
   return { toolUse: { toolUseId: part.id, name: part.name, input } };
 }

@@ -8,6 +8,7 @@ import { type BlockKinds, lacksThought } from '../anthropic-messages/open-turn.t
 import { encodeSampling, type Sampling } from '../anthropic-messages/sampling.ts';
 import { mayDemandCall } from '../anthropic-messages/tool-choice.ts';
 import { fitCacheMarks } from '../fit-cache-marks.ts';
+import { takenStops } from '../stop-sequences.ts';
 import { cacheRulesOf } from './cache-rules.ts';
 import { type EncodedMessages, encodeMessages } from './encode-messages.ts';
 import { modelFields, ownFields } from './further-fields.ts';
@@ -68,7 +69,7 @@ export function encodeRequest(
   const body = compact<Record<string, unknown>>({
     messages,
     system: system.length === 0 ? undefined : system,
-    inferenceConfig: inference(request, thinking.outputTokensMax, sampling),
+    inferenceConfig: inference(request, thinking.outputTokensMax, sampling, dropped),
     toolConfig: tools.toolConfig,
     outputConfig: textFormat(request, output),
     serviceTier: serviceTier(request, dropped),
@@ -105,13 +106,13 @@ function inference(
   request: ChatRequest,
   maxTokens: number | undefined,
   { temperature, topP }: Sampling,
+  dropped: string[],
 ): JsonObject | undefined {
-  const stop = request.stop?.filter((sequence) => sequence.trim() !== '');
   const config = compact({
     maxTokens,
     temperature,
     topP,
-    stopSequences: stop === undefined || stop.length === 0 ? undefined : stop,
+    stopSequences: takenStops(request.stop, { refusesBlank: true }, dropped),
   });
   return Object.keys(config).length === 0 ? undefined : (config as JsonObject);
 }

@@ -16,6 +16,7 @@ import { decodeReply, encodeReply } from './reply.ts';
 
 export const bedrockConverse: ChatCodec = {
   format: 'bedrock-converse',
+  needsUserTurn: true,
   decodeRequest,
   encodeRequest,
   markPrefix,

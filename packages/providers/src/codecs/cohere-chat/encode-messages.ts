@@ -7,6 +7,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
+import { invalidField } from '../../json/invalid-field.ts';
 import { urlOfSource } from '../data-url.ts';
 import { partName } from '../part-name.ts';
 import { formatName } from './wire.ts';
@@ -75,14 +76,14 @@ function encodeContent(parts: ChatPart[], message: ChatMessage, dropped: string[
   if (parts.length === 0) return '';
   const content: JsonObject[] = [];
   for (const part of parts) {
-    const encoded = encodePart(part);
+    const encoded = encodePart(part, message.path);
     if (encoded === undefined) dropped.push(`${message.path}.${partName(part)}`);
     else content.push(encoded);
   }
   return content;
 }
 
-function encodePart(part: ChatPart): JsonObject | undefined {
+function encodePart(part: ChatPart, path: string): JsonObject | undefined {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
@@ -94,6 +95,8 @@ function encodePart(part: ChatPart): JsonObject | undefined {
     }
     case 'file':
       return part.source.kind === 'text' ? { type: 'text', text: part.source.text } : undefined;
+    case 'audio':
+      throw invalidField(path, 'holds audio, which this provider does not take');
     case 'foreign':
       return part.format === formatName ? part.value : undefined;
     default:

@@ -10,8 +10,12 @@ import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
 import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
+import { takenStops } from '../stop-sequences.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { formatName } from './wire.ts';
+
+/** More are refused. */
+const stopSequencesMax = 5;
 
 /** Fields of this format that callers of other formats may send as they are. */
 const forwardedMembers = new Set([
@@ -45,7 +49,7 @@ export function encodeRequest(
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,
     logprobs: request.logprobs,
-    stop_sequences: request.stop,
+    stop_sequences: takenStops(request.stop, { most: stopSequencesMax }, dropped),
     response_format: responseFormat(request.responseFormat),
     thinking: thinking(request.reasoning, request.model, dropped),
     ...forwarded(request, dropped),

@@ -5,9 +5,9 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../../json/invalid-field.ts';
-import { compact, parseObject } from '../../json/json-access.ts';
+import { compact } from '../../json/json-access.ts';
 import { continuation } from '../anthropic-messages/encode-messages.ts';
+import { callInput } from '../call-input.ts';
 import { openProof } from '../proofs.ts';
 import { audioType, encodeSource } from './media.ts';
 import type { GeminiModel } from './models.ts';
@@ -167,7 +167,7 @@ class ContentsEncoder {
       case 'audio':
         return { inlineData: { mimeType: audioType(part.format), data: part.data } };
       case 'tool-call':
-        return signed(encodeCall(part, message), part.signature ?? this.#skipped(part, message));
+        return signed(encodeCall(part), part.signature ?? this.#skipped(part, message));
       case 'redacted-thinking':
         return undefined;
       case 'foreign':
@@ -215,13 +215,8 @@ function signed(part: JsonObject, signature: string | undefined): JsonObject {
   return signature === undefined ? part : { ...part, thoughtSignature: signature };
 }
 
-function encodeCall(part: ToolCallPart, message: ChatMessage): JsonObject {
-  const args = part.arguments.trim() === '' ? {} : parseObject(part.arguments);
-  if (args === undefined)
-    throw invalidField(
-      `${message.path}.tool_calls`,
-      `has arguments of ${part.name} that are not a JSON object`,
-    );
+function encodeCall(part: ToolCallPart): JsonObject {
+  const args = callInput(part);
   const id: JsonObject = part.id === '' ? {} : { id: part.id };
   return { functionCall: { ...id, name: part.name, args } };
 }

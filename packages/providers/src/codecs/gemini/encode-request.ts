@@ -2,6 +2,7 @@ import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
+import { takenStops } from '../stop-sequences.ts';
 import { encodeContents } from './encode-contents.ts';
 import { camelKeys, encodeTools } from './encode-tools.ts';
 import { type GeminiModel, geminiModel } from './models.ts';
@@ -71,13 +72,12 @@ function storedFields({ messages, tools, toolChoice }: ChatRequest): string[] {
 function encodeConfig(request: ChatRequest, model: GeminiModel, dropped: string[]): JsonObject {
   const { stop, topLogprobs } = request;
   const sampling = model.takesSampling ? request : dropSampling(request, dropped);
-  if ((stop?.length ?? 0) > stopSequencesMax) dropped.push(`stop[${stopSequencesMax}]`);
   return compact<Record<string, unknown>>({
     temperature: sampling.temperature,
     topP: sampling.topP,
     topK: sampling.topK,
     maxOutputTokens: request.outputTokensMax,
-    stopSequences: stop?.length ? stop.slice(0, stopSequencesMax) : undefined,
+    stopSequences: takenStops(stop, { most: stopSequencesMax }, dropped),
     candidateCount: request.choices,
     seed: request.seed,
     presencePenalty: sampling.presencePenalty,

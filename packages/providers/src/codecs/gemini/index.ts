@@ -17,6 +17,7 @@ import { decodeReply, encodeReply } from './reply.ts';
 
 export const gemini: ChatCodec = {
   format: 'gemini',
+  needsUserTurn: true,
   signsCalls: true,
   decodeRequest,
   encodeRequest,

@@ -114,7 +114,7 @@ const fields = fc.record(
     temperature: fc.constantFrom(0, 0.5, 2),
     top_p: fc.constantFrom(0, 0.9),
     max_tokens: fc.nat(),
-    stop: fc.array(text, { minLength: 1, maxLength: 5 }),
+    stop: fc.array(text, { minLength: 1, maxLength: 4 }),
     n: fc.integer({ min: 1, max: 8 }),
     seed: fc.nat(),
     presence_penalty: fc.constantFrom(-1, 0.5),

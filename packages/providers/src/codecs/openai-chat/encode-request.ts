@@ -21,6 +21,7 @@ import {
   withTakenSampling,
 } from '../openai-abilities.ts';
 import { type CacheMarks, cacheMarksOf } from '../openai-cache-marks.ts';
+import { takenStops } from '../stop-sequences.ts';
 import { encodeAssistant, nameOf } from './encode-assistant.ts';
 import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
@@ -78,7 +79,7 @@ export function encodeRequest(
     top_logprobs: request.topLogprobs,
     n: request.choices,
     seed: request.seed,
-    stop: request.stop,
+    stop: takenStops(request.stop, { most: quirks.stopsMax }, dropped),
     user: encodeUser(request.user),
     service_tier: isKin ? request.serviceTier : undefined,
     response_format: encodeResponseFormat(request.responseFormat),

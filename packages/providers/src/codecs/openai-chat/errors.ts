@@ -49,7 +49,10 @@ export function faultOf(body: JsonObject): StreamFault | undefined {
   if (error === undefined && message === undefined) return refusalOf(objectOf(body.base_resp));
   const type = stringOf(error?.type) ?? stringOf(error?.code) ?? 'upstream_error';
   const code = Number(error?.code ?? body.code);
-  const status = code >= 400 && code <= 599 ? code : (statuses.get(type) ?? 502);
+  const status =
+    code >= 400 && code <= 599
+      ? code
+      : (statuses.get(type) ?? statuses.get(String(error?.code)) ?? 502);
   return { type, message: message ?? 'The provider reported an error.', status };
 }
 

@@ -56,15 +56,6 @@ describe('requests', () => {
       {
         model: 'm',
         messages: [
-          { role: 'assistant', tool_calls: [{ id: '1', function: { name: 'f', arguments: '{' } }] },
-        ],
-      },
-      'body.messages[0].tool_calls',
-    ],
-    [
-      {
-        model: 'm',
-        messages: [
           {
             role: 'user',
             content: [{ type: 'input_audio', input_audio: { data: 'AA', format: 'wav' } }],

@@ -4,7 +4,7 @@ import {
   arrayOf,
   booleanOf,
   compact,
-  numberOf,
+  numberField,
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
@@ -26,20 +26,20 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     const value = body[key];
     if (!knownMembers.has(key) && value !== null && value !== undefined) fields[key] = value;
   }
-  const logprobs = numberOf(body.logprobs);
+  const logprobs = numberField(body, 'logprobs');
   const rest = {
     includeUsage: booleanOf(objectOf(body.stream_options)?.include_usage),
-    outputTokensMax: numberOf(body.max_tokens),
-    temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
-    frequencyPenalty: numberOf(body.frequency_penalty),
-    presencePenalty: numberOf(body.presence_penalty),
+    outputTokensMax: numberField(body, 'max_tokens'),
+    temperature: numberField(body, 'temperature'),
+    topP: numberField(body, 'top_p'),
+    topK: numberField(body, 'top_k'),
+    frequencyPenalty: numberField(body, 'frequency_penalty'),
+    presencePenalty: numberField(body, 'presence_penalty'),
     logitBias: objectOf(body.logit_bias),
     logprobs: logprobs === undefined ? undefined : true,
     topLogprobs: logprobs,
-    choices: numberOf(body.n),
-    seed: numberOf(body.seed),
+    choices: numberField(body, 'n'),
+    seed: numberField(body, 'seed'),
     stop: decodeStop(body.stop),
     user: stringOf(body.user),
   };
@@ -61,8 +61,8 @@ function refuse(body: JsonObject): void {
   if (body.echo === true) throw invalidField('echo', only);
   if (body.suffix !== undefined && body.suffix !== null && body.suffix !== '')
     throw invalidField('suffix', only);
-  const best = numberOf(body.best_of);
-  if (best !== undefined && best > Math.max(1, numberOf(body.n) ?? 1))
+  const best = numberField(body, 'best_of');
+  if (best !== undefined && best > Math.max(1, numberField(body, 'n') ?? 1))
     throw invalidField('best_of', only);
 }
 

@@ -10,7 +10,7 @@ import {
   arrayOf,
   booleanOf,
   compact,
-  numberOf,
+  numberField,
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
@@ -48,7 +48,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const verbosity = stringOf(text?.verbosity);
   if (verbosity !== undefined) fields.verbosity = verbosity;
   if (body.truncation === 'auto') dropped.push('truncation');
-  const topLogprobs = numberOf(body.top_logprobs);
+  const topLogprobs = numberField(body, 'top_logprobs');
   const wantsLogprobs = topLogprobs !== undefined || arrayOf(body.include)?.includes(logprobs);
   const request: ChatRequest = {
     model,
@@ -60,12 +60,12 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     includeUsage: true,
     ...decodeTools(body, dropped),
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
-    outputTokensMax: numberOf(body.max_output_tokens),
-    temperature: numberOf(body.temperature),
-    topP: numberOf(body.top_p),
-    topK: numberOf(body.top_k),
-    frequencyPenalty: numberOf(body.frequency_penalty),
-    presencePenalty: numberOf(body.presence_penalty),
+    outputTokensMax: numberField(body, 'max_output_tokens'),
+    temperature: numberField(body, 'temperature'),
+    topP: numberField(body, 'top_p'),
+    topK: numberField(body, 'top_k'),
+    frequencyPenalty: numberField(body, 'frequency_penalty'),
+    presencePenalty: numberField(body, 'presence_penalty'),
     logprobs: wantsLogprobs ? true : undefined,
     topLogprobs,
     user: stringOf(body.user),
