@@ -10,7 +10,7 @@ const bytesPerLevel = 2;
 export interface ReadOptions {
   /** Of whoever has scanned the bytes already, with the same bounds. */
   scan?: JsonScan;
-  /** Bytes that are no UTF-8 become replacement characters; without it they are malformed. */
+  /** Bytes that are no UTF-8 become replacement characters, and a byte order mark nothing; without it they are malformed. */
   isLossy?: boolean;
   /** What the bytes are as text, of whoever has decoded them. */
   text?: string | undefined;
@@ -21,10 +21,11 @@ export interface ReadOptions {
  * @throws JsonError
  */
 export function readJson(
-  bytes: Buffer,
+  source: Buffer,
   bounds: JsonBounds,
   { scan, isLossy = false, text }: ReadOptions = {},
 ): unknown {
+  const bytes = isLossy ? withoutMark(source) : source;
   if (bytes.length > bounds.bytesMax) refuse('too-large', bounds);
   if (scan !== undefined || mayExceed(bytes.length, bounds))
     refuse((scan ?? scanJson(bytes, bounds)).fault, bounds);
@@ -63,6 +64,12 @@ export function readJsonObject(
 /** Whether so many bytes can be over a bound at all: most documents are too short to be. */
 function mayExceed(length: number, { depthMax, workMax }: JsonBounds): boolean {
   return length > bytesPerLevel * depthMax || workPerByteMax * length > workMax;
+}
+
+/** A byte order mark is nothing to those who read leniently: the clients of vendors do. */
+function withoutMark(bytes: Buffer): Buffer {
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return isMarked ? bytes.subarray(3) : bytes;
 }
 
 function refuse(fault: JsonFault | undefined, bounds: JsonBounds): void {

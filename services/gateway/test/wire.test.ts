@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { bytes, json, sse, startUpstream } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw, type RawConnection } from './raw-http.ts';
@@ -464,7 +464,10 @@ describe('headers', () => {
 });
 
 describe('answers of providers', () => {
-  const answering = async (answer: string, init: { line?: string; stream?: boolean } = {}) => {
+  const answering = async (
+    answer: string,
+    init: { line?: string; stream?: boolean; provider?: string } = {},
+  ) => {
     const upstream = await scripted((socket) => socket.end(Buffer.from(answer, 'latin1')));
     const line = init.line ?? 'POST /v1/chat/completions';
     const isPost = line.startsWith('POST');
@@ -473,6 +476,7 @@ describe('answers of providers', () => {
     await connection.write(
       `${head(line, {
         'x-service-custom-host': upstream.url,
+        'x-service-provider': init.provider ?? 'openai',
         ...(isPost
           ? { 'content-type': 'application/json', 'content-length': String(body.length) }
           : {}),
@@ -496,6 +500,7 @@ describe('answers of providers', () => {
     ['a header in Latin-1', ok('x-name: caf\u00e9\r\n'), 200],
     ['two content types', ok('content-type: application/json\r\ncontent-type: a/b\r\n'), 200],
     ['an empty 200', ok('', ''), 502],
+    ['a byte order mark', ok('', `\u00ef\u00bb\u00bf${good}`), 200],
     ['an error in a 200', ok('', '{"error":{"message":"no"}}'), 502],
     ['204', 'HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n', 502],
     ['304', 'HTTP/1.1 304 Not Modified\r\nconnection: close\r\n\r\n', 304],
@@ -528,6 +533,57 @@ describe('answers of providers', () => {
     ],
   ])('pass-through keeps %s as it is', async (_name, answer, status) => {
     expect((await answering(answer, { line: 'GET /v1/things' })).status).toBe(status);
+  });
+
+  it.each(['openai', 'anthropic'])(
+    'a redirect of %s is seen, but leads no client with its key and its body elsewhere',
+    async (provider) => {
+      const answer =
+        'HTTP/1.1 307 Temporary Redirect\r\nlocation: http://10.0.0.1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n';
+      const reply = await answering(answer, { provider });
+      expect(reply.status).toBe(307);
+      expect(reply.headers.location).toBeUndefined();
+      const passed = await answering(answer, { line: 'POST /v1/proxy/chat/completions', provider });
+      expect(passed.headers.location).toBe('http://10.0.0.1/');
+    },
+  );
+
+  const message = JSON.stringify({
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'c',
+    content: [{ type: 'text', text: 'Hello' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 1, output_tokens: 1 },
+  });
+  it.each(['', ' ', 'Identity', 'identity'])(
+    'a reply to translate may have the encoding %j, which is none',
+    async (encoding) => {
+      const answer = ok(`content-encoding: ${encoding}\r\n`, `\u00ef\u00bb\u00bf${message}`);
+      const reply = await answering(answer, { provider: 'anthropic' });
+      expect(reply.status).toBe(200);
+      expect(JSON.parse(String(reply.body))).toMatchObject({
+        choices: [{ message: { content: 'Hello' } }],
+      });
+    },
+  );
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['what nobody knows', (text: string) => Buffer.from(text)],
+  ])('an error to translate says what it says in %s, and when to come back', async (name, pack) => {
+    const error = { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } };
+    const packed = pack(JSON.stringify(error));
+    const answer = `HTTP/1.1 429 Too Many\r\ncontent-encoding: ${name}\r\nretry-after: 3\r\ncontent-length: ${packed.length}\r\nconnection: close\r\n\r\n${packed.toString('latin1')}`;
+    const reply = await answering(answer, { provider: 'anthropic' });
+    expect(reply.status).toBe(429);
+    expect(reply.headers['retry-after']).toBe('3');
+    expect(reply.headers['content-encoding']).toBeUndefined();
+    const told = name.includes(' ') ? 'The provider answered 429 without a body.' : 'slow down';
+    expect(JSON.parse(String(reply.body)).error.message).toBe(`anthropic error: ${told}`);
   });
 
   it('what an origin says about itself is not said in its name', async () => {

@@ -1,3 +1,4 @@
+import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
@@ -42,12 +43,10 @@ export async function receive(
   const { call } = attempt;
   const { translation } = call;
   const isSuccess = upstream.status >= 200 && upstream.status < 300;
-  const compressed =
-    upstream.headers['content-encoding'] !== undefined &&
-    upstream.headers['content-encoding'] !== 'identity';
+  const compressed = isCompressed(upstream);
   if (translation === undefined || passesOn(call, upstream, isSuccess, compressed))
     return receivePassing(attempt, upstream, options);
-  if (compressed) {
+  if (compressed && isSuccess) {
     upstream.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {
       message: 'The provider compressed its reply although it was not asked to.',
@@ -62,7 +61,8 @@ export async function receive(
     ? options.replyBytesMax
     : Math.min(options.replyBytesMax, errorBytesMax);
   const read = upstream.readOrLeave(bytesMax, holdFor(attempt));
-  const bytes = read instanceof Promise ? await read : read;
+  const came = read instanceof Promise ? await read : read;
+  const bytes = compressed && Buffer.isBuffer(came) ? unpacked(came, upstream) : came;
   if (!Buffer.isBuffer(bytes)) {
     if (mayPassUnread(call, translation, isSuccess))
       return answered(upstream, rawReply(attempt, upstream));
@@ -88,6 +88,8 @@ export async function receive(
       message: 'The provider sent a reply of more values than can be checked.',
     });
   const headers = replyHeaders(upstream.headers, decoded.body === undefined);
+  // Whoever followed it would take the caller's key, and a body in the caller's format, to wherever it points.
+  if (!isSuccess) delete headers.location;
   if (decoded.body !== undefined)
     headers['content-type'] = decoded.contentType ?? 'application/json';
   const body = decoded.body ?? bytes;
@@ -136,9 +138,23 @@ export async function receivePassing(
   options: ReceiveOptions,
 ): Promise<AttemptResult> {
   if (mayPass(attempt.call, upstream)) return answered(upstream, rawReply(attempt, upstream));
-  const encoding = upstream.headers['content-encoding'] ?? 'identity';
-  const compressed = encoding !== 'identity';
+  const compressed = isCompressed(upstream);
   return answered(upstream, await inspectedPassing(attempt, upstream, compressed, options));
+}
+
+function isCompressed({ headers }: UpstreamCall): boolean {
+  return !/^(?:identity)?$/i.test(headers['content-encoding']?.trim() ?? '');
+}
+
+/** An error that was compressed unasked still says what it says; one that cannot be opened says nothing. */
+function unpacked(bytes: Buffer, { headers }: UpstreamCall): Buffer {
+  const encoding = headers['content-encoding']?.trim().toLowerCase();
+  const unpack = encoding === 'br' ? brotliDecompressSync : unzipSync;
+  try {
+    return unpack(bytes, { maxOutputLength: errorBytesMax });
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
 function answered(upstream: UpstreamCall, reply: Reply): AttemptResult {
