@@ -606,6 +606,47 @@ describe('answers of providers', () => {
     ['a very large event', `${event('x'.repeat(3_000_000))}\n\n${event('b')}\n\ndata: [DONE]\n\n`],
     ['many comments first', `${': ping\n\n'.repeat(60_000)}${event('a')}\n\ndata: [DONE]\n\n`],
   ];
+  it.each(['', 'content-type: text/plain\r\n', 'content-type: application/octet-stream\r\n'])(
+    'a stream that does not say what it is is one: %j',
+    async (type) => {
+      const body = `${event('a')}\n\ndata: [DONE]\n\n`;
+      const reply = await answering(ok(type, body), { stream: true });
+      expect(reply.status).toBe(200);
+      expect(reply.headers['content-type']).toBe('text/event-stream');
+      expect(String(reply.body)).toBe(body);
+      const whole = await answering(ok(type), { stream: true });
+      expect([whole.status, String(whole.body)]).toEqual([200, good]);
+      for (const none of ['', '<html>', 'data'])
+        expect((await answering(ok(type, none), { stream: true })).status).toBe(502);
+    },
+  );
+
+  it('a stream that does not say what it is may be late, and is translated', async () => {
+    const parts = [
+      { type: 'message_start', message: { ...JSON.parse(message), content: [] } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ];
+    const events = parts.map((part) => `event: ${part.type}\ndata: ${JSON.stringify(part)}\n\n`);
+    const upstream = await scripted((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n');
+      setTimeout(() => socket.end(events.join('')), 100);
+    });
+    const response = await scenario.chat({
+      host: upstream.url,
+      headers: { 'x-service-provider': 'anthropic' },
+      body: { ...chatBody, stream: true },
+    });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const text = await response.text();
+    expect(text).toContain('"content":"Hi"');
+    expect(text).toContain('data: [DONE]');
+    upstream.close();
+  });
+
   it.each(streams)('a stream with %s passes byte for byte', async (_name, body) => {
     for (const stream of [true, false]) {
       const reply = await answering(ok('content-type: text/event-stream\r\n', body), { stream });

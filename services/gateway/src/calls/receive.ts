@@ -52,7 +52,10 @@ export async function receive(
       message: 'The provider compressed its reply although it was not asked to.',
     });
   }
-  if (isSuccess && upstream.isEventStream) {
+  // Servers that people write themselves often say of their streams that they are plain text, or nothing.
+  const mayTurnOut = isSuccess && upstream.isUntold && call.sentJson.stream === true;
+  const isStream = upstream.isEventStream || (mayTurnOut && (await upstream.turnsOutEvents()));
+  if (isSuccess && isStream) {
     const refused = await refusedUnheard(attempt, upstream);
     if (refused !== undefined) return answered(upstream, refused);
     return answered(upstream, await streamed(attempt, upstream, translation, options));
@@ -322,7 +325,9 @@ async function streamed(
   const opened = recoverable?.reader ?? translation.openStream(call.context, call.sentJson);
   const reader = call.hidesUsage ? hideUsage(opened) : opened;
   const headers = replyHeaders(upstream.headers, mode === 'native');
-  headers['content-type'] = String(upstream.headers['content-type'] ?? 'text/event-stream');
+  headers['content-type'] = upstream.isUntold
+    ? 'text/event-stream'
+    : String(upstream.headers['content-type']);
   if (mode === 'translated' || entry.envelope?.openUnframer)
     headers['content-type'] = 'text/event-stream; charset=utf-8';
   const stream = streamReply({

@@ -36,6 +36,14 @@ export interface CallOptions {
 const eventStreams =
   /^(?:text\/event-stream|application\/(?:vnd\.amazon\.eventstream|x-ndjson|stream\+json))\b/i;
 
+/** What servers say of a stream whose authors gave it no type. */
+const untoldTypes = /^(?:$|text\/plain\b|application\/octet-stream\b)/i;
+
+/** How a stream of server-sent events begins, and neither JSON nor HTML does. */
+const firstEvent = /^\ufeff?\s*(?:data|event|id|retry)?:/;
+
+const firstBytesMax = 64;
+
 /** Why a reply is not read: its size, or what is held for other requests. */
 export type Unread = 'too-large' | 'overloaded';
 
@@ -176,6 +184,36 @@ export class UpstreamCall {
 
   get isEventStream(): boolean {
     return eventStreams.test(String(this.headers['content-type'] ?? ''));
+  }
+
+  /** It does not say what it is. */
+  get isUntold(): boolean {
+    return untoldTypes.test(String(this.headers['content-type'] ?? ''));
+  }
+
+  /**
+   * Whether an untold reply turns out to be server-sent events, by its first bytes, which
+   * stay for whoever consumes it; as do its end and its failure, should they come before.
+   */
+  async turnsOutEvents(): Promise<boolean> {
+    if (this.#held.length === 0 && !this.#isOver)
+      await new Promise<void>((resolve) => {
+        this.consume({
+          data: (chunk) => {
+            this.#consumer = undefined;
+            this.#held.add(chunk);
+            resolve();
+            return false;
+          },
+          end: resolve,
+          fail: () => resolve(),
+        });
+      });
+    const bytes = this.#held.take();
+    this.#held.add(bytes);
+    const isStream = firstEvent.test(bytes.toString('utf8', 0, firstBytesMax));
+    if (isStream) this.#turnBytesLeft = turnBytes;
+    return isStream;
   }
 
   /** The whole body. @throws GatewayError when it breaks off or is larger than `bytesMax`. */
