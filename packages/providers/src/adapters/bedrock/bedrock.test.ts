@@ -73,19 +73,6 @@ describe('requests through Converse', () => {
       'body.messages[0].content[0]',
     ],
     ['several answers', { model: claude, messages: [], n: 2 }, 'body.n'],
-    [
-      'arguments that are not an object',
-      {
-        model: claude,
-        messages: [
-          {
-            role: 'assistant',
-            tool_calls: [{ id: 't', type: 'function', function: { name: 'f', arguments: '[1' } }],
-          },
-        ],
-      },
-      'body.messages[0].tool_calls',
-    ],
   ];
   it.each(refused)('refuses %s with its path', (_, body, field) => {
     expect(() => encode('chatComplete', body)).toThrow(
