@@ -84,6 +84,24 @@ describe('readClaims', () => {
   });
 });
 
+describe('the workspace', () => {
+  it.each([undefined, null, '', '  '])('is not named by %j', (service_workspace) => {
+    expect(readClaims({ service_workspace }).workspace).toBeUndefined();
+    expect(readClaims({ service_workspace, workspace_slug: 'main' }).workspace).toBe('main');
+  });
+
+  // Left out, it would be the default workspace, which the issuer did not mean.
+  it.each([[['main']], [{ slug: 'main' }], [true], [[]]])(
+    'is refused where %j is in its place',
+    (workspace) => {
+      for (const name of ['service_workspace', 'workspace_slug'])
+        expect(() => readClaims({ [name]: workspace })).toThrow(
+          expect.objectContaining({ code: 'auth.invalid_token' }),
+        );
+    },
+  );
+});
+
 describe('organisationOf', () => {
   it.each([
     [{ service_oid: 'A', organisation_id: 'b' }, 'a'],

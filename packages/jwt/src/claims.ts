@@ -47,7 +47,7 @@ export function readClaims(payload: JsonRecord): TokenClaims {
   const defaults = record(payload.defaults);
   return {
     organisation: organisationOf(payload),
-    workspace: text(payload.service_workspace) ?? text(payload.workspace_slug),
+    workspace: workspaceOf(payload.service_workspace) ?? workspaceOf(payload.workspace_slug),
     scopes: scopesOf(payload.scope) ?? scopesOf(payload.scopes),
     configId: text(defaults.config_id),
     metadata: metadataOf(defaults.metadata),
@@ -65,6 +65,15 @@ export function organisationOf(payload: JsonRecord): string | undefined {
 /** Whose a token says it is; of a refused one that is all there is to tell. */
 export function userOf(payload: JsonRecord): string | undefined {
   return text(payload.email_id) ?? text(payload.sub) ?? text(payload.uid);
+}
+
+/** What names a workspace in no way that is understood must not stand for the default one. */
+function workspaceOf(claim: unknown): string | undefined {
+  const name = text(claim);
+  const isNone = claim === undefined || claim === null || typeof claim === 'string';
+  if (name === undefined && !isNone)
+    throw invalidToken('The workspace of the token cannot be read.');
+  return name;
 }
 
 /** A list, or one text with spaces between: both are in use under both names. */
