@@ -66,6 +66,20 @@ describe('a JWT', () => {
     expect([listed.status, listed.body.data]).toEqual([200, []]);
   });
 
+  it('of another workspace has idempotency keys of its own', async () => {
+    const made = await h.as(h.first.admin_key).post('/admin/workspaces', { name: 'Elsewhere' });
+    const body = { name: 'Nightly', config: { retry: { attempts: 1 } } };
+    const send = async (service_workspace: string) =>
+      (await asToken({ service_workspace }))
+        .post('/configs', body)
+        .set('idempotency-key', 'nightly-1')
+        .expect(200);
+    const [here, there] = [await send(h.first.workspace_slug), await send(made.body.slug)];
+    expect(there.headers['idempotent-replayed']).toBeUndefined();
+    expect(there.body.data.id).not.toBe(here.body.data.id);
+    expect((await send(made.body.slug)).body.data.id).toBe(there.body.data.id);
+  });
+
   it('is never like an organisation key, and holds no scope that JWTs cannot have', async () => {
     const scopes = [
       'organisation_settings.read',

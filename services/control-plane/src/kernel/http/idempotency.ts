@@ -63,8 +63,8 @@ export class IdempotencyKeys {
     asked: unknown,
     now: Date,
   ): Promise<{ replay: object } | { attempt: Attempt }> {
-    const { organisationId, keyId } = caller;
-    const id = sha256(JSON.stringify([organisationId, keyId, key]));
+    const { organisationId } = caller;
+    const id = sha256(JSON.stringify([organisationId, ...whoseKey(caller), key]));
     const request = sha256(canonical(asked));
     const attempt: Attempt = { id, attemptId: newId(), request };
     await this.#refuseTooMany(organisationId, now);
@@ -136,6 +136,11 @@ export class IdempotencyKeys {
         LIMIT ${keysMax}) AS live`);
     if ((row?.count ?? 0) >= keysMax) throw new GatewayError('admin.idempotency_keys_max');
   }
+}
+
+/** The tokens of a user may be of several workspaces, and a request does not say of which. */
+function whoseKey({ keyId, token, workspaceId }: Caller): (string | undefined)[] {
+  return token === undefined ? [keyId] : [keyId, workspaceId];
 }
 
 const inFlight = { headers: { 'retry-after': '1' } };
