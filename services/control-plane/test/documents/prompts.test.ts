@@ -343,6 +343,12 @@ describe('sharing of prompts', () => {
       expect((await h.as(second.key).get(`/prompts/${reference}`).expect(200)).body.string).toBe(
         body.string,
       );
+    await workspace()
+      .put(path, { patch: true, string: messages('Draft') })
+      .expect(200);
+    for (const version of ['@1', '@2', '@latest', '@production'])
+      await h.as(second.key).get(`/prompts/${slug}${version}`).expect(403);
+    await h.as(second.key).get(`/prompts/${slug}@default`).expect(200);
     await h.as(second.key).put(`/prompts/${id}`, { name: 'x' }).expect(403);
     await h.as(second.key).delete(`/prompts/${id}`).expect(403);
     await h.as(second.key).post(`/prompts/${id}/share`).expect(403);

@@ -8,8 +8,9 @@ import { findLabelledVersion, findPrompts, type PromptRow, type VersionRow } fro
 
 /**
  * The prompt and version that a reference names: `slug` and a UUID mean the
- * published version, `slug@latest`, `slug@12` and `slug@label` others. What is
- * shared with the caller's workspace may be read like its own.
+ * published version, `slug@latest`, `slug@12` and `slug@label` others. Of what is
+ * shared with the caller's workspace the published version may be read: history
+ * and drafts stay with the owner.
  */
 export async function readPrompt(
   call: AdminRequest,
@@ -21,7 +22,24 @@ export async function readPrompt(
     isShared: isSharedWith,
   });
   const suffix = at < 0 ? undefined : reference.slice(at + 1);
+  requireReadable(call, prompt, suffix);
   return { prompt, version: await chooseVersion(call.db, prompt, suffix) };
+}
+
+function requireReadable(
+  { caller }: AdminRequest,
+  prompt: PromptRow,
+  suffix: string | undefined,
+): void {
+  if (isPublished(suffix) || caller.workspaceId === undefined) return;
+  if (prompt.workspaceId !== caller.workspaceId)
+    throw new GatewayError('auth.missing_scope', {
+      message: 'Of a prompt that is shared, the published version can be read.',
+    });
+}
+
+function isPublished(suffix: string | undefined): suffix is undefined | 'default' {
+  return suffix === undefined || suffix === 'default';
 }
 
 async function chooseVersion(
@@ -29,7 +47,7 @@ async function chooseVersion(
   prompt: PromptRow,
   suffix: string | undefined,
 ): Promise<VersionRow> {
-  if (suffix === undefined || suffix === 'default')
+  if (isPublished(suffix))
     return requireVersion(db, prompt.id, { version: prompt.publishedVersion });
   if (suffix === 'latest') return requireVersion(db, prompt.id, { version: prompt.latestVersion });
   if (/^\d{1,9}$/.test(suffix)) return requireVersion(db, prompt.id, { version: Number(suffix) });
