@@ -130,6 +130,25 @@ describe('an invite', () => {
       .expect(200);
   });
 
+  it('is sent again by nobody who lacks the scopes that it gives', async () => {
+    const { id, token } = await invite({
+      workspace_api_key_details: { scopes: ['configs.create', 'completions.write'] },
+    });
+    const resend = async (scopes: string[]) => {
+      const body = { name: 'x', scopes: ['organisation_users.create', ...scopes] };
+      const key = await admin().post('/api-keys/organisation/service', body).expect(200);
+      return h.as(key.body.key).post(`${path}/${id}/resend`);
+    };
+    const refused = await resend([]);
+    expect([refused.status, refused.body.data.message]).toEqual([
+      403,
+      'This key cannot give configs.create, which it does not hold.',
+    ]);
+    expect((await resend(['configs.create'])).status).toBe(200);
+    // The refused one left the link as it was; the other replaced it.
+    expect((await accept(token)).status).toBe(404);
+  });
+
   it('expires after a week, or when the organisation says, and can be renewed', async () => {
     const { id, token } = await invite();
     h.clock.offsetMs = 7 * dayMs - 60_000;

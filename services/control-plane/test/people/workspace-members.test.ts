@@ -156,6 +156,34 @@ describe('members of a workspace', () => {
       .expect(403);
   });
 
+  it('are given no role by a key of a former admin that its maker could not give', async () => {
+    const former = await createPerson(h, 'member', (await createWorkspace()).id);
+    const body = {
+      name: 'Of a former admin',
+      scopes: ['workspaces.create', 'workspace_users.create', 'organisation_users.create'],
+    };
+    const made = await admin().post('/api-keys/organisation/service', body).expect(200);
+    await h.db.apiKey.update({
+      where: { id: made.body.id },
+      data: { createdByUserId: former.userId },
+    });
+    const theirs = h.as(made.body.key);
+    const id = await createUser();
+    const give = async (role: string) => [
+      (await theirs.post(path(), { users: [{ id, role }] })).status,
+      (await theirs.post('/admin/workspaces', { name: 'x', users: [{ id, role }] })).status,
+      (
+        await theirs.post('/admin/users/invites', {
+          email: `${randomUUID()}@example.org`,
+          role: 'member',
+          workspaces: [{ id: h.first.workspace_id, role }],
+        })
+      ).status,
+    ];
+    expect(await give('admin')).toEqual([403, 403, 403]);
+    expect(await give('member')).toEqual([200, 200, 200]);
+  });
+
   it('get a key by themselves where the workspace’s settings say so', async () => {
     const area = await createWorkspace();
     await admin()

@@ -1,6 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
+import { requireOrganisationRank, requireWorkspaceRank } from '../../kernel/access/rank.ts';
 import { bytes } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
@@ -9,7 +10,6 @@ import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { requireHeldScopes, requireKnownScopes } from '../api-keys/granting.ts';
 import { readSettings } from '../api-keys/store.ts';
-import { requireOrganisationRank } from '../users/operations.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { createInviteToken, inviteLink } from './link.ts';
 import { presentInvite } from './present.ts';
@@ -42,6 +42,7 @@ export function createInvite(
 ): Promise<{ id: string; link: string }> {
   const { caller, now } = call;
   requireOrganisationRank(caller, body.role);
+  requireWorkspaceRank(caller, rolesIn(body.workspaces));
   const scopes = body.workspace_api_key_details?.scopes;
   if (scopes !== undefined) {
     requireKnownScopes('workspace-user', scopes, 'body.workspace_api_key_details.scopes');
@@ -69,11 +70,19 @@ export function createInvite(
   });
 }
 
-/** A new link with a life of its own; the old one is dead. What has been withdrawn or used has no link. */
+/**
+ * A new link with a life of its own; the old one is dead. What has been withdrawn or used has no link. Whoever has
+ * the link gets the keys that it brings, so the caller must hold what these may do.
+ */
 export function resendInvite(call: AdminRequest, id: string, base: string): Promise<string> {
   return change(call, id, async (db, invite) => {
     refuseSettled(invite);
     requireOrganisationRank(call.caller, invite.role as 'admin' | 'member');
+    requireWorkspaceRank(
+      call.caller,
+      rolesIn(invite.workspaces as unknown as readonly InvitedWorkspace[]),
+    );
+    requireHeldScopes(call.caller, (invite.apiKeyScopes as string[] | null) ?? []);
     // It may have expired, and somebody else been invited by that address meanwhile.
     await refuseTakenEmail(db, invite.organisationId, invite.email, call.now, invite.id);
     const token = createInviteToken();
@@ -142,6 +151,12 @@ async function refuseTakenEmail(
     throw new GatewayError('admin.conflict', {
       message: 'This e-mail address is invited already.',
     });
+}
+
+function rolesIn(
+  workspaces: readonly Pick<InvitedWorkspace, 'role'>[],
+): InvitedWorkspace['role'][] {
+  return workspaces.map(({ role }) => role);
 }
 
 async function invitedWorkspaces(

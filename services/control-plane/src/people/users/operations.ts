@@ -1,6 +1,6 @@
 import type { OrganisationRole } from '@sluice/contracts';
 import { GatewayError, invalidField } from '@sluice/errors';
-import type { Caller } from '../../kernel/access/caller.ts';
+import { requireOrganisationRank } from '../../kernel/access/rank.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
@@ -62,17 +62,4 @@ export function deleteUser(call: AdminRequest, id: string): Promise<void> {
 /** There is always an owner: so an organisation cannot lock itself out. */
 function refuseOwner(user: UserRow, message: string): void {
   if (user.role === 'owner') throw new GatewayError('admin.refused', { message });
-}
-
-/**
- * Nobody makes or unmakes somebody above themselves. Behind a key whose maker
- * is no admin any more stands a member; a key behind which nobody stands has
- * the rank that its scopes give it.
- * @throws 403
- */
-export function requireOrganisationRank(caller: Caller, role: OrganisationRole): void {
-  if (role !== 'member' && caller.userId !== undefined && caller.role !== 'admin')
-    throw new GatewayError('auth.missing_scope', {
-      message: 'The person behind this key is no admin of the organisation.',
-    });
 }

@@ -1,7 +1,8 @@
-import { mayGrantRole, type WorkspaceRole } from '@sluice/contracts';
+import type { WorkspaceRole } from '@sluice/contracts';
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../../kernel/access/caller.ts';
+import { requireWorkspaceRank } from '../../kernel/access/rank.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
@@ -108,18 +109,7 @@ export function deleteMember(call: AdminRequest, reference: string, userId: stri
   });
 }
 
-/**
- * A person gives no role above their own, and takes none from somebody above
- * them. A key behind which nobody stands may what its scopes say.
- * @throws 403
- */
+/** The role that somebody is to have, and the one that they have, must not be above the caller's. @throws 403 */
 function requireRank(caller: Caller, role: WorkspaceRole, present: MemberRow | null): void {
-  if (caller.role === undefined) return;
-  const reaches = [role, (present?.role ?? 'member') as WorkspaceRole].every((each) =>
-    mayGrantRole(caller.role as WorkspaceRole, each),
-  );
-  if (!reaches)
-    throw new GatewayError('auth.missing_scope', {
-      message: `A ${caller.role} of the workspace cannot give or take a role above their own.`,
-    });
+  requireWorkspaceRank(caller, [role, (present?.role ?? 'member') as WorkspaceRole]);
 }

@@ -1,6 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { findConfig } from '../../documents/configs/store.ts';
+import { requireWorkspaceRank } from '../../kernel/access/rank.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
@@ -46,6 +47,10 @@ export function createWorkspace(
   return call.change(async ({ db, describe, touchOrganisation }) => {
     const { organisationId } = call.caller;
     const users = body.users ?? [];
+    requireWorkspaceRank(
+      call.caller,
+      users.map(({ role }) => role),
+    );
     const known = await knownUserIds(
       db,
       organisationId,
