@@ -55,6 +55,41 @@ describe('maskSecrets', () => {
     });
   });
 
+  it('shows switches and amounts, whatever they are called', () => {
+    const shown = {
+      keys: { membersManageKeys: true, managersViewKeys: null },
+      user_keys: { user_api_key_ttl: 86_400, max_user_api_keys_per_user: 5 },
+      joining: { default_workspace_user_api_key_auto_create: false },
+      stored_credentials: { allow_any_custom_host: true },
+      workspace_overrides: { keys: true },
+      metadata_schemas: { api_keys: { properties: { team: { type: 'string', enum: ['a'] } } } },
+      workspace_api_key_details: { scopes: ['configs.create'] },
+      pay_as_you_go: { request_token: { price: 0.25 } },
+      max_tokens: 5,
+    };
+    expect(maskSecrets(shown)).toEqual(shown);
+  });
+
+  it('hides texts of any depth, lists, and numbers where a text belongs', () => {
+    expect(
+      maskSecrets({
+        credentials: { account: { id: 'a', keys: ['b'], active: true } },
+        metadata_schemas: { api_keys: { password: 'c' } },
+        api_keys: ['d'],
+        password: 1234,
+        secret: { pin: { token: 5 } },
+        custom_headers: { 'x-pin': 1234 },
+      }),
+    ).toEqual({
+      credentials: { account: { id: '*******', keys: '*******', active: true } },
+      metadata_schemas: { api_keys: { password: '*******' } },
+      api_keys: '*******',
+      password: '*******',
+      secret: { pin: { token: '*******' } },
+      custom_headers: { 'x-pin': '*******' },
+    });
+  });
+
   it('looks into documents that travel as text', () => {
     const config = JSON.stringify({ targets: [{ provider: 'openai', api_key: 'sk-secret' }] });
     const hidden = '{"targets":[{"provider":"openai","api_key":"*******"}]}';

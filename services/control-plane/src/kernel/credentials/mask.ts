@@ -19,7 +19,16 @@ const harmless = new Set([
   'authorization_endpoint',
   'authorization_params',
   'header_key',
+  'metadata_keys',
+  'workspace_api_key_details',
 ]);
+
+/** What names like these hold is text; a number may be one that somebody wrote without quotes. */
+const singleSecret =
+  /(^|_)(key|secret|token|password|passphrase|credential|authorization|cookie|signature)$/;
+
+/** Whose members are named for resources: `api_keys` is no key, but what is asked of the metadata of keys. */
+const namesResources = new Set(['metadata_schemas']);
 
 /** A policy's condition says `{ key: "api_key", value: … }`: there `key` names a field. */
 const fieldNames =
@@ -32,10 +41,14 @@ const keyLike = /[A-Za-z0-9_-]{49,256}/g;
 
 /** Whether a field of this name holds a secret. */
 export function isSecretName(name: string): boolean {
-  const snake = name
+  const snake = snakeCase(name);
+  return !harmless.has(snake) && secretName.test(snake);
+}
+
+function snakeCase(name: string): string {
+  return name
     .replace(/[A-Z]/g, (letter, index: number) => `${index > 0 ? '_' : ''}${letter.toLowerCase()}`)
     .replace(/-/g, '_');
-  return !harmless.has(snake) && secretName.test(snake);
 }
 
 /** Parameters of an address that stands in a text. */
@@ -63,7 +76,11 @@ function maskDocument(text: string, depth: number): string {
   }
 }
 
-/** A copy of the value with every secret in it replaced by asterisks, however deep. */
+/**
+ * A copy of the value with every secret in it replaced by asterisks, however deep.
+ * A switch and an amount are none, whatever they are called: the log has to tell
+ * who may manage keys, and what a token costs.
+ */
 export function maskSecrets(value: unknown, depth = 0): unknown {
   if (depth > 40) return '…';
   if (typeof value === 'string') return maskDocument(value, depth);
@@ -72,19 +89,42 @@ export function maskSecrets(value: unknown, depth = 0): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       if (isHeaderMap(name)) return [name, maskAll(inner)];
+      if (namesResources.has(name)) return [name, maskMembers(inner, depth + 1)];
       const namesField = name === 'key' && typeof inner === 'string' && fieldNames.test(inner);
       return [
         name,
-        isSecretName(name) && !namesField ? maskAll(inner) : maskSecrets(inner, depth + 1),
+        isSecretName(name) && !namesField
+          ? maskTexts(inner, name, depth + 1)
+          : maskSecrets(inner, depth + 1),
       ];
     }),
   );
 }
 
-/** Every value replaced, names of fields kept. Headers and objects that are secrets as a whole. */
+function maskMembers(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return maskSecrets(value, depth);
+  return mapMembers(value, (inner) => maskSecrets(inner, depth));
+}
+
+/** All that could be a secret in what is one by its name: texts, lists, and numbers in the place of a text. */
+function maskTexts(value: unknown, name: string, depth: number): unknown {
+  if (value === null || value === undefined || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return singleSecret.test(snakeCase(name)) ? '*******' : value;
+  if (typeof value !== 'object' || Array.isArray(value) || depth > 40) return '*******';
+  return mapMembers(value, (inner, member) => maskTexts(inner, member, depth + 1));
+}
+
+function mapMembers(value: object, change: (inner: unknown, name: string) => unknown): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, change(inner, name)]),
+  );
+}
+
+/** Every value replaced, names of headers kept. */
 function maskAll(value: unknown): unknown {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return Object.fromEntries(Object.keys(value).map((name) => [name, '*******']));
+    return mapMembers(value, () => '*******');
   return value === null || value === undefined ? value : '*******';
 }
 
