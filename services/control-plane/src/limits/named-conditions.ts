@@ -16,16 +16,28 @@ export interface PolicyScope {
 /** Ids of the catalogue, by which requests are told apart: not its other names. */
 export type CatalogueIds = readonly string[];
 
-/** What condition keys name, by the table that has it; each has a slug. */
-const tables: Readonly<Record<string, { table: string; isOrganisations?: true }>> = {
+/** Where names are looked for: a table whose rows have a slug, and which of them a workspace may know. */
+interface Place {
+  readonly table: string;
+  readonly knownTo?: (workspaceId: string) => Prisma.Sql;
+}
+
+/** What condition keys name, by the table that has it. */
+const tables: Readonly<Record<string, Place>> = {
   api_key: { table: 'api_keys' },
-  workspace_id: { table: 'workspaces', isOrganisations: true },
+  workspace_id: { table: 'workspaces', knownTo: (id) => Prisma.sql`id = ${id}::uuid` },
   virtual_key: { table: 'providers' },
   config: { table: 'configs' },
-  // Some are shared with other workspaces.
-  prompt: { table: 'prompts', isOrganisations: true },
+  prompt: {
+    table: 'prompts',
+    // Its own, and what is shared with it.
+    knownTo: (id) => Prisma.sql`(workspace_id = ${id}::uuid
+      OR share->'workspaces' @> '"all"' OR share->'workspaces' @> to_jsonb(${id}::text))`,
+  },
   mcp_server: { table: 'mcp_servers' },
 };
+
+const itsOwn = (id: string) => Prisma.sql`workspace_id = ${id}::uuid`;
 
 /** Gateways know these by both; of the others by the slug alone, so that an id is kept as its slug. */
 const matchedById: ReadonlySet<string> = new Set(['api_key', 'workspace_id']);
@@ -152,8 +164,9 @@ async function namesThere(
   return rows.map(({ slug }) => slug);
 }
 
-function within(place: { isOrganisations?: true }, { organisationId, workspaceId }: PolicyScope) {
-  return workspaceId === null || place.isOrganisations === true
-    ? Prisma.sql`organisation_id = ${organisationId}::uuid`
-    : Prisma.sql`organisation_id = ${organisationId}::uuid AND workspace_id = ${workspaceId}::uuid`;
+function within({ knownTo = itsOwn }: Place, { organisationId, workspaceId }: PolicyScope) {
+  const ofOrganisation = Prisma.sql`organisation_id = ${organisationId}::uuid`;
+  return workspaceId === null
+    ? ofOrganisation
+    : Prisma.sql`${ofOrganisation} AND ${knownTo(workspaceId)}`;
 }

@@ -181,6 +181,44 @@ describe('names in conditions', () => {
   const post = (key: string, value: unknown, query = '') =>
     workspace().post(`${path}${query}`, { ...policyBody, conditions: [{ key, value }] });
 
+  it('tell a workspace nothing of the others', async () => {
+    const other = await admin().post('/admin/workspaces', { name: 'Hidden', slug: 'hidden-place' });
+    const prompt = {
+      workspace_id: other.body.slug,
+      name: 'x',
+      slug: 'hidden-prompt',
+      collection_id: 'default',
+      string: 'Hi',
+      parameters: {},
+      model: 'm',
+    };
+    const of = { workspace_id: other.body.slug, name: 'x', ai_provider_id: 'openai', slug: 'x' };
+    await admin().post('/integrations', of).expect(200);
+    await admin()
+      .post('/prompts', { ...prompt, virtual_key: 'x' })
+      .expect(200);
+    for (const [key, hidden] of [
+      ['workspace_id', 'hidden-place'],
+      ['prompt', 'hidden-prompt'],
+    ] as const) {
+      const guessed = await post(key, 'nothing-like-it-at-all');
+      expect([guessed.status, guessed.text]).toEqual([400, expect.not.stringContaining('hidden')]);
+      const named = (await post(key, hidden)).body.data.message;
+      expect(named).toContain(`names no ${key} "${hidden}"`);
+    }
+    await admin()
+      .post(`/prompts/hidden-prompt/share?workspace_id=${other.body.slug}`, {
+        workspaces: [h.first.workspace_slug],
+      })
+      .expect(200);
+    await post('prompt', 'hidden-prompt').expect(200);
+    // Of all workspaces any may be meant.
+    const forAll = { ...policyBody, conditions: [{ key: 'workspace_id', value: 'hidden-place' }] };
+    await admin()
+      .post(path, { ...forAll, all_workspaces: true })
+      .expect(200);
+  });
+
   it.each([
     ['api_key', 'nobodys-key', 'nobodys-key'],
     ['virtual_key', 'dmeo', 'did you mean demo?'],

@@ -2,6 +2,7 @@ import type { ConfigNode } from '@sluice/contracts';
 import type { Database } from '../../kernel/database/client.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { nearestAdvice } from '../../kernel/names/nearest.ts';
+import { sharedWith } from '../shares/share.ts';
 import { type NamedThing, namesIn } from './names-in.ts';
 
 /** The providers that need not be saved. */
@@ -63,7 +64,7 @@ async function knownSlugs(
   return new Set(rows.map(({ slug }) => slug));
 }
 
-/** Its own, and those of its organisation, which may be shared with it. */
+/** Its own, and those that are shared with it. */
 async function knownNamesOfPrompts(
   db: Database,
   workspaceId: string,
@@ -78,6 +79,7 @@ async function knownNamesOfPrompts(
         { slug: { in: names } },
         { id: { in: names.filter(isUuid).map((id) => id.toLowerCase()) } },
       ],
+      AND: { OR: [{ workspaceId }, sharedWith(workspaceId)] },
     },
     select: { id: true, slug: true },
   });

@@ -1,5 +1,5 @@
 import { instant } from '../../kernel/http/shapes.ts';
-import { shareOf } from '../prompts/share.ts';
+import { shareOf } from '../shares/share.ts';
 import type { PartialRow, PartialVersionRow } from './store.ts';
 
 /** A line of the list. */

@@ -4,7 +4,7 @@ import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
-import { isSharedWith, readShare, shareOf } from '../prompts/share.ts';
+import { isSharedWith, readShare, shareOf } from '../shares/share.ts';
 import { addPartial, type PartialWithVersion, reachPartial, requireVersion } from './operations.ts';
 import { findPartials, updatePartial } from './store.ts';
 

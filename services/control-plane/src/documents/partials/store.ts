@@ -4,7 +4,7 @@ import type { Database } from '../../kernel/database/client.ts';
 import { paged } from '../../kernel/http/shapes.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import type { ReferenceFilter } from '../../kernel/tenancy/reach.ts';
-import { sharedWith } from '../prompts/share.ts';
+import { sharedWith } from '../shares/share.ts';
 
 export type PartialVersionRow = PromptPartialVersion;
 export type PartialRow = PromptPartial;

@@ -1,6 +1,6 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../../kernel/http/shapes.ts';
-import { shareOf } from './share.ts';
+import { shareOf } from '../shares/share.ts';
 import type { PromptRow, VersionRow } from './store.ts';
 
 type Shown = AnswerOf<'prompts.read'>;

@@ -2,8 +2,8 @@ import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
+import { isSharedWith } from '../shares/share.ts';
 import { type PromptWithVersion, requireVersion } from './operations.ts';
-import { isSharedWith } from './share.ts';
 import { findLabelledVersion, findPrompts, type PromptRow, type VersionRow } from './store.ts';
 
 /**

@@ -9,9 +9,9 @@ import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-wo
 import { findProviderOf, findProviderRow } from '../../models/providers/store.ts';
 import { collectionInBody } from '../collections/operations.ts';
 import { findDefaultCollection } from '../collections/store.ts';
+import { isSharedWith, readShare, type Share, shareOf } from '../shares/share.ts';
 import { contentOf, providerSlug } from './content.ts';
 import { addPrompt, type PromptWithVersion, reachPrompt, requireVersion } from './operations.ts';
-import { isSharedWith, readShare, type Share, shareOf } from './share.ts';
 import { findPrompts, type PromptRow, updatePrompt } from './store.ts';
 
 /** Says who may look at a prompt and copy it, beside its workspace; null is nobody. */

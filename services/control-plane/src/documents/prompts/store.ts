@@ -5,7 +5,7 @@ import { literally } from '../../kernel/database/literally.ts';
 import { paged } from '../../kernel/http/shapes.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import type { ReferenceFilter } from '../../kernel/tenancy/reach.ts';
-import { sharedWith } from './share.ts';
+import { sharedWith } from '../shares/share.ts';
 
 const withLabels = {
   labels: {
