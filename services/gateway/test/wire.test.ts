@@ -354,6 +354,20 @@ describe('headers', () => {
       }
   });
 
+  it.each([
+    ['chat/completions', chatText],
+    ['things', ''],
+    ['proxy/things', ''],
+  ])('nor does it in a query: %s', async (path, body) => {
+    const method = body === '' ? 'GET' : 'POST';
+    const line = (query: string) => `${method} /v1/${path}?${query}`;
+    const sent = { authorization: 'Bearer sk-upstream', 'x-service-api-key': key };
+    const mixed = await seenBy(line(`a=%20b&key=${key}&key=sk-upstream`), sent, body);
+    expect(mixed.path).toMatch(/\?a=%20b&key=sk-upstream$/);
+    const alone = await seenBy(line(`api_key=${key}`), sent, body);
+    expect(alone.path).not.toContain('?');
+  });
+
   it('with the service key in x-api-key, Authorization is the provider’s', async () => {
     const request = await seenBy(
       'POST /v1/chat/completions',

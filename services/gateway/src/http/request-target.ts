@@ -8,6 +8,16 @@ export function requestTarget(url: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
+/** A query without what holds the service key: clients that send a key in their query put ours there, too. */
+export function searchWithout(serviceKey: string | undefined, search: string): string {
+  if (serviceKey === undefined || !search.includes(serviceKey)) return search;
+  const kept = search
+    .slice(1)
+    .split('&')
+    .filter((parameter) => !parameter.includes(serviceKey));
+  return kept.length === 0 ? '' : `?${kept.join('&')}`;
+}
+
 /**
  * Whether a path has a `.` or `..` segment, plain or escaped. Passed on, it
  * would be resolved by the upstream and leave the base path that was configured.

@@ -6,7 +6,7 @@ import { readCallerHeaders } from '../http/caller-headers.ts';
 import { type Carrier, HttpCarrier } from '../http/carrier.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
-import { requestTarget } from '../http/request-target.ts';
+import { requestTarget, searchWithout } from '../http/request-target.ts';
 import type { RequestsUnderWay } from '../http/requests-under-way.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import { uuidV7 } from '../usage/uuid.ts';
@@ -63,7 +63,7 @@ export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
   return {
     method: carrier.method,
     pathname: query < 0 ? url : url.slice(0, query),
-    search: query < 0 ? '' : url.slice(query),
+    search: query < 0 ? '' : searchWithout(caller.serviceKey, url.slice(query)),
     headers,
     caller,
     requestId,
