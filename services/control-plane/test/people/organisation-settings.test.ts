@@ -80,6 +80,28 @@ describe('settings of the organisation', () => {
     ]).toEqual([true, false]);
   });
 
+  it('are in the audit log with nothing hidden: none of them is a secret', async () => {
+    const told = {
+      keys: { membersManageKeys: true },
+      user_keys: { user_api_key_ttl: 86_400 },
+      stored_credentials: { allow_any_custom_host: true },
+      metadata_schemas: {
+        api_keys: {
+          type: 'object',
+          additionalProperties: true,
+          properties: { team: { type: 'string', enum: ['red'] } },
+          required: ['team'],
+        },
+      },
+    };
+    await change(told);
+    const [entry] = await lastEntries(h, 1);
+    expect(entry?.after).toMatchObject(told);
+    expect(JSON.parse(entry?.requestBody ?? '')).toEqual(told);
+    expect(JSON.stringify(entry?.before)).not.toContain('***');
+    await change({ stored_credentials: null });
+  });
+
   it('widen and narrow a member’s key at once, here and at the gateways', async () => {
     const person = await createPerson(h, 'member', h.first.workspace_id);
     const config = { name: 'Theirs', config: { provider: '@demo' } };
