@@ -22,7 +22,7 @@ export function createNatsSink(options: NatsSinkOptions): UsageSink {
 
   async function jetStream(): Promise<JetStreamClient> {
     if (client !== undefined && connection !== undefined && !connection.isClosed()) return client;
-    connection = await connect({
+    const opened = await connect({
       ...parseNatsAddresses(options.addresses),
       name: `sluice-gateway ${options.replicaId}`,
       maxReconnectAttempts: -1,
@@ -30,7 +30,14 @@ export function createNatsSink(options: NatsSinkOptions): UsageSink {
       reconnectTimeWait: 500,
       timeout: 2000,
     });
-    await ensureStream(connection);
+    try {
+      await ensureStream(opened);
+    } catch (error) {
+      // It would reconnect for ever, and the next try opens its own.
+      await opened.close();
+      throw error;
+    }
+    connection = opened;
     client = jetstream(connection, { timeout: 5000 });
     return client;
   }
