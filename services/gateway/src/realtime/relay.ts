@@ -148,7 +148,9 @@ export class Relay {
     }
     from.pause();
     to.send(data, isBinary ? asBinary : asText, () => {
-      if (to.bufferedAmount * 2 <= this.#bytesMax) from.resume();
+      // Whose frame is looked at is asked to go on when that is done.
+      const isHeld = from === this.#caller && this.#waiting !== undefined;
+      if (!isHeld && to.bufferedAmount * 2 <= this.#bytesMax) from.resume();
     });
   }
 
