@@ -96,8 +96,11 @@ export class CallerReply {
     this.#options.res.on('drain', listener);
   }
 
+  /** At once where that was already: it is told once. */
   onClose(listener: () => void): void {
-    this.#options.res.once('close', listener);
+    const { res } = this.#options;
+    if (res.closed) listener();
+    else res.once('close', listener);
   }
 
   endStream(): void {

@@ -9,7 +9,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
-import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
+import { type LegacyUpstream, startLegacyUpstream, startSseUpstream } from './legacy-upstream.ts';
 import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 
 /** Servers that answer as none should, and calls that take too long. */
@@ -320,6 +320,53 @@ describe('a call', () => {
     );
     expect([...new Set(steps)]).toEqual([1, 2, 3, 4, 5, 6]);
     expect(rest.match(/"progress":2/g)).toBe(null);
+  });
+
+  it('for the stream of a session that is left while its server is reached again frees that stream', async () => {
+    let opening = Promise.resolve();
+    const log: FixtureLog = { writes: 0, cancelled: 0 };
+    const sse = await startSseUpstream(
+      () => fixtureServer(log),
+      () => opening,
+    );
+    const { slug } = await lab.save({ url: sse.url, transport: 'sse' });
+    const url = lab.urls(slug)[0] as string;
+    const headers = { 'x-service-api-key': lab.scenario.stack.credentials.workspace_key };
+    const begun = await fetch(url, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: {
+          protocolVersion: '2025-06-18',
+          capabilities: {},
+          clientInfo: { name: 'raw', version: '1' },
+        },
+      }),
+    });
+    const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' };
+    const listen = (signal: AbortSignal) =>
+      fetch(url, { headers: { ...headers, ...session, accept: 'text/event-stream' }, signal });
+    const held = Promise.withResolvers<void>();
+    opening = held.promise;
+    sse.forget();
+    // The gateway hears a moment later that the one before is gone.
+    await eventually(() => expect(listen(AbortSignal.timeout(400))).rejects.toThrow());
+    held.resolve();
+    await eventually(() => expect(sse.sessions.size).toBe(1));
+    await eventually(async () => {
+      const abort = new AbortController();
+      const { status } = await listen(abort.signal);
+      abort.abort();
+      expect(status).toBe(200);
+    });
+    await sse.close();
   });
 
   it('of whom a server is closed to is refused from then on', async () => {

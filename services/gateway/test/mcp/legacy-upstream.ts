@@ -98,14 +98,19 @@ export async function startLegacyUpstream({
   };
 }
 
-/** A server of HTTP+SSE: a stream for each session, and an address for its messages. */
+/**
+ * A server of HTTP+SSE: a stream for each session, and an address for its messages.
+ * @param opening waited for before a stream is opened
+ */
 export async function startSseUpstream(
   makeServer: () => { connect(transport: SSEServerTransport): Promise<void> },
+  opening?: () => Promise<void>,
 ) {
   const sessions = new Map<string, SSEServerTransport>();
   const server = createServer(async (req, res) => {
     const url = new URL(req.url ?? '', 'http://localhost');
     if (req.method === 'GET') {
+      await opening?.();
       const transport = new SSEServerTransport('/messages', res);
       sessions.set(transport.sessionId, transport);
       res.on('close', () => sessions.delete(transport.sessionId));
