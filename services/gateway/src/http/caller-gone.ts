@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { GatewayError } from '@sluice/errors';
 
 /**
  * Calls back once when the caller leaves before the whole answer was handed
  * over. A pipelined request waits for the answers before it without a socket of
- * its own, and Node tells its response nothing when the connection ends: there
+ * its own, and not every Node tells its response when the connection ends: there
  * the connection itself is listened to.
  */
 export function whenCallerGone(
@@ -12,13 +13,31 @@ export function whenCallerGone(
   res: ServerResponse,
   listener: () => void,
 ): void {
-  res.on('close', () => {
-    if (!res.writableFinished) listener();
-  });
+  let isTold = false;
+  const tell = () => {
+    if (isTold || res.writableFinished) return;
+    isTold = true;
+    listener();
+  };
+  res.once('close', tell);
   if (res.socket !== null) return;
-  const { socket } = req;
-  socket.once('close', listener);
-  res.once('finish', () => socket.off('close', listener));
+  const waiting = waitingAt(req.socket);
+  waiting.add(tell);
+  res.once('finish', () => waiting.delete(tell));
+}
+
+const waitingOf = new WeakMap<Socket, Set<() => void>>();
+
+/** Who hears of the end of a connection: however many requests wait at it, it has one listener. */
+function waitingAt(socket: Socket): Set<() => void> {
+  const known = waitingOf.get(socket);
+  if (known !== undefined) return known;
+  const waiting = new Set<() => void>();
+  waitingOf.set(socket, waiting);
+  socket.once('close', () => {
+    for (const tell of waiting) tell();
+  });
+  return waiting;
 }
 
 /** What a call has to know of a signal. An `AbortSignal` is one; one of ours takes a tenth to make. */
