@@ -320,16 +320,16 @@ export class ConfigStore {
 
   async #watchForever(): Promise<void> {
     for (let pauseMs = 100; !this.#isStopped; pauseMs = Math.min(pauseMs * 2, 1000)) {
-      let lastEventAt = Date.now();
+      let lastEventAt = performance.now();
       const stream = this.#source.watch((event) => {
-        lastEventAt = Date.now();
+        lastEventAt = performance.now();
         if (event.case === 'ready') pauseMs = 100;
         this.#onEvent(event);
       });
       this.#watching = stream;
       // Heartbeats come every 5 s; a silent stream is a dead one.
       const watchdog = setInterval(() => {
-        if (Date.now() - lastEventAt > 15_000) stream.stop();
+        if (performance.now() - lastEventAt > 15_000) stream.stop();
         void this.#controlPlane.look(this.holdsAnything);
       }, 1000);
       await stream.ended;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { LedgerOwners, type ObjectKey, OwnersUnavailable } from './ledger-owners.ts';
 
 const noteOf = (origin: string, workspaceId = 'w') => ({
@@ -53,6 +53,27 @@ describe('owners in the ledger', () => {
     state.nowMs += 5_001;
     await find('x');
     expect(asks).toHaveLength(2);
+  });
+
+  it('are asked for again after a moment, whatever is done to the time of day', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      let isAway = true;
+      const all = new LedgerOwners({
+        async ask() {
+          if (isAway) throw new Error('away');
+          return [];
+        },
+        onOutcome() {},
+      });
+      const find = () => all.find({ organisationId: 'o', objectKey: 'x' });
+      await expect(find()).rejects.toBeInstanceOf(OwnersUnavailable);
+      isAway = false;
+      vi.setSystemTime(Date.now() - 3_600_000);
+      await expect.poll(() => find().catch(() => 'away'), { timeout: 5000 }).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('are asked for as often as they are found; who guesses meets a cap, and nobody else does', async () => {

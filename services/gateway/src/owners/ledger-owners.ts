@@ -63,7 +63,7 @@ export class LedgerOwners {
 
   constructor(options: LedgerOwnersOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** @throws OwnersUnavailable where that cannot be known now */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
 import { readEntry } from '@sluice/usage';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Life } from './life.ts';
 import { Outbox } from './outbox.ts';
 import { UsagePublisher, type UsageSink } from './publisher.ts';
@@ -104,6 +104,19 @@ describe('UsagePublisher', () => {
     expect(tested.failing).toBe(true);
     await expect.poll(() => taken).toEqual(texts(7));
     expect(tested.failing).toBe(false);
+  });
+
+  it('tells the ledger that it is there whatever is done to the time of day', async () => {
+    const { sink, lives } = ledger();
+    publish(sink, 3, 30);
+    await expect.poll(() => lives.length).toBeGreaterThan(1);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+    try {
+      const before = lives.length;
+      await expect.poll(() => lives.length).toBeGreaterThan(before + 2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('a ledger away is not asked for every record', async () => {

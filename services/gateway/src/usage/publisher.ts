@@ -43,11 +43,11 @@ export class UsagePublisher {
   #stopping = false;
   #stopped = false;
   #failures = 0;
+  /** By `performance.now()`: whoever sets the time of day back delays nothing. */
   #cursorSavedAt = 0;
+  #acknowledgedAt = Number.NEGATIVE_INFINITY;
   /** Of the oldest record that the ledger does not have, Unix ms; 0 = it has all. */
   oldestUnsentAtMs = 0;
-  /** When the ledger last took a batch, Unix ms; 0 = never. */
-  lastAcknowledgedAtMs = 0;
 
   constructor(options: PublisherOptions) {
     this.#options = options;
@@ -58,9 +58,14 @@ export class UsagePublisher {
     const { aliveEveryMs } = this.#options;
     this.#schedule(0);
     this.#aliveTimer = setInterval(() => {
-      if (Date.now() - this.lastAcknowledgedAtMs >= aliveEveryMs) this.#schedule(0);
+      if (this.#isSilent) this.#schedule(0);
     }, aliveEveryMs);
     this.#aliveTimer.unref();
+  }
+
+  /** The ledger has heard nothing for as long as it may. */
+  get #isSilent(): boolean {
+    return performance.now() - this.#acknowledgedAt >= this.#options.aliveEveryMs;
   }
 
   get failing(): boolean {
@@ -105,14 +110,14 @@ export class UsagePublisher {
     const name = records.length > 0 ? id : `${id}:${Date.now()}`;
     await sink.send({ id: name, records: [...records, life.tell()] });
     life.told();
-    this.lastAcknowledgedAtMs = Date.now();
+    this.#acknowledgedAt = performance.now();
     if (this.#failures > 0) logger.info({ sink: sink.name }, 'usage records flow again');
     this.#failures = 0;
   }
 
   /** Until the outbox is empty or a batch fails. Never rejects. */
   async #drain(): Promise<void> {
-    const { outbox, life, logger, sink, batchMax, aliveEveryMs } = this.#options;
+    const { outbox, life, logger, sink, batchMax } = this.#options;
     try {
       while (!this.#stopped) {
         const completeTo = life.write();
@@ -121,16 +126,16 @@ export class UsagePublisher {
         if (batch === undefined) {
           this.oldestUnsentAtMs = 0;
           life.sentTo(completeTo);
-          if (Date.now() - this.lastAcknowledgedAtMs >= aliveEveryMs) await this.#send('alive', []);
+          if (this.#isSilent) await this.#send('alive', []);
           return;
         }
         const { from, next, records, firstAtMs } = batch;
         this.oldestUnsentAtMs = firstAtMs;
         await this.#send(`${from.segment}:${from.offset}:${next.offset}`, records);
         outbox.acknowledge(next);
-        if (this.lastAcknowledgedAtMs - this.#cursorSavedAt > 500) {
+        if (this.#acknowledgedAt - this.#cursorSavedAt > 500) {
           outbox.saveCursor();
-          this.#cursorSavedAt = this.lastAcknowledgedAtMs;
+          this.#cursorSavedAt = this.#acknowledgedAt;
         }
         // A batch may be short because its bytes are many: only its place says that all was sent.
         if (isAtLeast(next, head)) {
