@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
 import { type Issuer, startIssuer } from '@sluice/testkit';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTokenAuthority, type TokenAuthorityOptions } from './authority.ts';
 import { peekToken } from './token.ts';
 
@@ -240,6 +240,26 @@ describe('an issuer that is away', () => {
     issuer.answer = undefined;
     clockMs = 2_000;
     await expect(one.verify(token)).resolves.toBeDefined();
+  });
+
+  it('is asked again after a moment, whatever is done to the time of day', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      issuer.answer = (req) => req.socket.destroy();
+      const one = authority({}, { now: undefined });
+      const token = await issuer.sign(claims);
+      await expect(one.verify(token)).rejects.toMatchObject({ code: 'auth.issuer_unavailable' });
+      issuer.answer = undefined;
+      vi.setSystemTime(Date.now() - 120_000);
+      const again = await issuer.sign(claims);
+      const told = () => one.verify(again).then(
+        () => 'let in',
+        ({ code }) => code,
+      );
+      await expect.poll(told, { timeout: 5000 }).toBe('let in');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('stops nobody after a restart when the key set was kept', async () => {

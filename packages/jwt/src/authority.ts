@@ -46,7 +46,7 @@ export function createTokenAuthority(options: TokenAuthorityOptions): TokenAutho
     const keptMs = introspection.cache_max_age_s * 1000;
     return { verify: verifier(ask, settings, now, keptMs), keyDocument: undefined };
   }
-  const keys = keySource(options, now);
+  const keys = keySource(options);
   const verify = verifier((token) => verifySignature(token, keys, settings), settings, now);
   return {
     verify,
@@ -71,7 +71,8 @@ function verifier(
   };
 }
 
-function keySource(options: TokenAuthorityOptions, now: () => number): KeySource {
+/** When keys are asked for again is nothing that the time of day decides, which may be set back. */
+function keySource(options: TokenAuthorityOptions): KeySource {
   const { settings } = options;
   if (settings.jwks_url === undefined)
     return fixedKeys(readKeySet(settings.jwks ?? {}) ?? { keys: [], faults: [] });
@@ -79,7 +80,7 @@ function keySource(options: TokenAuthorityOptions, now: () => number): KeySource
     url: settings.jwks_url,
     maxAgeMs: settings.jwks_max_age_s * 1000,
     fetch: options.fetch,
-    now,
+    now: options.now ?? (() => performance.now()),
     document: options.keyDocument,
     onDocument: options.onKeyDocument,
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { create } from '@bufbuild/protobuf';
 import { createServiceKey, hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ConfigSource, Holding, WatchEvent } from './config-source.ts';
 import { ConfigStore, type ConfigStoreOptions } from './config-store.ts';
 import type { HeldBundle, KnownState } from './held-bundle.ts';
@@ -233,17 +233,22 @@ describe('keys', () => {
     expect(source.keyCalls).toBe(1);
   });
 
-  it('unknown ones are remembered, for as long as is said', async () => {
+  it('unknown ones are remembered, for as long as is said, whatever is done to the time of day', async () => {
     const source = new FakeControlPlane();
     const store = await startStore(source, { negativeTtlMs: 1_000 });
     const secret = createServiceKey('sl_');
     for (let tries = 0; tries < 20; tries++) expect(await store.findKey(secret)).toBeUndefined();
     expect(source.keyCalls).toBe(1);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
     await expect
-      .poll(async () => {
-        await store.findKey(secret);
-        return source.keyCalls;
-      })
+      .poll(
+        async () => {
+          await store.findKey(secret);
+          return source.keyCalls;
+        },
+        { timeout: 5000 },
+      )
       .toBe(2);
   });
 

@@ -255,7 +255,7 @@ export class HeldKeys {
     hashHex: string,
   ): Promise<ResolvedKey | undefined> {
     const askAgainAt = this.#unknown.get(hashHex);
-    if (askAgainAt !== undefined && askAgainAt > Date.now()) return undefined;
+    if (askAgainAt !== undefined && askAgainAt > performance.now()) return undefined;
     const underWay = this.#lookups.get(hashHex);
     if (underWay !== undefined) return underWay;
     if (this.#lookups.size >= this.#options.lookupsMax || !this.#mayMiss())
@@ -312,7 +312,7 @@ export class HeldKeys {
 
   /** Each look-up is a miss until it has found something. */
   #mayMiss(): boolean {
-    const second = Math.floor(Date.now() / 1_000);
+    const second = Math.floor(performance.now() / 1_000);
     if (second !== this.#missesOf) this.#misses = this.#lookups.size;
     this.#missesOf = second;
     if (this.#misses >= this.#options.missesPerSecondMax) return false;
@@ -323,7 +323,7 @@ export class HeldKeys {
   #rememberUnknown(hashHex: string): void {
     const { negativeMax, negativeTtlMs } = this.#options;
     if (this.#unknown.size >= negativeMax) dropOldest(this.#unknown, negativeMax / 10);
-    this.#unknown.set(hashHex, Date.now() + negativeTtlMs);
+    this.#unknown.set(hashHex, performance.now() + negativeTtlMs);
   }
 
   #hold(key: ResolvedKey): void {

@@ -119,7 +119,7 @@ export class Organisations {
   }
 
   async #lookUp(id: string): Promise<HeldOrganisation | undefined> {
-    if ((this.#unknown.get(id) ?? 0) > Date.now()) return undefined;
+    if ((this.#unknown.get(id) ?? 0) > performance.now()) return undefined;
     const isStorm = this.#underWay.size >= this.#options.lookupsMax && !this.#underWay.has(id);
     if (isStorm) throw unavailable();
     return this.#load(id).catch((error: unknown) => {
@@ -193,7 +193,7 @@ export class Organisations {
 
   #rememberUnknown(id: string): void {
     if (this.#unknown.size >= this.#options.unknownMax) this.#unknown.clear();
-    this.#unknown.set(id, Date.now() + this.#options.unknownTtlMs);
+    this.#unknown.set(id, performance.now() + this.#options.unknownTtlMs);
   }
 }
 
