@@ -14,6 +14,7 @@ import { KeepWatch } from '../stored/keep-watch.ts';
 import { resumeKept } from '../stored/kept-context.ts';
 import { KeptStore } from '../stored/kept-store.ts';
 import { tuneManaged } from '../stored/managed-tuning.ts';
+import { ReachWatch } from '../stored/reach-watch.ts';
 import { StoredRegister } from '../stored/register.ts';
 
 interface StoredParts {
@@ -45,7 +46,13 @@ export function storedPart(
   );
   const kept = new KeptStore(register);
   return {
-    stage: answerStored({ register, kept, prefixes, resolveConfig, logger }),
+    stage: answerStored({
+      register,
+      kept,
+      prefixes,
+      resolveConfig,
+      watch: new ReachWatch(logger),
+    }),
     tunes: (ask) => tuneManaged({ register, prefixes, resolveConfig }, ask),
     keeps: keepResponses({ store: kept, register, watch: new KeepWatch(logger) }),
     resumes: resumeKept(kept),

@@ -1,6 +1,5 @@
 import { type HeaderPrefixes, spellingOf } from '@sluice/contracts';
 import { fromUnknown } from '@sluice/errors';
-import type { Logger } from '@sluice/telemetry';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
@@ -19,6 +18,7 @@ import { createFile, deleteFile, fileUuid, getFile, listFiles, readFile } from '
 import { listItems } from './item-page.ts';
 import type { KeptStore } from './kept-store.ts';
 import { namesNobody } from './names-nobody.ts';
+import type { ReachWatch } from './reach-watch.ts';
 import type { StoredRegister } from './register.ts';
 import { cancelResponse, deleteResponse, getResponse } from './responses.ts';
 import { ownerOf } from './stored-owner.ts';
@@ -30,7 +30,7 @@ export interface StoredDeps {
   readonly kept: KeptStore;
   readonly prefixes: HeaderPrefixes;
   readonly resolveConfig: Stage;
-  readonly logger: Logger;
+  readonly watch: ReachWatch;
 }
 
 /**
@@ -59,14 +59,12 @@ function isMeant(ask: StoredAsk, exchange: Exchange): boolean {
 /** Refusals are answers: nobody was asked, and nothing is to be recorded. */
 async function answered(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<Reply> {
   try {
-    return await answer(ask, exchange, deps);
+    const reply = await answer(ask, exchange, deps);
+    deps.watch.reached();
+    return reply;
   } catch (caught) {
     const error = fromUnknown(caught);
-    if (error.status >= 500)
-      deps.logger.warn(
-        { err: caught, code: error.code, request_id: exchange.arrival.requestIdText },
-        'what is kept could not be reached',
-      );
+    if (error.status >= 500) deps.watch.lost(caught, exchange.arrival.requestIdText);
     const spelling = spellingOf(deps.prefixes, exchange.arrival.headers);
     return {
       kind: 'body',
