@@ -131,7 +131,6 @@ function createSink(env: Env, replicaId: string, peer: LedgerParts['peer']): Usa
       addresses: env.NATS_URL,
       replicaId,
     });
-  return createGrpcSink(
-    createRpcClient(usage.UsageService, { address: env.DATA_SERVICE_GRPC_URL, ...peer }),
-  );
+  const address = env.DATA_SERVICE_GRPC_URL;
+  return createGrpcSink(createRpcClient(usage.UsageService, { address, ...peer }), address);
 }

@@ -3,9 +3,10 @@ import type { RpcClient } from '@sluice/rpc';
 import type { UsageSink } from './publisher.ts';
 
 /** The embedded mode: batches go straight to the data service, which answers after its insert. */
-export function createGrpcSink(client: RpcClient): UsageSink {
+export function createGrpcSink(client: RpcClient, address: string): UsageSink {
   return {
     name: 'grpc',
+    address,
     async send(batch) {
       await client.unary(
         usage.UsageService.method.writeUsage,

@@ -17,13 +17,14 @@ export interface NatsSinkOptions {
  * rest by record id. Connects when first needed and reconnects for ever.
  */
 export function createNatsSink(options: NatsSinkOptions): UsageSink {
+  const addresses = parseNatsAddresses(options.addresses);
   let connection: NatsConnection | undefined;
   let client: JetStreamClient | undefined;
 
   async function jetStream(): Promise<JetStreamClient> {
     if (client !== undefined && connection !== undefined && !connection.isClosed()) return client;
     const opened = await connect({
-      ...parseNatsAddresses(options.addresses),
+      ...addresses,
       name: `sluice-gateway ${options.replicaId}`,
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
@@ -44,6 +45,7 @@ export function createNatsSink(options: NatsSinkOptions): UsageSink {
 
   return {
     name: 'nats',
+    address: addresses.servers.join(', '),
     async send(batch) {
       const js = await jetStream();
       const body = toBinary(usage.WriteUsageRequestSchema, {

@@ -23,7 +23,11 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const logger = { warn: () => {}, info: () => {} } as never;
+const said: unknown[] = [];
+const logger = {
+  warn: (fields: unknown) => said.push(fields),
+  info: (fields: unknown) => said.push(fields),
+} as never;
 
 /** A ledger that takes what it is given, and fails or hangs when told to. */
 function ledger() {
@@ -39,6 +43,7 @@ function ledger() {
   };
   const sink: UsageSink = {
     name: 'test',
+    address: 'there:1',
     async send(batch) {
       state.attempts++;
       if (state.hangs) await new Promise(() => {});
@@ -104,6 +109,8 @@ describe('UsagePublisher', () => {
     expect(tested.failing).toBe(true);
     await expect.poll(() => taken).toEqual(texts(7));
     expect(tested.failing).toBe(false);
+    const there = { sink: 'test', address: 'there:1' };
+    expect(said.splice(0)).toEqual([{ ...there, reason: 'away' }, there]);
   });
 
   it('tells the ledger that it is there whatever is done to the time of day', async () => {

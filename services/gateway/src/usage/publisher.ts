@@ -13,6 +13,8 @@ export interface UsageBatch {
 /** Where batches go. `send` resolves once the ledger's side has them for good. */
 export interface UsageSink {
   readonly name: string;
+  /** Where it sends to, for the log; no credentials. */
+  readonly address: string;
   send(batch: UsageBatch): Promise<void>;
   close(): Promise<void>;
 }
@@ -108,10 +110,14 @@ export class UsagePublisher {
     const { life, logger, sink } = this.#options;
     // What is only told of this replica is new each time.
     const name = records.length > 0 ? id : `${id}:${Date.now()}`;
-    await sink.send({ id: name, records: [...records, life.tell()] });
+    const batch = { id: name, records: [...records, life.tell()] };
+    await sink.send(batch).catch((error: unknown) => {
+      throw new NotTaken(error);
+    });
     life.told();
     this.#acknowledgedAt = performance.now();
-    if (this.#failures > 0) logger.info({ sink: sink.name }, 'usage records flow again');
+    if (this.#failures > 0)
+      logger.info({ sink: sink.name, address: sink.address }, 'usage records flow again');
     this.#failures = 0;
   }
 
@@ -146,9 +152,21 @@ export class UsagePublisher {
       }
     } catch (error) {
       this.#failures++;
-      if (this.#failures === 1)
-        logger.warn({ sink: sink.name, err: error }, 'usage records wait in the outbox');
+      if (this.#failures > 1) return;
+      // What the other side does has a reason; only what is ours has a stack.
+      const why = error instanceof NotTaken ? { reason: error.message } : { err: error };
+      logger.warn(
+        { sink: sink.name, address: sink.address, ...why },
+        'usage records wait in the outbox',
+      );
     }
+  }
+}
+
+/** The ledger's side did not take a batch. */
+class NotTaken extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 
