@@ -252,10 +252,11 @@ describe('an issuer that is away', () => {
       issuer.answer = undefined;
       vi.setSystemTime(Date.now() - 120_000);
       const again = await issuer.sign(claims);
-      const told = () => one.verify(again).then(
-        () => 'let in',
-        ({ code }) => code,
-      );
+      const told = () =>
+        one.verify(again).then(
+          () => 'let in',
+          ({ code }) => code,
+        );
       await expect.poll(told, { timeout: 5000 }).toBe('let in');
     } finally {
       vi.useRealTimers();
