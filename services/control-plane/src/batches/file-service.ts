@@ -138,11 +138,8 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
       }
       const keptMs = expiresAfterS > 0n ? Number(expiresAfterS) * 1000 : parts.keptMs;
       const whole = { purpose, bytes, segments };
-      const row = await finishFile(
-        db,
-        id,
-        request.isPart ? whole : { ...whole, expiresAt: until(keptMs) },
-      );
+      // As OpenAI's do, it ends so long after its creation, however long it took to come.
+      const row = await finishFile(db, id, whole, request.isPart ? undefined : keptMs);
       if (row === undefined) throw new GatewayError('file.not_found');
       return { file: fileMessage(row) };
     },

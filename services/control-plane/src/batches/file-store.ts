@@ -64,15 +64,22 @@ export function insertFile(
   return db.serviceFile.create({ data });
 }
 
-/** Undefined = its content came too late, or twice. */
+/**
+ * Undefined = its content came too late, or twice.
+ * @param keptMs since its creation, 0 = until it is deleted; undefined = as long as was said when it began
+ */
 export async function finishFile(
   db: Database,
   id: string,
-  data: { purpose: string; bytes: bigint; segments: number; expiresAt?: Date | null },
+  data: { purpose: string; bytes: bigint; segments: number },
+  keptMs: number | undefined,
 ): Promise<FileRow | undefined> {
+  const begun = await db.serviceFile.findUnique({ where: { id }, select: { createdAt: true } });
+  if (begun === null) return undefined;
+  const expiresAt = keptMs === 0 ? null : new Date(begun.createdAt.getTime() + (keptMs ?? 0));
   const rows = await db.serviceFile.updateManyAndReturn({
     where: { id, status: 'uploading' },
-    data: { ...data, status: 'processed' },
+    data: { ...data, ...(keptMs !== undefined && { expiresAt }), status: 'processed' },
   });
   return rows[0];
 }
