@@ -9,16 +9,16 @@ import {
   readMessage,
 } from '@sluice/mcp';
 import type { VisitHooks } from '../../compiled/enforced-guardrails.ts';
+import { changedValues } from '../../guardrails/changed-values.ts';
+import { eventDenial, eventVerdicts } from '../../guardrails/event-denial.ts';
 import type { Guardrails } from '../../guardrails/guardrails.ts';
 import type { HookSubject } from '../../guardrails/hook-context.ts';
-import { type HookRun, hasRun } from '../../guardrails/hook-results.ts';
-import { hookVerdict } from '../../guardrails/hook-verdict.ts';
+import type { HookRun } from '../../guardrails/hook-results.ts';
 import { largeBytes } from '../../http/large-work.ts';
 import { repeatedMember } from '../../http/repeated-members.ts';
 import type { McpCall } from '../mcp-call.ts';
 import type { ServerReply } from '../server-reply.ts';
 import { boundedResult } from './bounded-result.ts';
-import { changedValues } from './changed-values.ts';
 import { ToolDenial } from './tool-denial.ts';
 
 /** Hears what the checks of a call came to. */
@@ -157,14 +157,8 @@ export class ToolGuard {
   }
 
   #denial(run: HookRun, result: JsonObject | undefined): ToolDenial {
-    const denied = run.results.filter(hasRun).filter(({ deny }) => deny);
-    const slugs = denied.map(({ id }) => id);
-    // Names only: what was found is what nobody is to read.
-    const checks = denied.flatMap(({ checks }) =>
-      checks.filter(({ verdict }) => !verdict).map(({ id }) => id),
-    );
-    const why = `${slugs.join(', ')}${checks.length > 0 ? ` (${checks.join(', ')})` : ''}`;
-    return this.#refused(`denied by the guardrail ${why}`, slugs, result);
+    const { why, slugs } = eventDenial(run);
+    return this.#refused(why, slugs, result);
   }
 
   /** A change that cannot be carried out: nothing of it goes. */
@@ -199,10 +193,9 @@ function isScalar(value: JsonValue | undefined): boolean {
 
 function tell(
   event: 'before' | 'after',
-  { results }: HookRun,
+  run: HookRun,
   listener: VerdictListener | undefined,
 ): void {
-  const ran = results.filter(hasRun);
-  if (ran.length > 0)
-    listener?.checked(ran.map((result) => JSON.stringify(hookVerdict(event, result))));
+  const verdicts = eventVerdicts(event, run);
+  if (verdicts.length > 0) listener?.checked(verdicts);
 }

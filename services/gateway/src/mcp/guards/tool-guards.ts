@@ -4,6 +4,7 @@ import { checkKinds } from '@sluice/guardrails';
 import type { McpRequest } from '@sluice/mcp';
 import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
 import type { EnforcedGuardrails, VisitHooks } from '../../compiled/enforced-guardrails.ts';
+import { eventHook } from '../../compiled/event-hooks.ts';
 import type { CompiledMcpServer } from '../../compiled/mcp-servers.ts';
 import { findGuardrail, SavedGuardrails } from '../../compiled/saved-guardrails.ts';
 import type { Guardrails } from '../../guardrails/guardrails.ts';
@@ -103,8 +104,8 @@ export class ToolGuards {
     };
     const before = enforced?.beforeRequest ?? [];
     const after = enforced?.afterRequest ?? [];
-    const beforeRequest = [...before, ...named(input, before)].flatMap(forTools);
-    const afterRequest = [...after, ...named(output, after)].flatMap(forTools);
+    const beforeRequest = [...before, ...named(input, before)].flatMap(eventHook);
+    const afterRequest = [...after, ...named(output, after)].flatMap(eventHook);
     if (missing.length > 0) return { hooks: undefined, missing: missing[0] };
     if (beforeRequest.length === 0 && afterRequest.length === 0) return noHooks;
     const all = { beforeRequest, afterRequest, missing, readsBodies: true, identity };
@@ -119,12 +120,3 @@ interface ServerHooks {
 }
 
 const noHooks: ServerHooks = { hooks: undefined, missing: undefined };
-
-/** Which model is asked, and how, is no question of a tool. */
-function forTools(hook: Hook): Hook[] {
-  const checks = hook.checks.filter(({ id }) => {
-    const judges = checkKinds.get(id)?.judges;
-    return judges === 'texts' || judges === 'call';
-  });
-  return checks.length === 0 ? [] : [{ ...hook, checks }];
-}

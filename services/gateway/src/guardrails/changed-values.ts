@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { isObject } from '@sluice/mcp';
 
 export interface ChangedValue {
   readonly path: readonly (string | number)[];
@@ -25,6 +24,10 @@ export function changedValues(before: JsonObject, after: JsonObject): ChangedVal
     else found.push(next);
   }
   return found;
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function own(object: JsonObject, name: string): JsonValue | undefined {
