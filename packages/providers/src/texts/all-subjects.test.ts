@@ -159,15 +159,21 @@ describe('all texts of a body', () => {
       b: { inlineData: { mimeType: 'text/plain', data: said } },
       c: { document: { format: 'txt', source: { bytes: said } } },
       d: { media_type: 'application/pdf', data: pdf },
+      // A2A 1.0.
+      e: { mediaType: 'text/plain', raw: said },
+      f: { mediaType: 'image/png', raw: pdf },
     };
     const { parts, replace } = all(request);
-    expect(parts.filter((part) => part === 'a secret')).toHaveLength(3);
+    expect(parts.filter((part) => part === 'a secret')).toHaveLength(4);
+    expect(all({ f: request.f }).parts).not.toContain(pdf);
     const other = Buffer.from('a word').toString('base64');
     expect(replace(parts.map((part) => (part === 'a secret' ? 'a word' : null)))).toEqual({
       a: { file: { file_data: `data:text/plain;charset=utf-8;base64,${other}` } },
       b: { inlineData: { mimeType: 'text/plain', data: other } },
       c: { document: { format: 'txt', source: { bytes: other } } },
       d: request.d,
+      e: { mediaType: 'text/plain', raw: other },
+      f: request.f,
     });
   });
 

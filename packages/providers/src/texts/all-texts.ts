@@ -118,7 +118,7 @@ function pathOf(path: Path | undefined): Path {
 function isBinary(name: string, text: string, isMedia: boolean): boolean {
   const isData =
     /^data:(?:image\/(?!svg)|audio\/|video\/)[\w.+-]+;base64,/i.test(text) ||
-    (isMedia && /^(?:data|b64_json|bytes|bytesBase64Encoded)$/.test(name));
+    (isMedia && /^(?:data|b64_json|bytes|bytesBase64Encoded|raw)$/.test(name));
   if (!isData) return false;
   const comma = text.startsWith('data:') ? text.indexOf(',') + 1 : 0;
   return /^[A-Za-z0-9+/_=-]*$/.test(text.slice(comma));
@@ -127,6 +127,7 @@ function isBinary(name: string, text: string, isMedia: boolean): boolean {
 /** What says that it is a text is one, whatever it says beside. */
 function saysMedia(object: JsonObject): boolean {
   if (object.type === 'text') return false;
-  const type = object.media_type ?? object.mimeType ?? object.mime_type ?? object.format;
+  const type =
+    object.media_type ?? object.mediaType ?? object.mimeType ?? object.mime_type ?? object.format;
   return typeof type === 'string' && /^(?:(?:image|audio|video)\/|wav$|mp3$)/i.test(type);
 }

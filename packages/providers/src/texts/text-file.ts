@@ -25,12 +25,13 @@ export function textFile(
   return said(value, '', isSaidToBeText);
 }
 
-/** OpenAI, Anthropic and Gemini, Bedrock, Vertex AI. */
+/** OpenAI, Anthropic and Gemini, Bedrock and A2A, Vertex AI, A2A 1.0. */
 const fileNames: ReadonlySet<string> = new Set([
   'file_data',
   'data',
   'bytes',
   'bytesBase64Encoded',
+  'raw',
 ]);
 /** Many wrap its lines, and Google's decoder passes over any space. */
 const isBase64 = /^[A-Za-z0-9+/_=\s-]*$/;
@@ -83,7 +84,8 @@ function byteOrderOf(start: Buffer): 'utf-16le' | 'utf-16be' | undefined {
 
 /** Whether a part says that the file in it is one of text, by the words of any vendor. */
 export function saysText(holder: JsonObject): boolean {
-  const type = holder.media_type ?? holder.mimeType ?? holder.mime_type ?? holder.format;
+  const type =
+    holder.media_type ?? holder.mediaType ?? holder.mimeType ?? holder.mime_type ?? holder.format;
   if (isText(type)) return true;
   const name = holder.filename ?? holder.file_name ?? holder.name;
   return typeof name === 'string' && isNamedAsText(name);
