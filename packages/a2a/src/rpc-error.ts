@@ -4,6 +4,8 @@ export const rpcCodes = {
   invalidRequest: -32600,
   invalidParams: -32602,
   internal: -32603,
+  /** Of the range that servers may use as they like: as calls of tools are told it. */
+  refused: -32000,
   taskNotFound: -32001,
   pushNotSupported: -32003,
   unsupportedOperation: -32004,

@@ -88,7 +88,7 @@ export {
   VendorRefusal,
 } from './files/vendor-files.ts';
 export { finalFaultOf } from './final-faults.ts';
-export { type CutEvent, cutEvent, EventCutter } from './framing/cut-events.ts';
+export { type CutEvent, cutEvent, EventCutter, encodeEvent } from './framing/cut-events.ts';
 export { fieldsOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';
 export {
   type JobAnswer,

@@ -342,6 +342,7 @@ export async function wire(
     answerRendered,
     routeToTarget: routes,
     ...agentStages(env, {
+      guardrails,
       pools,
       hostRules,
       meter,

@@ -39,6 +39,7 @@ function rpcError(error: GatewayError, requestId: string) {
 
 function rpcCodeOf({ code }: GatewayError): number {
   if (code === 'agent.push_not_supported') return rpcCodes.pushNotSupported;
+  if (code === 'guardrail.denied') return rpcCodes.refused;
   if (code === 'request.malformed_json') return rpcCodes.parseError;
   if (code === 'request.unsupported_content_type') return rpcCodes.contentType;
   if (code === 'host.invalid' || code === 'host.air_gapped') return rpcCodes.invalidParams;

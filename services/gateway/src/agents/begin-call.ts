@@ -25,6 +25,8 @@ export interface AgentEnd {
   readonly told?: ToldSoFar | undefined;
   /** What it adds to what was counted of its task. */
   readonly usage?: AgentUsage | undefined;
+  /** Something was sent: absent = as its outcome has it. */
+  readonly isSent?: boolean;
 }
 
 /** A call that was noted before it is made. Exactly one record follows. */
@@ -42,6 +44,8 @@ export async function beginCall(
   exchange: AgentExchange,
   plan: AgentPlan,
   asked: Asked | undefined,
+  /** Of its checks, filled as they run: each a `HookVerdict` as JSON. */
+  hookVerdicts: readonly string[] = [],
 ): Promise<BegunCall> {
   const { subject, arrival, progress } = exchange;
   const { source } = subject.server ?? {};
@@ -70,6 +74,7 @@ export async function beginCall(
   const end = ({ told, usage, ...end }: AgentEnd) =>
     metered.end({
       ...end,
+      hookVerdicts,
       protocolVersion,
       upstreamProtocolVersion: protocolVersion,
       rpcErrorCode: told?.errorCode,
@@ -106,6 +111,12 @@ export function outcomeOfAnswer(status: number, told: ToldSoFar | undefined) {
   if (told?.errorCode !== undefined)
     return { outcome: 'upstream_error', errorCode: `a2a.${told.errorCode}` } as const;
   return { outcome: 'success' } as const;
+}
+
+/** Of an answer that a guardrail, or what nobody could make of it, kept back: it was given all the same, and is paid for. */
+export function deniedEnd({ code, status, failureCause }: GatewayError) {
+  const outcome = code === 'guardrail.denied' ? 'denied' : 'gateway_error';
+  return { outcome, status, errorCode: code, failureCause, isSent: true } as const;
 }
 
 function first(names: ReadonlySet<string> | undefined): string | undefined {

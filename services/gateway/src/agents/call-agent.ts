@@ -9,32 +9,45 @@ import {
   ToldSoFar,
 } from '@sluice/a2a';
 import { type PublicAddresses, toolBaseUrl } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
+import { errorBodies, GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonObject } from '@sluice/json';
 import type { HostRules, UpstreamPools } from '@sluice/outbound';
+import { encodeEvent } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { UpstreamCall } from '../calls/upstream-call.ts';
 import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
 import { principalOf } from '../exchange/principal.ts';
-import type { BodyReply, Reply } from '../exchange/reply.ts';
+import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import { carriesBody } from '../http/body-stream.ts';
+import { isCallerGone } from '../http/caller-gone.ts';
 import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
 import { addLimitHeaders } from '../limits/refusal.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { cardReply, faceOf } from './agent-card.ts';
+import { agentErrorBody } from './agent-error-body.ts';
 import { agentFailure } from './agent-failure.ts';
 import { agentHeaders, headersForCaller } from './agent-headers.ts';
 import { type AgentPlan, agentPlan } from './agent-plan.ts';
-import { agentStream } from './agent-stream.ts';
-import { type BegunCall, beginCall, outcomeOfAnswer } from './begin-call.ts';
+import { agentStream, type StreamEnd } from './agent-stream.ts';
+import { type BegunCall, beginCall, deniedEnd, outcomeOfAnswer } from './begin-call.ts';
 import { claimWork, usedSince } from './claim-work.ts';
 import { type Destination, destinationOf } from './destination.ts';
 import { type AgentExchange, expectAgentCall } from './find-agent.ts';
+import type { AgentGuard } from './guards/agent-guard.ts';
+import type { AgentGuards } from './guards/agent-guards.ts';
+import { guardedStream, type StreamWatch, streamWatch } from './guards/guarded-stream.ts';
 import { locationForCaller } from './location.ts';
 import { withOwnTasks } from './own-tasks.ts';
 import { presentCard } from './present-card.ts';
-import { type Asked, judgeAsked, placeOf, readAsked } from './read-asked.ts';
+import {
+  type Asked,
+  cardRequest,
+  judgeAsked,
+  mustBeRead,
+  placeOf,
+  readAsked,
+} from './read-asked.ts';
 import type { TaskNotes } from './task-notes.ts';
 
 export interface AgentParts {
@@ -42,6 +55,7 @@ export interface AgentParts {
   readonly hostRules: HostRules;
   readonly meter: CallMeter;
   readonly notes: TaskNotes;
+  readonly guards: AgentGuards;
   readonly identities: Identities;
   readonly sealed: SealedAddresses;
   /** Under which address callers reach this installation. */
@@ -69,6 +83,8 @@ class Call {
   readonly #server: CompiledAgentServer;
   readonly #parts: AgentParts;
   readonly #plan: AgentPlan;
+  /** What looks at what is said; undefined = nothing does. */
+  #guard: AgentGuard | undefined;
   #begun: BegunCall | undefined;
   /** The header that tells the agent who calls. */
   #told: Readonly<Record<string, string>> = {};
@@ -117,16 +133,19 @@ class Call {
         message: `The path below the agent ${error.message}.`,
       });
     }
-    if (this.#plan.protocol !== 'a2a') return this.#passThrough();
+    const { protocol } = this.#plan;
     const { method } = this.#exchange.arrival;
     const isRead = method === 'GET' || method === 'HEAD' || method === 'POST';
-    return isRead && wellKnownCard.test(subject.remainder) ? this.#card() : this.#a2a();
+    if (protocol === 'a2a' && isRead && wellKnownCard.test(subject.remainder)) return this.#card();
+    this.#guard = this.#parts.guards.of(this.#exchange, protocol);
+    return protocol === 'a2a' ? this.#a2a() : this.#passThrough();
   }
 
   /** Of an agent that speaks something else: passed on as it is, and nothing of it held back. */
   async #passThrough(): Promise<Reply> {
     const { arrival } = this.#exchange;
     const has = carriesBody(arrival.headers);
+    if (this.#guard?.readsRequest === true) return this.#passJudged(this.#guard, has);
     const begun = await this.#begin(undefined);
     this.#exchange.subject.isRead = has;
     const length = arrival.headers['content-length'];
@@ -135,15 +154,41 @@ class Call {
     return this.#send(begun, has ? arrival.bodyStream() : undefined, headers, undefined);
   }
 
+  /** The same, once it was read as a whole. */
+  async #passJudged(guard: AgentGuard, has: boolean): Promise<Reply> {
+    const { arrival, subject } = this.#exchange;
+    subject.isRead = has;
+    const body = has ? await arrival.readBody() : undefined;
+    const begun = await this.#begin(undefined);
+    const sent = await this.#judged(begun, () => guard.before(body, undefined));
+    return this.#send(begun, sent, {}, undefined);
+  }
+
   async #a2a(): Promise<Reply> {
     const asked = await readAsked(this.#exchange);
     await judgeAsked(this.#exchange, asked, this.#plan, this.#parts);
     const begun = await this.#begin(asked);
-    return this.#send(begun, asked.body, {}, asked);
+    const guard = this.#guard;
+    if (guard === undefined) return this.#send(begun, asked.body, {}, asked);
+    const body = await this.#judged(begun, () => guard.before(asked.body, asked));
+    return this.#send(begun, body, {}, asked);
+  }
+
+  /** Nothing was sent yet: a denial is how the call ends. */
+  async #judged<Value>(begun: BegunCall, judge: () => Promise<Value>): Promise<Value> {
+    try {
+      return await judge();
+    } catch (caught) {
+      const error = agentFailure(caught);
+      await begun.fail(error);
+      throw error;
+    }
   }
 
   async #begin(asked: Asked | undefined): Promise<BegunCall> {
-    this.#begun = await beginCall(this.#parts.meter, this.#exchange, this.#plan, asked);
+    const { meter } = this.#parts;
+    const verdicts = this.#guard?.verdicts;
+    this.#begun = await beginCall(meter, this.#exchange, this.#plan, asked, verdicts);
     return this.#begun;
   }
 
@@ -172,14 +217,18 @@ class Call {
       const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
         String(call.headers['content-type'] ?? ''),
       );
-      const holds = method !== 'HEAD' && isPlain && isJson && !call.isEventStream;
+      const guard =
+        method !== 'HEAD' && this.#guard?.readsAnswer === true ? this.#guard : undefined;
+      const isLooked = isJson || guard !== undefined;
+      const holds = method !== 'HEAD' && isPlain && isLooked && !call.isEventStream;
       const whole = holds
         ? await call.readOrLeave(this.#parts.replyBytesMax, this.#exchange.arrival.holdBytes)
         : undefined;
       if (Buffer.isBuffer(whole)) return await this.#whole(begun, call, whole, asked, ms);
       if (call.status < 300 && mustBeRead(asked) && method !== 'HEAD')
         throw this.#unreadable(whole);
-      return this.#stream(begun, call, asked, ms);
+      if (guard === undefined) return this.#stream(begun, call, asked, ms);
+      return await this.#judgedStream(guard, begun, call, asked, ms, whole);
     } catch (caught) {
       const error = agentFailure(caught);
       call?.abort(error);
@@ -249,15 +298,23 @@ class Call {
       const claiming = this.#claim(asked, told);
       if (claiming !== undefined) await claiming;
     }
-    await begun.end({
-      ...outcomeOfAnswer(call.status, told),
-      status: call.status,
-      upstreamStatus: call.status,
+    const { status } = call;
+    const end = {
+      status,
+      upstreamStatus: status,
       firstByteMs,
       told,
       usage: await this.#increase(told),
-      response: reply.body,
-    });
+    };
+    if (this.#guard?.readsAnswer === true && !(asked?.kind === 'card' && saysCard(value)))
+      try {
+        const type = String(call.headers['content-type'] ?? '');
+        reply = { ...reply, body: await this.#guard.after(reply.body, type) };
+      } catch (caught) {
+        if (caught instanceof GatewayError) await begun.end({ ...end, ...deniedEnd(caught) });
+        throw caught;
+      }
+    await begun.end({ ...outcomeOfAnswer(status, told), ...end, response: reply.body });
     return reply;
   }
 
@@ -288,12 +345,38 @@ class Call {
     return { body: Buffer.from(JSON.stringify(own)) };
   }
 
+  /** An answer that is not there as a whole: heard on its way, or judged as what nobody can read. */
+  async #judgedStream(
+    guard: AgentGuard,
+    begun: BegunCall,
+    call: UpstreamCall,
+    asked: Asked | undefined,
+    firstByteMs: number,
+    whole: string | Buffer | undefined,
+  ): Promise<Reply> {
+    if (whole === 'overloaded') throw this.#unreadable(whole);
+    const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
+    const { remainder } = this.#exchange.subject;
+    const watch = call.isEventStream && isPlain ? streamWatch(guard, remainder) : undefined;
+    if (watch !== undefined) return this.#stream(begun, call, asked, firstByteMs, { guard, watch });
+    const { status } = call;
+    try {
+      await guard.after(undefined, undefined);
+    } catch (caught) {
+      const end = { upstreamStatus: status, firstByteMs };
+      if (caught instanceof GatewayError) await begun.end({ ...end, ...deniedEnd(caught) });
+      throw caught;
+    }
+    return this.#stream(begun, call, asked, firstByteMs);
+  }
+
   #stream(
     begun: BegunCall,
     call: UpstreamCall,
     asked: Asked | undefined,
     firstByteMs: number,
-  ): Reply {
+    judged?: { guard: AgentGuard; watch: StreamWatch },
+  ): StreamReply {
     const headers = headersForCaller(call.headers);
     const length = call.headers['content-length'];
     if (length !== undefined && !call.isEventStream) headers['content-length'] = length;
@@ -304,24 +387,48 @@ class Call {
     const { isEventStream, status } = call;
     const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
     const told = isEventStream && isPlain ? new ToldSoFar() : undefined;
-    return agentStream({
-      call,
-      headers,
-      told,
-      onNamed: () =>
-        told === undefined || asked === undefined ? undefined : this.#claim(asked, told),
-      onEnd: async ({ isWhole, error }) => {
-        const usage = told && (await this.#increase(told));
-        const ended = { status, upstreamStatus: status, firstByteMs, told, usage };
-        if (isWhole) return begun.end({ ...outcomeOfAnswer(status, told), ...ended });
-        return begun.end({
-          outcome: error?.code === 'request.aborted' ? 'caller_gone' : 'partial',
-          errorCode: error?.code ?? 'request.superseded',
-          failureCause: error?.failureCause,
-          ...ended,
-        });
-      },
+    const onEnd = async (end: StreamEnd | undefined, denied?: GatewayError) => {
+      const usage = told && (await this.#increase(told));
+      const ended = { status, upstreamStatus: status, firstByteMs, told, usage };
+      if (denied !== undefined) return begun.end({ ...ended, ...deniedEnd(denied), status });
+      if (end?.isWhole === true) return begun.end({ ...outcomeOfAnswer(status, told), ...ended });
+      const { error } = end ?? {};
+      return begun.end({
+        outcome: error?.code === 'request.aborted' ? 'caller_gone' : 'partial',
+        errorCode: error?.code ?? 'request.superseded',
+        failureCause: error?.failureCause,
+        ...ended,
+      });
+    };
+    const open = (listener: (end: StreamEnd) => Promise<void>) =>
+      agentStream({
+        call,
+        headers,
+        told,
+        onNamed: () =>
+          told === undefined || asked === undefined ? undefined : this.#claim(asked, told),
+        onEnd: listener,
+      });
+    if (judged === undefined) return open(onEnd);
+    const { arrival } = this.#exchange;
+    return guardedStream(open, {
+      ...judged,
+      errorEvent: (error) => this.#errorEvent(error),
+      abort: (error) => call.abort(error),
+      isGone: () => isCallerGone(arrival.signal),
+      onEnd,
     });
+  }
+
+  #errorEvent(error: GatewayError): Buffer {
+    const { subject, arrival } = this.#exchange;
+    const { requestIdText } = arrival;
+    const body =
+      agentErrorBody(error, subject, requestIdText) ??
+      errorBodies[subject.operation.errors](error, requestIdText);
+    // As servers of A2A say it by REST, and clients look for it.
+    const isNamed = this.#plan.protocol === 'a2a' && subject.rpcId === undefined;
+    return encodeEvent(isNamed ? 'error' : '', body);
   }
 
   #claim(asked: Asked, told: ToldSoFar): Promise<void> | undefined {
@@ -378,19 +485,7 @@ class Call {
   }
 }
 
-const cardRequest: Asked = {
-  form: 'card',
-  id: undefined,
-  method: 'agent/getCard',
-  kind: 'card',
-  version: undefined,
-  taskIds: new Set(),
-  contextIds: new Set(),
-  callbacks: [],
-  body: undefined,
-};
-
-/** What it answers must not pass unread. */
-function mustBeRead(asked: Asked | undefined): boolean {
-  return asked?.kind === 'card' || asked?.kind === 'list';
+function saysCard(value: Record<string, unknown> | undefined): boolean {
+  const result = value?.result;
+  return isCard(value) || isCard(result);
 }

@@ -154,3 +154,21 @@ function judgeCallbacks(
     checkUpstreamUrl(callback, rules, field, 'caller');
   }
 }
+
+/** For the card itself, by its well-known address. */
+export const cardRequest: Asked = {
+  form: 'card',
+  id: undefined,
+  method: 'agent/getCard',
+  kind: 'card',
+  version: undefined,
+  taskIds: new Set(),
+  contextIds: new Set(),
+  callbacks: [],
+  body: undefined,
+};
+
+/** What it answers must not pass unread. */
+export function mustBeRead(asked: Asked | undefined): boolean {
+  return asked?.kind === 'card' || asked?.kind === 'list';
+}

@@ -2,9 +2,11 @@ import { SealedAddresses } from '@sluice/a2a';
 import type { HostRules, UpstreamPools } from '@sluice/outbound';
 import { callAgent } from '../agents/call-agent.ts';
 import { findAgent, refuseMisplacedCard } from '../agents/find-agent.ts';
+import { AgentGuards } from '../agents/guards/agent-guards.ts';
 import { learnRpcId } from '../agents/learn-rpc-id.ts';
 import { recordRefusal } from '../agents/record-refusal.ts';
 import { TaskNotes } from '../agents/task-notes.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { NewerBundles } from '../held/newer-bundles.ts';
 import type { Identities } from '../identity/tell-identity.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
@@ -15,6 +17,7 @@ export interface AgentsParts {
   pools: UpstreamPools;
   hostRules: HostRules;
   meter: CallMeter;
+  guardrails: Guardrails;
   shared: SharedStore | undefined;
   identities: Identities;
   newer: Pick<NewerBundles, 'after'>;
@@ -23,7 +26,7 @@ export interface AgentsParts {
 }
 
 /** What is done with calls of agents. */
-export function agentStages(env: Env, { newer, shared, ...parts }: AgentsParts) {
+export function agentStages(env: Env, { newer, shared, guardrails, ...parts }: AgentsParts) {
   return {
     learnRpcId,
     refuseMisplacedCard,
@@ -32,6 +35,7 @@ export function agentStages(env: Env, { newer, shared, ...parts }: AgentsParts) 
     callAgent: callAgent({
       ...parts,
       notes: new TaskNotes(shared),
+      guards: new AgentGuards(guardrails),
       sealed: new SealedAddresses(env.SERVICE_CLIENT_AUTH),
       addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
       replyBytesMax: env.RESPONSE_BODY_BYTES_MAX,

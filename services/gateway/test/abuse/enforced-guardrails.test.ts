@@ -162,7 +162,7 @@ const ways: Record<Exclude<OperationId, ObjectOperationId>, Way | string> = {
   mcpMessage: 'asks no model',
   mcpStream: 'asks no model',
   mcpEnd: 'asks no model',
-  agentCall: 'asks no model',
+  agentCall: 'asks an agent; see below',
 };
 
 /** Paths that pass through and carry text, beside the one of the table. */
@@ -180,6 +180,51 @@ const passing: [path: string, body: (text: string) => object][] = [
   ['/v1/unheard/of', (text) => ({ a: { b: [{ c: text }] } })],
   ['/v1/batches', (text) => ({ requests: [{ body: chat(text) }] })],
 ];
+
+type SaidToAgent = [what: string, protocol: string, path: string, body: (text: string) => object];
+
+/** By each protocol and binding, as JSON and as a stream; `test/agents/agent-guards.test.ts` has what can be said where. */
+const saidToAgents: SaidToAgent[] = [
+  ...['message/send', 'message/stream', 'SendMessage', 'SendStreamingMessage'].map(
+    (method): SaidToAgent => [
+      method,
+      'a2a',
+      '',
+      (text) => ({ jsonrpc: '2.0', id: 1, method, params: { message: { parts: [{ text }] } } }),
+    ],
+  ),
+  ...['v1/message:send', 'v1/message:stream', 'message:send', 'message:stream', 'else'].map(
+    (path): SaidToAgent => [path, 'a2a', path, (text) => ({ message: { parts: [{ text }] } })],
+  ),
+  ['chat', 'openai', 'chat/completions', chat],
+  ['a stream of chat', 'openai', 'chat/completions', (text) => chat(text, { stream: true })],
+  ['anything', 'raw', 'any', (text) => [{ say: text }]],
+];
+
+const agentSlugs = new Map<string, string>();
+async function agentOf(protocol: string): Promise<string> {
+  const known = agentSlugs.get(protocol);
+  if (known !== undefined) return known;
+  const { workspace_id } = scenario.stack.credentials;
+  const slug = `agent-${protocol}`;
+  const { id } = await scenario.admin<{ id: string }>('POST', '/agent-integrations', {
+    name: slug,
+    slug,
+    url: `${scenario.upstream.url}/${protocol}`,
+    protocol,
+  });
+  await scenario.admin('PUT', `/agent-integrations/${id}/workspaces`, {
+    workspaces: [{ id: workspace_id, enabled: true }],
+  });
+  await scenario.admin('POST', '/agent-servers', {
+    name: slug,
+    slug,
+    agent_integration_id: id,
+    workspace_id,
+  });
+  agentSlugs.set(protocol, slug);
+  return slug;
+}
 
 async function optionsOf(way: Way, text: string, more: object = {}): Promise<CallOptions> {
   const { provider = 'openai' } = way;
@@ -243,6 +288,19 @@ describe('an enforced guardrail that denies', () => {
     const passed = await outcomeOf(path, { body: body('it is fine') });
     expect([passed.status, passed.calls.length], passed.text).toEqual([200, 1]);
   });
+
+  it.each(saidToAgents)(
+    'stops what is said to an agent: %s',
+    async (_what, protocol, path, body) => {
+      const slug = await agentOf(protocol);
+      const ask = (text: string) => outcomeOf(`/v1/agent/${slug}/${path}`, { body: body(text) });
+      const denied = await ask(`it is ${word}`);
+      expect([denied.status, denied.calls], denied.text).toEqual([446, []]);
+      expect(denied.text).toContain(inputSlug);
+      const passed = await ask('it is fine');
+      expect([passed.status, passed.calls.length], passed.text).toEqual([200, 1]);
+    },
+  );
 
   const config = (over: object) => ({
     'x-service-config': JSON.stringify({
@@ -495,6 +553,16 @@ describe('an enforced guardrail of answers', () => {
     expect(denied.text).not.toMatch(/"content":"Hi there"/);
     expect([446, 502]).toContain(denied.status);
   });
+
+  it.each(saidToAgents)(
+    'keeps back what an agent answers: %s',
+    async (_what, protocol, path, body) => {
+      const slug = await agentOf(protocol);
+      const denied = await outcomeOf(`/v1/agent/${slug}/${path}`, { body: body('fine') });
+      expect([denied.status, denied.calls.length], denied.text).toEqual([446, 1]);
+      expect(denied.text).not.toContain('Hi there');
+    },
+  );
 
   it('keeps back a stream that passes through, which nobody hears', async () => {
     const body = chat('fine', { stream: true });

@@ -22,7 +22,11 @@ import { type SdkAgent, startAgent, startOldAgent } from './sdk-agents.ts';
 const called = new Set<string>();
 
 /** What clients do that know nothing of the gateway but its address, with agents that know nothing of it at all. */
-export function describeStrangers(running: () => AgentLab): void {
+export function describeStrangers(
+  running: () => AgentLab,
+  /** A word that a guardrail keeps back from callers. */
+  denied?: string,
+): void {
   let lab: AgentLab;
   let agent: SdkAgent;
   let oldAgent: SdkAgent;
@@ -74,6 +78,15 @@ export function describeStrangers(running: () => AgentLab): void {
       await expect(own.getTask({ tenant: '', id: 'none' })).rejects.toThrow(/not found/i);
       expect([...called]).toEqual([lab.scenario.stack.gatewayUrls[0]]);
     });
+
+    it.runIf(denied !== undefined)('is told of a denial, whole and in a stream', async () => {
+      const own = await client();
+      const text = denied ?? '';
+      await expect(own.sendMessage(asking(text))).rejects.toThrow(/denied|failed|446/);
+      const { heard, error } = await heardOf(own.sendMessageStream(asking(text)));
+      expect(String(error)).toMatch(/denied|failed|446/);
+      expect(JSON.stringify(heard)).not.toContain(`heard ${text}`);
+    });
   });
 
   describe.each(['JSONRPC', 'HTTP+JSON'])('A2: @a2a-js/sdk 0.3.14 by %s', (protocol) => {
@@ -114,7 +127,28 @@ export function describeStrangers(running: () => AgentLab): void {
       await expect(own.getTask({ id: 'none' })).rejects.toThrow(/not found/i);
       expect([...called]).toEqual([lab.scenario.stack.gatewayUrls[0]]);
     });
+
+    it.runIf(denied !== undefined)('is told of a denial, whole and in a stream', async () => {
+      const own = await client();
+      const text = denied ?? '';
+      const asked = { message: message(text) };
+      await expect(own.sendMessage(asked)).rejects.toThrow(/denied|failed|446/);
+      const { heard, error } = await heardOf(own.sendMessageStream(asked));
+      expect(String(error)).toMatch(/denied|failed|446/);
+      expect(JSON.stringify(heard)).not.toContain(`heard ${text}`);
+    });
   });
+}
+
+/** What a stream told before it ended, and the error by which it did. */
+async function heardOf(stream: AsyncIterable<unknown>) {
+  const heard: unknown[] = [];
+  try {
+    for await (const event of stream) heard.push(event);
+    return { heard, error: undefined };
+  } catch (error) {
+    return { heard, error };
+  }
 }
 
 function asking(text: string, returnImmediately = false): SendMessageRequest {

@@ -1,0 +1,70 @@
+import { folded, isObject } from '@sluice/a2a';
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { SpeechFormat } from '@sluice/providers';
+import { isLabel, isNaming, isPlainName } from './hidden-names.ts';
+
+type Heard = ReturnType<SpeechFormat['hear']>;
+type Piece = Heard['pieces'][number];
+type Path = Piece['path'];
+
+/**
+ * How agents that speak A2A tell their answers event by event, in JSON-RPC or without.
+ * Artifacts and messages come in pieces, whose texts belong together; all else is whole.
+ */
+export const a2aSpeech: SpeechFormat = {
+  hear(event) {
+    const pieces: Piece[] = [];
+    hearWithin(event, [], pieces);
+    const isOver = isLast(event);
+    return isOver ? { pieces, closes: () => true } : { pieces };
+  },
+  repeats: false,
+  namesEvents: false,
+  place: (_kind, { text }) => ({ path: ['texts', text] }),
+  callsAreText: false,
+};
+
+function hearWithin(value: JsonValue | undefined, path: Path, pieces: Piece[]): void {
+  if (typeof value === 'string') {
+    if (value !== '' && !isNoText(path, value)) pieces.push(pieceOf(value, path));
+  } else if (Array.isArray(value))
+    for (const [at, item] of value.entries()) hearWithin(item, [...path, at], pieces);
+  else if (isObject(value))
+    for (const [name, inner] of Object.entries(value))
+      hearWithin(inner as JsonValue, [...path, name], pieces);
+}
+
+function pieceOf(text: string, path: Path): Piece {
+  const voice = voiceOf(path);
+  return voice === undefined
+    ? { key: '', kind: 'beside', choice: 0, text, path, isWhole: true }
+    : { key: voice, kind: 'said', choice: 0, text, path };
+}
+
+/** Which text a piece goes on with; undefined = it is whole. */
+function voiceOf(path: Path): string | undefined {
+  const steps = path.map((step) => (typeof step === 'string' ? folded(step) : ''));
+  if (steps.at(-1) !== 'text' || steps.at(-3) !== 'parts') return undefined;
+  // Tasks tell of what was said before.
+  if (steps.includes('artifacts') || steps.includes('history')) return undefined;
+  return steps.includes('artifact') ? 'artifact' : 'message';
+}
+
+/** Envelope, names, times, and the bytes of files, in which nobody reads words. */
+function isNoText(path: Path, value: string): boolean {
+  const last = path.at(-1);
+  if (isLabel(path, value)) return true;
+  if (typeof last === 'string' && fileBytes.has(last)) return /^[A-Za-z0-9+/_=\s-]*$/.test(value);
+  if (last === 'timestamp') return /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)$/.test(value);
+  return isNaming(path) && isPlainName(value);
+}
+
+const fileBytes: ReadonlySet<string> = new Set(['bytes', 'raw']);
+
+/** Nothing goes on after it. */
+function isLast(event: JsonObject): boolean {
+  const { result } = event;
+  const said = isObject(result) ? result : event;
+  const update = isObject(said.statusUpdate) ? said.statusUpdate : said;
+  return update.final === true;
+}
