@@ -336,7 +336,10 @@ describe('a batch that the gateway runs', () => {
     expect(end.request_counts?.completed).toBeGreaterThan(0);
     expect(asked).toBeLessThan(900);
     const output = linesIn(await (await call('GET', `/v1/batches/${batch.id}/output`)).text());
-    expect(output).toHaveLength(end.request_counts?.completed ?? 0);
+    const notRun = output.filter(({ response }) => response === null);
+    expect(output).toHaveLength(900);
+    expect(output.length - notRun.length).toBe(end.request_counts?.completed);
+    expect(new Set(notRun.map(({ error }) => error?.code))).toEqual(new Set(['key_ended']));
   });
 
   it('is no worse for a provider whose refusals are spelled as ours are', async () => {
@@ -347,7 +350,7 @@ describe('a batch that the gateway runs', () => {
     expect(end.request_counts).toEqual({ total: 1, completed: 0, failed: 1 });
   });
 
-  it('is cancelled, with what was answered by then', async () => {
+  it('is cancelled, with what was answered by then; what was not run can be tried again', async () => {
     s.upstream.handle(() => slowHeaders(50, json(200, chatReply)));
     const lines = Array.from({ length: 900 }, (_, at) => line(`cut ${at}`, question(`${at}`)));
     const batch = await makeBatch(lines);
@@ -358,6 +361,24 @@ describe('a batch that the gateway runs', () => {
     const end = await ended(batch.id, 'cancelled');
     expect(end.request_counts?.completed).toBeLessThan(900);
     await expect(client.batches.cancel(batch.id)).resolves.toMatchObject({ status: 'cancelled' });
+    const { completed, failed } = end.request_counts!;
+    expect(completed + failed).toBe(900);
+    const again = await call('POST', '/v1/batches', {
+      body: {
+        retry_of: batch.id,
+        completion_window: 'immediate',
+        service_options: atUpstream(),
+      },
+    });
+    expect(again.status, await again.clone().text()).toBe(200);
+    const retried = await ended(((await again.json()) as { id: string }).id, 'completed');
+    expect(retried.request_counts).toEqual({ total: failed, completed: failed, failed: 0 });
+    // As it was published once.
+    const { dataServiceUrl } = s.stack;
+    const shown = await (await fetch(`${dataServiceUrl}/metrics`)).text();
+    expect(shown).toMatch(/^batch_count\{[^}]*type="custom"[^}]*\} \d/m);
+    expect(shown).toMatch(/^batch_success_row_count\{.*\} \d{3,}/m);
+    expect(shown).toMatch(/^batch_input_tokens\{.*\} \d{3,}/m);
   });
 
   it('speaks for its key by a token that opens its endpoint, for its lines, while it lasts', async () => {

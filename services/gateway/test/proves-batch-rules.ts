@@ -245,7 +245,12 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
     for (const { id } of [first!, second!]) {
       const end = await ended(id, 'failed', 20_000, own);
       expect(end.errors?.data).toMatchObject([{ code: 'key_ended' }]);
-      expect(end.request_counts?.completed).toBeLessThan(900);
+      const { total, completed, failed } = end.request_counts!;
+      expect(completed).toBeLessThan(900);
+      // What was not run can be tried again.
+      expect([total, completed + failed]).toEqual([900, 900]);
+      const told = await (await own.files.content(end.error_file_id ?? '')).text();
+      expect(told.match(/"code":"key_ended"/g)).toHaveLength(failed);
     }
   });
 

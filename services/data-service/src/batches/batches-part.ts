@@ -2,7 +2,7 @@ import { type ObjectStore, openLogStore } from '@sluice/object-store';
 import { jobs } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
 import { createPartnerWatch, type Part } from '@sluice/service';
-import { addCounter, type Logger, type Metrics } from '@sluice/telemetry';
+import type { Logger, Metrics } from '@sluice/telemetry';
 import { Pool } from 'undici';
 import { Register } from '../control-plane/register.ts';
 import { Contents } from '../files/contents.ts';
@@ -10,12 +10,11 @@ import { EventParts } from '../files/event-parts.ts';
 import type { Env } from '../settings.ts';
 import { gatewayOrigin } from '../through-gateway/gateway-origin.ts';
 import { BatchJobs } from './batch-jobs.ts';
+import { batchMetrics } from './batch-metrics.ts';
 import { PartStore } from './part-store.ts';
 import { type RunLife, runBatch } from './run-batch.ts';
 import { runResponse } from './run-response.ts';
 import { sweep } from './sweep.ts';
-
-const ends = ['completed', 'failed', 'expired', 'cancelled', 'left'] as const;
 
 /** Files, and batches over them: what both need is opened here. */
 export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; metrics: Metrics }) {
@@ -66,7 +65,7 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
         },
       },
       logger,
-      onLines: counted.onLines,
+      metrics: counted,
     };
     const batches = {
       run: (claim: jobs.Claim, life: RunLife) => runBatch(claim, parts, life),
@@ -112,29 +111,4 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
     ],
   };
   return { part, register, contents, events };
-}
-
-function batchMetrics({ registry }: Metrics) {
-  const lines = addCounter(
-    registry,
-    'sluice_batch_lines_total',
-    'Lines of batches, by what they came to.',
-    {
-      labels: { outcome: new Set(['completed', 'failed']) },
-      seriesMax: 2,
-    },
-  );
-  const runs = addCounter(
-    registry,
-    'sluice_batch_runs_total',
-    'Runs of batches by this replica, by how they ended; `left` go on elsewhere.',
-    { labels: { end: new Set(ends) }, seriesMax: ends.length },
-  );
-  return {
-    onLines(count: number, failed: number) {
-      lines.child({ outcome: 'completed' }).add(count - failed);
-      lines.child({ outcome: 'failed' }).add(failed);
-    },
-    onEnded: (end: (typeof ends)[number]) => runs.child({ end }).add(1),
-  };
 }

@@ -9,6 +9,7 @@ import {
   wasAsked,
 } from '../through-gateway/answers.ts';
 import { askWhole, type WholeAnswer } from '../through-gateway/ask-whole.ts';
+import { factsOf, type LineFacts } from './line-facts.ts';
 
 /** What a line is sent with. */
 export interface LineCall {
@@ -24,12 +25,7 @@ export interface LineCall {
 }
 
 export type LineOutcome =
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly requestId: string;
-      readonly body: string;
-    }
+  | ({ readonly kind: 'answer' } & LineAnswer)
   /** Not now: the limits of the key, or a provider that is asked too much. */
   | {
       readonly kind: 'wait';
@@ -49,6 +45,8 @@ export interface LineAnswer {
   readonly requestId: string;
   /** JSON on one line. */
   readonly body: string;
+  /** Undefined = nobody answered. */
+  readonly facts?: LineFacts;
 }
 
 export interface LineCaller {
@@ -98,7 +96,8 @@ export async function callLine(
     if (bytes === undefined) return { kind: 'answer', ...tooLarge(answerBytesMax) };
     const requestId = String(reply.headers['x-request-id'] ?? '');
     const value = jsonIn(bytes);
-    const answer = { status, requestId, body: oneLine(bytes, value !== undefined) };
+    const facts = factsOf(reply.headers, value);
+    const answer = { status, requestId, body: oneLine(bytes, value !== undefined), facts };
     // A provider was asked: that may be another of our kind, whose refusals are none of our key's.
     const isOurs = !wasAsked(reply.headers);
     return judged(
@@ -147,7 +146,8 @@ function retryAfterMs(value: string | string[] | undefined): number | undefined 
     : undefined;
 }
 
-function tooLarge(bytesMax: number): LineAnswer {
+/** A line's answer that is not kept. */
+export function tooLarge(bytesMax: number): LineAnswer {
   return {
     status: 502,
     requestId: '',
@@ -159,4 +159,22 @@ function tooLarge(bytesMax: number): LineAnswer {
       },
     }),
   };
+}
+
+/** An answer as the output has it. */
+export function told({
+  batchId,
+  number,
+  customId,
+  status,
+  requestId,
+  body,
+}: {
+  batchId: string;
+  number: number;
+  customId: string | null;
+} & LineAnswer): string {
+  const id = `batch_req_${batchId.replaceAll('-', '')}_${number}`;
+  const head = JSON.stringify({ id, custom_id: customId }).slice(0, -1);
+  return `${head},"response":{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":${body}},"error":null}`;
 }

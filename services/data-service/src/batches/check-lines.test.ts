@@ -3,10 +3,7 @@ import { checkLines, faultsMax } from './check-lines.ts';
 
 const endpoint = '/v1/chat/completions';
 
-function check(
-  lines: readonly unknown[],
-  rules: { linesMax?: number; lineBytesMax?: number; models?: 'of one provider' | 'one' } = {},
-) {
+function check(lines: readonly unknown[], rules: Partial<Parameters<typeof checkLines>[1]> = {}) {
   const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
   const pieces = (async function* () {
     yield Buffer.from(text.join('\n'));
@@ -53,6 +50,20 @@ describe('the lines of a batch', () => {
       [13, 'line_too_large', null],
     ]);
     expect(faults[6]?.message).toBe('Line 1 has the same custom_id.');
+  });
+
+  it('of responses are none that are made in the background', async () => {
+    const url = '/v1/responses';
+    const lines = [true, false, null].map((background, at) => ({
+      ...good(`${at}`),
+      url,
+      body: { background },
+    }));
+    const { faults } = await check(lines, { endpoint: url });
+    expect(faults.map(({ line, code, param }) => [line, code, param])).toEqual([
+      [1, 'background_not_supported', 'body.background'],
+    ]);
+    expect((await check([{ ...good('a'), body: { background: true } }])).faults).toEqual([]);
   });
 
   it('name models as the provider does that runs them, and one where it takes one', async () => {

@@ -53,13 +53,20 @@ interface Seen {
 function faultOf(line: Line, { endpoint, models }: LineRules, seen: Seen): LineFault | undefined {
   const read = readLine(line, endpoint);
   if ('code' in read) return read;
-  const { number, customId, model } = read;
+  const { number, customId, model, isBackground } = read;
   const fault = (code: string, message: string, param: string): LineFault => ({
     code,
     message,
     param,
     line: number,
   });
+  // Its answer would be that it is queued.
+  if (isBackground && endpoint === '/v1/responses')
+    return fault(
+      'background_not_supported',
+      'A line of a batch is not made in the background.',
+      'body.background',
+    );
   const before = seen.ids.add(customId, number);
   if (before !== undefined)
     return fault('duplicate_custom_id', `Line ${before} has the same custom_id.`, 'custom_id');

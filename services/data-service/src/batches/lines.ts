@@ -3,7 +3,12 @@ export interface Line {
   readonly number: number;
   /** Undefined = it is longer than lines may be. */
   readonly bytes: Buffer | undefined;
+  /** Of one that is too long, how it begins. */
+  readonly head?: Buffer;
 }
+
+/** Of lines that are not held. */
+const headBytes = 4 * 1024;
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -17,6 +22,7 @@ export async function* linesOf(
 ): AsyncGenerator<Line, void> {
   let begun: Buffer = empty;
   let isTooLong = false;
+  let head: Buffer = empty;
   let number = 0;
   for await (const piece of pieces) {
     let from = 0;
@@ -24,24 +30,27 @@ export async function* linesOf(
       const end = piece.indexOf(newline, from);
       const part = piece.subarray(from, end < 0 ? piece.length : end);
       if (begun.length + part.length > lineBytesMax) {
+        if (!isTooLong)
+          head = Buffer.concat([begun.subarray(0, headBytes), part.subarray(0, headBytes)]);
         isTooLong = true;
         begun = empty;
       } else if (!isTooLong) begun = begun.length === 0 ? part : Buffer.concat([begun, part]);
       if (end < 0) break;
       number += 1;
-      const line = lineOf(number, begun, isTooLong);
+      const line = isTooLong ? { number, bytes: undefined, head } : lineOf(number, begun);
       begun = empty;
       isTooLong = false;
       from = end + 1;
       if (line !== undefined) yield line;
     }
   }
-  const last = lineOf(number + 1, begun, isTooLong);
+  const last = isTooLong
+    ? { number: number + 1, bytes: undefined, head }
+    : lineOf(number + 1, begun);
   if (last !== undefined) yield last;
 }
 
-function lineOf(number: number, text: Buffer, isTooLong: boolean): Line | undefined {
-  if (isTooLong) return { number, bytes: undefined };
+function lineOf(number: number, text: Buffer): Line | undefined {
   const hasMark = number === 1 && text.subarray(0, 3).equals(byteOrderMark);
   const start = hasMark ? 3 : 0;
   const end = text[text.length - 1] === carriageReturn ? text.length - 1 : text.length;

@@ -1,6 +1,7 @@
 import type { ObjectStore } from '@sluice/object-store';
 import { away, deleteAll } from '../files/contents.ts';
 import { openSegment, sealSegment } from '../files/segments.ts';
+import type { LineFacts } from './line-facts.ts';
 
 /** Where a part of a batch's answers lies: whose run wrote it, and which of that run. */
 export interface PartAddress {
@@ -14,6 +15,8 @@ export interface AnsweredLine {
   readonly isError: boolean;
   /** JSON without an end of line. */
   readonly text: string;
+  /** For the metrics alone: it is not kept. */
+  readonly facts?: LineFacts;
 }
 
 /** Answers in the object store, some lines an object, until they are put together as a file. */

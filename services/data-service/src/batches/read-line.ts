@@ -7,6 +7,8 @@ export interface ReadLine {
   readonly customId: string;
   /** As its body names it; undefined = it names none. */
   readonly model: unknown;
+  /** It is to be answered before it is made. */
+  readonly isBackground: boolean;
   /** As it stands in the file. */
   readonly body: Buffer;
 }
@@ -64,7 +66,13 @@ export function readLine({ number, bytes }: Line, endpoint: string): ReadLine | 
     return fault('stream_not_supported', 'body.stream', 'A line of a batch is not streamed.');
   const span = spans.find(({ key }) => key === 'body');
   if (span === undefined) return fault('invalid_body', 'body', 'body must be a JSON object.');
-  return { number, customId, model: body.model, body: bytes.subarray(span.start, span.end) };
+  return {
+    number,
+    customId,
+    model: body.model,
+    isBackground: body.background === true,
+    body: bytes.subarray(span.start, span.end),
+  };
 }
 
 /** Halves of characters are the same in no two encodings: two ids would be one. */

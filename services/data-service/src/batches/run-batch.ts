@@ -6,8 +6,10 @@ import type { Contents } from '../files/contents.ts';
 import { jsonIn } from '../through-gateway/answers.ts';
 import { AnsweredLines, decodeLines } from './answered-lines.ts';
 import { Answers } from './answers.ts';
+import type { BatchMetrics, BatchType, KeptLine } from './batch-metrics.ts';
 import type { LineCaller } from './call-line.ts';
 import { checkLines } from './check-lines.ts';
+import { tokensIn } from './line-facts.ts';
 import { linesOf } from './lines.ts';
 import { Pace, type PaceRules } from './pace.ts';
 import type { PartAddress, PartStore } from './part-store.ts';
@@ -34,7 +36,7 @@ export interface BatchParts {
   readonly caller: LineCaller;
   readonly rules: BatchRules;
   readonly logger: Logger;
-  readonly onLines: (count: number, failed: number) => void;
+  readonly metrics: Pick<BatchMetrics, 'onLines' | 'onBatch'>;
 }
 
 /** What a run hears while it runs. */
@@ -69,9 +71,14 @@ export async function runBatch(
 const managedName = ':managed';
 /** The error file of the batch whose failed lines it tries again. */
 const retryName = ':retry';
-const expiredFault = {
-  code: 'batch_expired',
-  message: 'The batch expired before the line was run.',
+/** Why lines were not run, by how their batch ended. */
+const notRunFaults: Readonly<Record<string, { code: string; message: string } | undefined>> = {
+  expired: { code: 'batch_expired', message: 'The batch expired before the line was run.' },
+  cancelled: {
+    code: 'batch_cancelled',
+    message: 'The batch was cancelled before the line was run.',
+  },
+  failed: { code: 'key_ended', message: 'The key of the batch ended before the line was run.' },
 };
 
 class BatchRun {
@@ -82,6 +89,8 @@ class BatchRun {
   readonly #dataKey: Buffer;
   readonly #addresses: PartAddress[] = [];
   readonly #answered = new AnsweredLines();
+  /** Who answered lines of this run. */
+  readonly #providers = new Set<string>();
 
   constructor(claim: jobs.Claim, parts: BatchParts, life: RunLife) {
     if (claim.batch === undefined) throw new Error('a claim has no batch');
@@ -205,7 +214,7 @@ class BatchRun {
   }
 
   async #runLines(total: number): Promise<RunEnd> {
-    const { register, store, caller, rules, logger, onLines } = this.#parts;
+    const { register, store, caller, rules, logger } = this.#parts;
     const { id, endpoint, completionWindow, expiresAtMs } = this.#batch;
     const { run } = this.#claim;
     const life = this.#life;
@@ -222,7 +231,7 @@ class BatchRun {
         const { isHeld, status } = await register.ask(register.jobs.notePart, note);
         if (!isHeld) return false;
         this.#addresses.push(address);
-        onLines(written.length, failed);
+        this.#count(written);
         if (status === 'cancelling') life.cancel();
         return true;
       },
@@ -257,6 +266,21 @@ class BatchRun {
   #managed(): ManagedPlan | undefined {
     const { [managedName]: plan } = this.#headers();
     return plan === undefined ? undefined : (JSON.parse(plan) as ManagedPlan);
+  }
+
+  #count(lines: readonly KeptLine[]): void {
+    for (const { facts } of lines)
+      if (facts?.provider !== undefined) this.#providers.add(facts.provider);
+    this.#parts.metrics.onLines(this.#type(), lines);
+  }
+
+  #countEnd(): void {
+    const tookMs = Date.now() - Number(this.#batch.createdAtMs);
+    this.#parts.metrics.onBatch(this.#type(), this.#providers, tookMs);
+  }
+
+  #type(): BatchType {
+    return this.#managed() === undefined ? 'custom' : 'provider';
   }
 
   /** By its provider: what it came to so far stands where answers of lines stand. */
@@ -316,11 +340,13 @@ class BatchRun {
     try {
       if (end.message === undefined || end.status !== 'failed')
         for await (const line of managed.output()) {
-          const { response } = JSON.parse(line) as { response?: { status_code?: number } | null };
+          const { response } = JSON.parse(line) as OutputLine;
           const isAnswer = (response?.status_code ?? 500) < 300;
           if (isAnswer) counts.completed += 1n;
           else counts.failed += 1n;
           await (isAnswer ? output : errors).write(line);
+          const facts = { provider: managed.provider, ...tokensIn(response?.body) };
+          if (!managed.isCounted) this.#count([{ isError: !isAnswer, facts }]);
         }
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
@@ -342,7 +368,9 @@ class BatchRun {
           : 0,
       ),
     });
-    return ended.isHeld ? end.status : 'left';
+    if (!ended.isHeld) return 'left';
+    this.#countEnd();
+    return end.status;
   }
 
   /** Puts together what there is, and says that it is over. */
@@ -356,9 +384,19 @@ class BatchRun {
     const { run } = this.#claim;
     const { isHeld } = await register.ask(register.jobs.noteFinalizing, { id, run });
     if (!isHeld) return 'left';
+    // Before its lines were looked at nobody knows which there are.
+    const fault =
+      total > 0 && (status !== 'failed' || hasEndedKey(faults)) ? notRunFaults[status] : undefined;
+    let notRun = 0n;
+    const lines = async function* (told: AsyncGenerator<string, void>) {
+      for await (const line of told) {
+        notRun += 1n;
+        yield line;
+      }
+    };
     const files = await putTogether(
       this.#addresses,
-      status === 'expired' ? this.#notRun() : none(),
+      fault === undefined ? none() : lines(this.#notRun(fault, status === 'expired')),
       {
         register,
         contents,
@@ -374,13 +412,27 @@ class BatchRun {
       status,
       ...files,
       errorsJson: JSON.stringify(faults),
-      notRun: BigInt(status === 'expired' ? Math.max(0, total - this.#answered.count) : 0),
+      notRun,
     });
-    return ended.isHeld ? status : 'left';
+    if (!ended.isHeld) return 'left';
+    this.#countEnd();
+    return status;
   }
 
-  async *#notRun(): AsyncGenerator<string, void> {
-    const { endpoint, id } = this.#batch;
+  /** @throws GoneFile where it is needed */
+  async *#notRun(fault: object, isNeeded: boolean): AsyncGenerator<string, void> {
+    try {
+      yield* this.#notRunLines(fault);
+    } catch (error) {
+      // It ends as it was to end: there is nothing that could be tried again.
+      if (isNeeded || !(error instanceof GoneFile)) throw error;
+    }
+  }
+
+  async *#notRunLines(error: object): AsyncGenerator<string, void> {
+    const { endpoint, id, status } = this.#batch;
+    const { [retryName]: retried } = this.#headers();
+    if (retried !== undefined && status === 'cancelling') await this.#passOver(retried);
     for await (const line of linesOf(this.#input(), this.#parts.rules.lineBytesMax)) {
       const read = this.#answered.has(line.number) ? undefined : readLine(line, endpoint);
       if (read === undefined || 'code' in read) continue;
@@ -388,7 +440,7 @@ class BatchRun {
         id: `batch_req_${id.replaceAll('-', '')}_${line.number}`,
         custom_id: read.customId,
         response: null,
-        error: expiredFault,
+        error,
       });
     }
   }
@@ -397,6 +449,10 @@ class BatchRun {
 /** Jobs of vendors that are neither OpenAI's nor made of lines have a model themselves. */
 function modelsOf({ isOpenAi, takesLines }: ManagedPlan): 'of one provider' | 'one' {
   return isOpenAi || takesLines ? 'of one provider' : 'one';
+}
+
+interface OutputLine {
+  readonly response?: { readonly status_code?: number; readonly body?: unknown } | null;
 }
 
 /** The headers that lines are sent with. */
@@ -414,6 +470,10 @@ class GoneFile extends Error {
     const message = `The ${which} is not there any more, or not what was kept.`;
     this.fault = { code, message, param: null, line: null };
   }
+}
+
+function hasEndedKey(faults: readonly LineFault[]): boolean {
+  return faults.some(({ code }) => code === 'key_ended');
 }
 
 async function* none(): AsyncGenerator<string, void> {}

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { pause } from '../pause.ts';
 import type { AnsweredLines } from './answered-lines.ts';
 import type { Answers } from './answers.ts';
-import { callLine, type LineAnswer, type LineCaller, type LineOutcome } from './call-line.ts';
+import { callLine, type LineAnswer, type LineCaller, type LineOutcome, told } from './call-line.ts';
 import { linesOf } from './lines.ts';
 import type { Pace } from './pace.ts';
 import type { AnsweredLine } from './part-store.ts';
@@ -191,14 +191,12 @@ class LineRun {
       );
   }
 
-  #told({ customId, number }: ReadLine, { status, requestId, body }: LineAnswer): AnsweredLine {
-    const head = JSON.stringify({
-      id: `batch_req_${this.#rules.batchId.replaceAll('-', '')}_${number}`,
-      custom_id: customId,
-    }).slice(0, -1);
+  #told({ customId, number }: ReadLine, answer: LineAnswer): AnsweredLine {
+    const { batchId } = this.#rules;
     return {
-      isError: status >= 400,
-      text: `${head},"response":{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":${body}},"error":null}`,
+      isError: answer.status >= 400,
+      text: told({ batchId, customId, number, ...answer }),
+      ...(answer.facts && { facts: answer.facts }),
     };
   }
 }

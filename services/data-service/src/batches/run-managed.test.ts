@@ -15,7 +15,7 @@ let states: string[];
 let cancels: (readonly [status: number, body: object])[];
 let statuses: string[];
 /** What the gateway says to `GET …/output`. */
-let output: readonly [status: number, body: object];
+let output: readonly [status: number, body: object | string];
 
 beforeEach(async () => {
   gateway ??= await startUpstream();
@@ -196,6 +196,27 @@ it.each([400, 404, 409])(
     expect((await managed.output().next()).value).toBe('{"custom_id":"a"}');
   },
 );
+
+it('a line of the output that is too long is told, and those after it are there', async () => {
+  const ids = JSON.stringify({ id: 'batch_req_1', custom_id: 'q "1"' }).slice(0, -1);
+  const long = `${ids},"response":{"body":"${'x'.repeat(16 * 1024 * 1024)}"}}`;
+  output = [200, `${long}\n{"custom_id":"b"}\n`];
+  const lines: unknown[] = [];
+  for await (const line of run({ batch: 'made' }).output()) lines.push(JSON.parse(line));
+  expect(lines).toEqual([
+    {
+      id: expect.stringMatching(/^batch_req_\w+_1$/),
+      custom_id: 'q "1"',
+      response: {
+        status_code: 502,
+        request_id: '',
+        body: { error: expect.objectContaining({ code: 'batch.answer_too_large' }) },
+      },
+      error: null,
+    },
+    { custom_id: 'b' },
+  ]);
+});
 
 it('an output that is refused is no better later; one that is not there yet is', async () => {
   output = [404, { error: { message: 'no such file' } }];

@@ -4,6 +4,8 @@ import { batchLineHeader, canonicalPrefix, storedId, writeBatchLine } from '@slu
 import type { Dispatcher } from 'undici';
 import { pause } from '../pause.ts';
 import { awayCodes, bytesOf, errorIn, jsonIn, wasAsked } from '../through-gateway/answers.ts';
+import { told, tooLarge } from './call-line.ts';
+import { headerEnding } from './line-facts.ts';
 import { linesOf } from './lines.ts';
 
 /** What a provider is to run, as the gateway noted it when the batch was made. */
@@ -62,6 +64,8 @@ export class Refused extends Error {}
 class NotNow extends Error {}
 
 const answerBytesMax = 8 * 1024 * 1024;
+/** One line of an output. */
+const rowBytesMax = 16 * 1024 * 1024;
 /** A list of batches is looked through so far. */
 const pagesMax = 10;
 /** ms; what was just made may not be in a provider's list yet. */
@@ -96,10 +100,16 @@ const ends = new Set(['completed', 'failed', 'expired', 'cancelled']);
 export class ManagedRun {
   readonly #parts: ManagedRunParts;
   #state: ManagedState;
+  #provider: string | undefined;
 
   constructor(parts: ManagedRunParts) {
     this.#parts = parts;
     this.#state = parts.state;
+  }
+
+  /** Who ran it, as the gateway named it with the output. */
+  get provider(): string | undefined {
+    return this.#provider;
   }
 
   get isCounted(): boolean {
@@ -308,15 +318,19 @@ export class ManagedRun {
   async *output(): AsyncGenerator<string, void> {
     // It ended before there was one.
     if (this.#state.batch === undefined) return;
+    const { batchId } = this.#parts;
     const path = `/v1/batches/${encodeURIComponent(this.#state.batch)}/output`;
     const reply = await this.#send('GET', path, undefined, undefined, {});
     if (reply.statusCode !== 200) {
       const bytes = await bytesOf(reply.body as never, answerBytesMax);
       throw faultOf(`GET ${placeOf(path)}/output`, reply, bytes && jsonIn(bytes));
     }
+    this.#provider = headerEnding(reply.headers, '-provider');
     const body = reply.body as AsyncIterable<Buffer>;
-    for await (const { bytes } of linesOf(generated(body), answerBytesMax * 2))
-      if (bytes !== undefined && bytes.length > 0) yield bytes.toString('utf8');
+    for await (const { number, bytes, head } of linesOf(generated(body), rowBytesMax)) {
+      if (bytes !== undefined) yield bytes.toString('utf8');
+      else yield told({ batchId, number, customId: customIdIn(head), ...tooLarge(rowBytesMax) });
+    }
   }
 
   /** @throws Refused; NotNow, or another Error where nobody knows what came of it: both may be asked again */
@@ -357,6 +371,13 @@ export class ManagedRun {
       signal: signals.cut,
     });
   }
+}
+
+/** Of a line whose end was not read: ids come before answers. Null = it is not there. */
+function customIdIn(head: Buffer | undefined): string | null {
+  const [, text] = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(head?.toString('utf8') ?? '') ?? [];
+  const id = text && jsonIn(Buffer.from(text));
+  return typeof id === 'string' ? id : null;
 }
 
 /** `/v1/batches` of anything below it. */
