@@ -36,7 +36,6 @@ const allowed: Readonly<Record<string, string>> = {
   'services/gateway/src/compiled/read-object.ts': 'from the control plane',
   'packages/json/src/spans.ts': 'one name in a document that was parsed',
   'services/gateway/src/http/edit-json.ts': 'one name in a body that was counted',
-  'services/gateway/src/http/repeated-members.ts': 'one name in a body that was counted',
   'services/gateway/src/limits/limit-marks.ts': 'our own file',
   'services/gateway/src/limits/memory-counts.ts': 'our own file',
   'services/gateway/src/limits/settling-notes.ts': 'our own file',

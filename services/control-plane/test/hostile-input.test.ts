@@ -170,6 +170,19 @@ describe('requests that nobody should send', () => {
     expect(faultsOf(answer, 'utf-16', caseOf('configs.create'))).toEqual([]);
   });
 
+  it('a member twice, to every operation that reads a body', async () => {
+    for (const one of withBody) {
+      const valid = await callOfNothing(one);
+      const body = '{"name":"one","n\\u0061me":"two"}' as never;
+      const answer = await send(h, one, { ...valid, body });
+      noteChange(answer, one);
+      expect([answer.status, answer.text], one.id).toEqual([
+        400,
+        expect.stringContaining('body.name'),
+      ]);
+    }
+  });
+
   it('two megabytes to every operation that reads a body', async () => {
     const body = { name: 'x'.repeat(2 * 1024 * 1024) };
     for (const one of withBody) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refuseUnstorableText } from './json-body.ts';
+import { refuseRepeatedMembers, refuseUnstorableText } from './json-body.ts';
 
 describe('refuseUnstorableText', () => {
   it.each([
@@ -15,5 +15,22 @@ describe('refuseUnstorableText', () => {
 
   it('takes what can be stored', () => {
     expect(() => refuseUnstorableText({ a: ['🦊', null, 5, { b: '' }] }, 'body')).not.toThrow();
+  });
+});
+
+describe('refuseRepeatedMembers', () => {
+  it('says which', () => {
+    expect(() => refuseRepeatedMembers(Buffer.from('{"a":[{"b":1,"b":1}]}'))).toThrow(
+      expect.objectContaining({
+        code: 'admin.validation',
+        field: 'body.a[0].b',
+        message: 'body.a[0].b: stands there twice',
+      }),
+    );
+  });
+
+  it('takes members of one name in two objects', () => {
+    expect(() => refuseRepeatedMembers(Buffer.from('{"a":{"a":1},"b":{"a":1}}'))).not.toThrow();
+    expect(() => refuseRepeatedMembers(Buffer.alloc(0))).not.toThrow();
   });
 });

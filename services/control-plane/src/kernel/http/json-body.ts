@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
-import { jsonBounds, scanJson } from '@sluice/json';
+import { jsonBounds, repeatedPath, scanJson } from '@sluice/json';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { faultPath } from './parse-input.ts';
 
@@ -9,16 +9,16 @@ const bounds = { ...jsonBounds.request, depthMax: 64, workMax: 200_000 };
 
 /**
  * Reads the body as JSON, whatever content type it claims: half of all clients
- * forget to claim one. Text that Postgres cannot store is refused here.
+ * forget to claim one. Text that Postgres cannot store, and members that stand twice, are refused here.
  */
 export function jsonBody(options: { bytesMax: number }): RequestHandler {
-  const empty = new WeakSet<IncomingMessage>();
+  const bytesOf = new WeakMap<IncomingMessage, Buffer>();
   const parse = express.json({
     limit: options.bytesMax,
     type: () => true,
     strict: false,
     verify(req, _res, raw, encoding) {
-      if (raw.length === 0) empty.add(req);
+      bytesOf.set(req, raw);
       // JSON is UTF-8; what follows counts its bytes.
       if (encoding !== 'utf-8') throw new GatewayError('request.unsupported_content_type');
       refuseCostlyJson(raw);
@@ -28,8 +28,10 @@ export function jsonBody(options: { bytesMax: number }): RequestHandler {
     parse(req, res, (error: unknown) => {
       if (error !== undefined && error !== null) return next(fromBodyParser(error));
       // The parser takes a body of no bytes for an empty object; it is no body.
-      if (empty.has(req)) req.body = undefined;
+      const raw = bytesOf.get(req);
+      if (raw?.length === 0) req.body = undefined;
       try {
+        if (raw !== undefined) refuseRepeatedMembers(raw);
         refuseUnstorableText(req.body, 'body');
       } catch (fault) {
         return next(fault);
@@ -55,6 +57,14 @@ export function refuseCostlyJson(raw: Buffer): void {
   const { fault } = scanJson(raw, bounds);
   if (fault === 'too-deep') throw new GatewayError('request.too_deep');
   if (fault !== undefined) throw new GatewayError('request.too_many_values');
+}
+
+/** Of two members of one name the parser keeps the last, and says nothing. */
+export function refuseRepeatedMembers(raw: Buffer): void {
+  const path = repeatedPath(raw);
+  if (path === undefined) return;
+  const field = faultPath('body', path);
+  throw new GatewayError('admin.validation', { message: `${field}: stands there twice`, field });
 }
 
 /**
