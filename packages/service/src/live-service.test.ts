@@ -104,3 +104,23 @@ it('that waits for something runs, says so, and is ready in its log when it is',
   stop();
   expect(await ended).toBe(0);
 });
+
+it('names variables that are almost settings in one line, and not what they hold', async () => {
+  const environment = { NEEDED: 'x', LOG_LEVLE: 'hidden', PROMETHEUS_ENABLE: 'hidden' };
+  const life = begin(environment, { name: 'a' });
+  await life.ready;
+  life.stop();
+  await life.ended;
+  const [first] = life.lines();
+  expect(first).toMatchObject({
+    level: 'warn',
+    variables: [
+      { name: 'LOG_LEVLE', meant: 'LOG_LEVEL' },
+      { name: 'PROMETHEUS_ENABLE', meant: 'ENABLE_PROMETHEUS' },
+    ],
+  });
+  expect(JSON.stringify(life.lines())).not.toContain('hidden');
+  const invalid = begin({ NEEDDE: 'hidden' }, { name: 'a' });
+  expect(await invalid.ended).toBe(1);
+  expect(invalid.lines()[0]).toMatchObject({ variables: [{ name: 'NEEDDE', meant: 'NEEDED' }] });
+});

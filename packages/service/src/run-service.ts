@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { closingDeadlines, graceMs, type Settings, SettingsError } from '@sluice/env';
+import { closingDeadlines, graceMs, misspelt, type Settings, SettingsError } from '@sluice/env';
 import { createLogger, flushLogger, type Logger } from '@sluice/telemetry';
 import type { Part } from './part.ts';
 import {
@@ -96,21 +96,37 @@ export async function liveService<E extends ServiceEnv>(
     const { SERVICE_NAME: service, LOG_LEVEL: level } = env;
     logger = createLogger({ service, level, follow: forwarded?.follow, fd });
     life.onLogger?.(logger);
+    warnOfMisspelt(options.settings, life, logger);
     const first = forwarded === undefined ? [] : [forwarded.part];
     const wire: Wire<E> = async (...args) => [...first, ...(await options.wire(...args))];
     code = await live(env, wire, logger, life);
   } catch (error) {
     // What a person wrote is wrong: they need the faults, and no stack.
-    if (error instanceof SettingsError)
+    if (error instanceof SettingsError) {
+      warnOfMisspelt(options.settings, life, logger);
       logger.fatal(
         { faults: error.faults },
         'the settings are not valid: the service does not start',
       );
-    else logger.fatal({ err: error }, 'the service could not start');
+    } else logger.fatal({ err: error }, 'the service could not start');
   }
   await forwarded?.close(closingDeadlines.logMs);
   await flushLogger(logger);
   return code;
+}
+
+/** Names alone: what such a variable holds may be a secret. */
+function warnOfMisspelt(
+  { described }: Settings<unknown>,
+  { environment }: ServiceLife,
+  logger: Logger,
+): void {
+  const variables = misspelt(
+    described.map(({ name }) => name),
+    environment,
+  );
+  if (variables.length > 0)
+    logger.warn({ variables }, 'variables of the environment are no settings, and almost are');
 }
 
 /** From the start to the end that is asked for; resolves with the exit code. */
