@@ -1,20 +1,66 @@
 import {
+  accessSync,
   chmodSync,
+  constants,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createSecrets, type SluiceCredentials, type SluiceSecrets } from '@sluice/stack';
 
 const secretsFile = 'secrets.json';
 const credentialsFile = 'credentials.json';
 
 export class DataDirError extends Error {}
+
+/**
+ * Makes the directory, each folder above it that is missing by itself: asked for all at once, Node tries for ever where a
+ * file system takes no folders.
+ * @throws DataDirError
+ */
+export function makeDataDir(dataDir: string): void {
+  try {
+    makeFolder(dataDir);
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw notUsable(dataDir, error);
+  }
+}
+
+/** What the system says of it in one sentence. */
+export function notUsable(dataDir: string, cause: unknown): DataDirError {
+  const { code, path } = cause as NodeJS.ErrnoException;
+  const at = path === undefined || path === dataDir ? '' : ` at ${path}`;
+  return new DataDirError(
+    `${dataDir} cannot hold the data: ${reasons[code ?? ''] ?? 'it cannot be written to'} (${code ?? 'no reason given'}${at}). Choose another directory with --data.`,
+    { cause },
+  );
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOTDIR: 'there is a file in its place, or in that of a folder above it',
+  EACCES: 'who runs this may not write there',
+  EPERM: 'who runs this may not write there',
+  EROFS: 'its file system is read-only',
+  ENOENT: 'its file system takes no folders or files',
+  ENOSPC: 'its file system is full',
+  ENAMETOOLONG: 'its name is too long',
+};
+
+function makeFolder(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return;
+  if (found !== undefined)
+    throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path });
+  makeFolder(dirname(path));
+  mkdirSync(path);
+}
 
 /** Creates the directory and reads or makes its secrets. @throws DataDirError when it holds somebody else's files. */
 export function openDataDir(dataDir: string): SluiceSecrets {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
+import { DataDirError } from './data-dir.ts';
 import { processStartTime } from './process-start-time.ts';
 import { AlreadyRunningError, beginRun } from './run-file.ts';
 
@@ -40,6 +41,24 @@ describe('beginRun', () => {
     const path = await runFile();
     writeFileSync(path, '{"launch');
     (await beginRun(path, 8787, say)).end();
+  });
+
+  it('says in a sentence that a directory cannot be made, or not be written', async () => {
+    const folder = await temporaryFolder('run-file');
+    writeFileSync(join(folder, 'file'), '');
+    for (const [dataDir, why] of [
+      ['/proc/x', 'takes no folders or files (ENOENT'],
+      ['/proc/x/y', 'takes no folders or files (ENOENT at /proc/x)'],
+      ['/proc', 'takes no folders or files (ENOENT at /proc/run.json)'],
+      [join(folder, 'file'), 'a file in its place'],
+      [join(folder, 'file', 'data'), 'a file in its place'],
+      [join(folder, 'x'.repeat(300)), 'its name is too long'],
+    ] as const) {
+      const begun = beginRun(join(dataDir, 'run.json'), 8787, say);
+      await expect(begun, dataDir).rejects.toThrow(DataDirError);
+      await expect(begun).rejects.toThrow(`${dataDir} cannot hold the data`);
+      await expect(begun).rejects.toThrow(why);
+    }
   });
 
   it('waits for the parts of a killed launcher to end', async () => {

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeDataDir, notUsable } from './data-dir.ts';
 import { processStartTime } from './process-start-time.ts';
 
 /** `run.json`: who runs on this data directory. It is the lock and the list of processes. */
@@ -30,7 +31,7 @@ const orphansMs = 20_000;
 
 /**
  * Claims the data directory. Waits for what a killed launcher left behind.
- * @throws AlreadyRunningError while another launcher runs on it.
+ * @throws AlreadyRunningError while another launcher runs on it; DataDirError when it cannot be written.
  */
 export async function beginRun(
   path: string,
@@ -42,13 +43,13 @@ export async function beginRun(
     gateway_port: gatewayPort,
     parts: {},
   };
-  mkdirSync(dirname(path), { recursive: true });
+  makeDataDir(dirname(path));
   for (;;) {
     try {
       writeFileSync(path, JSON.stringify(content), { flag: 'wx' });
       break;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw notUsable(dirname(path), error);
     }
     const left = readRunFile(path);
     if (left !== undefined && isRunning(left.launcher))
