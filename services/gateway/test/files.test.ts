@@ -606,6 +606,27 @@ describe('uploads in parts of the service’s own', () => {
     }
     const beyond = client.files.content(id, { headers: { range: `bytes=${whole.length}-` } });
     await expect(beyond).rejects.toMatchObject({ status: 416 });
+    const backwards = await client.files.content(id, { headers: { range: 'bytes=5-2' } });
+    expect([backwards.status, (await backwards.arrayBuffer()).byteLength]).toEqual([
+      200,
+      whole.length,
+    ]);
+    const headOf = (file: string) =>
+      fetch(`${s.stack.gatewayUrls[0]}/v1/files/${file}/content`, {
+        method: 'HEAD',
+        headers: {
+          authorization: `Bearer ${s.stack.credentials.workspace_key}`,
+          range: 'bytes=0-1',
+        },
+      });
+    const head = await headOf(id);
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+      200,
+      String(whole.length),
+      '',
+    ]);
+    expect(head.headers.get('content-disposition')).toBe('attachment; filename="lines.jsonl"');
+    expect((await headOf('file-svc_1')).status).toBe(404);
     await expect(client.uploads.complete(upload.id, { part_ids: [] })).rejects.toMatchObject({
       code: 'upload.not_pending',
     });

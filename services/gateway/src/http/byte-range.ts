@@ -5,9 +5,11 @@ export interface ByteRange {
 
 const pattern = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
-/** Whether a `Range` header asks for one part; of anything else the whole is sent. */
+/** Whether a `Range` header asks for one part; of anything else, as of one that ends before it begins, the whole is sent. */
 export function asksForPart(header: string | undefined): header is string {
-  return header !== undefined && header !== 'bytes=-' && pattern.test(header);
+  if (header === undefined || header === 'bytes=-') return false;
+  const [found, first = '', last = ''] = pattern.exec(header) ?? [];
+  return found !== undefined && (first === '' || last === '' || Number(first) <= Number(last));
 }
 
 /** https://www.rfc-editor.org/rfc/rfc9110#name-byte-ranges; undefined = there is nothing of it. */

@@ -181,10 +181,11 @@ export async function deleteFile(
 /** One content, or the part of it that is asked for. */
 export async function readFile(
   id: string,
-  { headers, signal }: ArrivedRequest,
+  { method, headers, signal }: ArrivedRequest,
   owner: StoredOwner,
   register: StoredRegister,
 ): Promise<Reply> {
+  if (method === 'HEAD') return headOf(id, owner, register);
   if (!asksForPart(headers.range)) return readFiles([id], undefined, owner, register, signal);
   const { workspaceId } = owner;
   const { file } = await register.ask(register.files.getFile, { workspaceId, id });
@@ -198,6 +199,35 @@ export async function readFile(
       body: Buffer.alloc(0),
     };
   return readFiles([id], undefined, owner, register, signal, range);
+}
+
+/** What tells of a content, without it; of no part: that is of GET alone. */
+async function headOf(
+  id: string,
+  { workspaceId }: StoredOwner,
+  register: StoredRegister,
+): Promise<Reply> {
+  const { file } = await register.ask(register.files.getFile, { workspaceId, id });
+  if (file === undefined) throw new GatewayError('file.not_found');
+  return {
+    kind: 'stream',
+    status: 200,
+    headers: contentHeaders(file.filename, Number(file.bytes)),
+    pipeTo: (sink) => sink.end(),
+    discard: () => {},
+    wasWhole: () => true,
+  };
+}
+
+function contentHeaders(filename: string | undefined, length: number) {
+  const name = (filename ?? 'file').replaceAll(/[^\w.-]/g, '_');
+  return {
+    'content-type': 'application/octet-stream',
+    'content-length': String(length),
+    'accept-ranges': 'bytes',
+    'content-disposition': `attachment; filename="${name}"`,
+    'cache-control': 'private, no-store',
+  };
 }
 
 /** Contents one after the other, byte for byte, as they come from the data service. */
@@ -218,17 +248,12 @@ export async function readFiles(
   }
   const all = opened.reduce((sum, { file }) => sum + Number(file.bytes), 0);
   const { offset, length } = range ?? { offset: 0, length: all };
-  const name = (filename ?? opened[0]?.file.filename ?? 'file').replaceAll(/[^\w.-]/g, '_');
   return {
     kind: 'stream',
     status: range === undefined ? 200 : 206,
     headers: {
-      'content-type': 'application/octet-stream',
-      'content-length': String(length),
-      'accept-ranges': 'bytes',
+      ...contentHeaders(filename ?? opened[0]?.file.filename, length),
       ...(range && { 'content-range': `bytes ${offset}-${offset + length - 1}/${all}` }),
-      'content-disposition': `attachment; filename="${name}"`,
-      'cache-control': 'private, no-store',
     },
     ...flowOf(opened, signal),
   };

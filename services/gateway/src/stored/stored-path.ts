@@ -20,6 +20,7 @@ const paths = [
   ['GET', /^\/v1\/files\/([^/]+)$/, 'get-file'],
   ['DELETE', /^\/v1\/files\/([^/]+)$/, 'delete-file'],
   ['GET', /^\/v1\/files\/([^/]+)\/content$/, 'read-file'],
+  ['HEAD', /^\/v1\/files\/([^/]+)\/content$/, 'read-file'],
   ['POST', /^\/v1\/uploads\/?$/, 'create-upload'],
   ['POST', /^\/v1\/uploads\/([^/]+)\/parts$/, 'add-part'],
   ['POST', /^\/v1\/uploads\/([^/]+)\/complete$/, 'complete-upload'],
