@@ -1,4 +1,3 @@
-import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { reachOf } from '@sluice/log-content';
 import type { PriceBook } from '@sluice/pricing';
@@ -10,6 +9,7 @@ import { isUuid } from '../../kernel/names/ids.ts';
 import type { Ledger } from '../analytics/ledger.ts';
 import { filterOf } from '../analytics/routes.ts';
 import { insertLogs } from './insert-logs.ts';
+import { logFilter } from './log-filter.ts';
 import { logIdOf, presentLog } from './present-log.ts';
 import { presentRequest } from './present-request.ts';
 import { presentTrace } from './present-trace.ts';
@@ -88,18 +88,6 @@ export function logOperations(
         return presentTrace(traceId, [first, ...others], found);
       },
     }),
-  };
-}
-
-/** What lists of logs are filtered by beyond the filters of analytics. */
-function logFilter(query: QueryOf<'logs.list'>) {
-  return {
-    search: query.search ?? '',
-    aiModels: query.ai_model ?? [],
-    endpoints: [...(query.endpoint ?? []), ...(query.mode ?? [])],
-    cacheStatuses: query.cache_status ?? [],
-    errorCodes: query.error_code ?? [],
-    isSuccess: query.is_success,
   };
 }
 
