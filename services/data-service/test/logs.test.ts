@@ -221,6 +221,44 @@ describe('ListAttempts', () => {
     ).toEqual([100, 101, 101, 102].map((ms) => dayMs + ms));
   });
 
+  it('have what their hooks came to later, by request, in a trace too', async () => {
+    const [one, other] = [400, 401].map((atMs) =>
+      request(organisationId, atMs, [{ traceId: 'hooked' }]),
+    ) as [ReturnType<typeof request>, ReturnType<typeof request>];
+    await write([...one.records, ...other.records]);
+    const hookOf = ({ requestId, createdAtMs }: RecordInit, id: string) =>
+      create(usage.LateHookSchema, {
+        id: idAt(dayMs + 500),
+        organisationId,
+        requestId,
+        optionPath: 'config',
+        verdictJson: JSON.stringify({ id }),
+        createdAtMs,
+      });
+    const hooks = [
+      hookOf(one.records[0]!, 'first'),
+      hookOf(other.records[0]!, 'second'),
+      hookOf(request(organisationId, 402, [{}]).records[0]!, 'of none of them'),
+    ];
+    await ledger.sink.write(
+      hooks.map((hook) =>
+        encodeEntry(usage.EntryKind.LATE_HOOK, toBinary(usage.LateHookSchema, hook)),
+      ),
+      context.signal,
+    );
+    const told = ({ lateHooks }: analytics.ListAttemptsResponse) =>
+      lateHooks.map(({ requestId, verdictJson }) => [uuidText(requestId), verdictJson]).sort();
+    expect(told(await attemptsOf({ organisationId, traceId: 'hooked' }))).toEqual(
+      [
+        [one.requestId, '{"id":"first"}'],
+        [other.requestId, '{"id":"second"}'],
+      ].sort(),
+    );
+    expect(told(await attemptsOf({ organisationId, requestId: other.requestId }))).toEqual([
+      [other.requestId, '{"id":"second"}'],
+    ]);
+  });
+
   it('have what was added to their costs, whose record is left as it is', async () => {
     const { records, requestId, ids } = request(organisationId, 300, [
       { costKnown: false, costNanoUsd: 0n },

@@ -187,6 +187,10 @@ describe.concurrent('probes of guardrails', () => {
         const late = { event: 'after', deny: false, ms: expect.any(Number) };
         expect(told).toContainEqual({ ...late, id: 'out', verdict: false });
         expect(told).toContainEqual({ ...late, id: 'aside', verdict: true, async: true });
+        const trace = await lab.scenario.admin<{
+          requests: { attempts: { hooks: object[] }[] }[];
+        }>('GET', `/traces/${answer.own('trace-id')}`);
+        expect(trace.requests.map((request) => request.attempts)).toMatchObject([attempts]);
       });
       await eventually(() => {
         expect(logOf(requestId)).toContainEqual(

@@ -33,6 +33,7 @@ function traceOf(first: Told, ...others: Told[]) {
     });
   return presentTrace('a-trace', [recordOf(first), ...others.map(recordOf)], {
     isCutOff: false,
+    lateHooks: [create(usage.LateHookSchema, { requestId: idOf(2), verdictJson: '{"id":"late"}' })],
     adjusted: [],
   });
 }
@@ -41,6 +42,14 @@ const places = ({ requests }: ReturnType<typeof traceOf>) =>
   requests.map(({ id, depth }) => [Number(`0x${id.slice(0, 8)}`), depth]);
 
 describe('a trace', () => {
+  it('tells hooks that ended later with the request whose they are', () => {
+    const { requests } = traceOf({ request: 1 }, { request: 2 });
+    expect(requests.map(({ attempts }) => attempts.map(({ hooks }) => hooks))).toEqual([
+      [[]],
+      [[{ id: 'late' }]],
+    ]);
+  });
+
   it('is told depth first, siblings in the order in which they began', () => {
     const trace = traceOf(
       { request: 1, span: 'root' },

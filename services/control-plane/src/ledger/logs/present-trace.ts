@@ -14,9 +14,14 @@ type Attempts = [usage.UsageRecord, ...usage.UsageRecord[]];
 export function presentTrace(
   traceId: string,
   attempts: Attempts,
-  { isCutOff, adjusted }: Pick<analytics.ListAttemptsResponse, 'isCutOff' | 'adjusted'>,
+  {
+    isCutOff,
+    lateHooks,
+    adjusted,
+  }: Pick<analytics.ListAttemptsResponse, 'isCutOff' | 'lateHooks' | 'adjusted'>,
 ): Trace {
   const requests = requestsOf(attempts);
+  const hooks = Map.groupBy(lateHooks, ({ requestId }) => uuidText(requestId));
   const shown = inTree(requests).map(({ of, depth, parent }) => {
     const {
       decision: _,
@@ -25,7 +30,7 @@ export function presentTrace(
     } = presentRequest(of, {
       isCutOff,
       adjusted,
-      lateHooks: [],
+      lateHooks: hooks.get(uuidText(of[0].requestId)) ?? [],
       contents: [],
     });
     const { spanId, spanName, parentSpanId } = of[0];

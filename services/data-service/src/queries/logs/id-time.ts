@@ -24,6 +24,17 @@ export function isId(column: 'id' | 'request_id', id: string, parameters: Parame
     AND ${column} = toUUID(${parameters.bind('String', id)})`;
 }
 
+/** The same of any of these. */
+export function isAnyId(
+  column: 'id' | 'request_id',
+  ids: readonly string[],
+  parameters: Parameters,
+): string {
+  const times = [...new Set(ids.map(msOfId))].map((ms) => `fromUnixTimestamp64Milli(${ms}, 'UTC')`);
+  return `UUIDv7ToDateTime(${column}, 'UTC') IN (${times.join(',')})
+    AND ${column} IN ${parameters.bindTexts(ids)}`;
+}
+
 export function instant(ms: number, parameters: Parameters): string {
   return `fromUnixTimestamp64Milli(${parameters.bind('Int64', ms)}, 'UTC')`;
 }

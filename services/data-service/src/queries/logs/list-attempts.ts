@@ -18,7 +18,7 @@ export async function listAttempts(
   const conditions = [...allowedRows(asked, parameters), ...whatIsAsked(asked, parameters)];
   const { attempts, isCutOff } = await readAttempts(client, conditions, parameters);
   const [lateHooks, adjusted] = await Promise.all([
-    asked.requestId === '' || attempts.length === 0 ? [] : listLateHooks(client, asked),
+    listLateHooks(client, asked.organisationId, attempts),
     listAdjusted(client, asked.organisationId, attempts),
   ]);
   return create(analytics.ListAttemptsResponseSchema, { attempts, isCutOff, lateHooks, adjusted });

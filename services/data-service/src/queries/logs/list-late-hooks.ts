@@ -1,29 +1,34 @@
 import { create } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
 import { Parameters } from '../parameters.ts';
-import { isId } from './id-time.ts';
+import { isAnyId } from './id-time.ts';
 
-/** What hooks of a request came to after its records, in the order in which they ended. Whether the request may be seen is decided by its attempts. */
+/** What hooks of the requests of these attempts came to after their records, in the order in which they ended. */
 export async function listLateHooks(
   client: ClickHouseClient,
-  { organisationId, requestId }: { organisationId: string; requestId: string },
+  organisationId: string,
+  attempts: readonly usage.UsageRecord[],
 ): Promise<usage.LateHook[]> {
+  if (attempts.length === 0) return [];
+  const ids = [...new Set(attempts.map(({ requestId }) => uuidText(requestId)))];
   const parameters = new Parameters();
   const result = await client.query({
-    query: `SELECT option_path, verdict_json, toUnixTimestamp64Milli(created_at) AS created_at_ms
+    query: `SELECT toString(request_id) AS request, option_path, verdict_json, toUnixTimestamp64Milli(created_at) AS created_at_ms
       FROM late_hooks FINAL
       WHERE organisation_id = ${parameters.bind('String', organisationId)}
-        AND ${isId('request_id', requestId, parameters)}
+        AND ${isAnyId('request_id', ids, parameters)}
       ORDER BY created_at, id
       LIMIT 1000`,
     query_params: parameters.values,
     format: 'JSONEachRow',
   });
   const rows = await result.json<Row>();
-  return rows.map(({ option_path, verdict_json, created_at_ms }) =>
+  return rows.map(({ request, option_path, verdict_json, created_at_ms }) =>
     create(usage.LateHookSchema, {
       organisationId,
+      requestId: Buffer.from(request.replaceAll('-', ''), 'hex'),
       optionPath: option_path,
       verdictJson: verdict_json,
       createdAtMs: BigInt(created_at_ms),
@@ -32,6 +37,7 @@ export async function listLateHooks(
 }
 
 interface Row {
+  request: string;
   option_path: string;
   verdict_json: string;
   created_at_ms: string;

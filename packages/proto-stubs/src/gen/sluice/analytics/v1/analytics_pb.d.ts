@@ -788,7 +788,7 @@ export declare type ListAttemptsResponse = Message<"sluice.analytics.v1.ListAtte
   isCutOff: boolean;
 
   /**
-   * Of one request alone; at most 1,000.
+   * Of all of their requests; at most 1,000.
    *
    * @generated from field: repeated sluice.usage.v1.LateHook late_hooks = 3;
    */
