@@ -249,7 +249,8 @@ describe('formFields', () => {
 
 describe('writeForm', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 30 });
-  const name = text.filter((value) => value !== '' && value !== 'stream');
+  // Of a backslash before a quote or another one readers say different things, however it is written.
+  const name = text.filter((value) => !['', 'stream'].includes(value) && !/\\(?:\\|$)/.test(value));
   const parts: fc.Arbitrary<FormPart[]> = fc.array(
     fc.record({
       name,
