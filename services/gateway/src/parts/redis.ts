@@ -20,7 +20,7 @@ const aloneHelp = {
 };
 
 /** So long a start waits for a Redis that says nothing. */
-const firstTryMs = 1000;
+const firstTryMs = 2000;
 
 /** What several gateways share; nothing, where there is no Redis. */
 export function redisPart(place: RedisPlace | undefined, logger: Logger) {

@@ -61,7 +61,7 @@ export class SharedStore {
   #timer: NodeJS.Timeout | undefined;
   #isProbing = false;
   #isClosed = false;
-  /** All share, or the first try has failed. */
+  /** All share, or the connection was refused. */
   readonly #tried = Promise.withResolvers<void>();
 
   constructor(options: { client: Redis | Cluster; logger: Logger }) {
@@ -150,7 +150,7 @@ export class SharedStore {
       if (!(await part.probe())) this.#putLast(part);
     }
     this.#isProbing = false;
-    if (this.#client.status === 'ready') this.#tried.resolve();
+    if (!this.#shares.some(({ degraded }) => degraded)) this.#tried.resolve();
     if (this.#lateCalls === 0 && this.#shares.some(({ degraded }) => degraded))
       this.#probeIn(restMs);
   }
