@@ -74,14 +74,18 @@ export async function finishFile(
   data: { purpose: string; bytes: bigint; segments: number },
   keptMs: number | undefined,
 ): Promise<FileRow | undefined> {
-  const begun = await db.serviceFile.findUnique({ where: { id }, select: { createdAt: true } });
-  if (begun === null) return undefined;
-  const expiresAt = keptMs === 0 ? null : new Date(begun.createdAt.getTime() + (keptMs ?? 0));
+  const expiry = keptMs === undefined ? {} : { expiresAt: await expiryOf(db, id, keptMs) };
   const rows = await db.serviceFile.updateManyAndReturn({
     where: { id, status: 'uploading' },
-    data: { ...data, ...(keptMs !== undefined && { expiresAt }), status: 'processed' },
+    data: { ...data, ...expiry, status: 'processed' },
   });
   return rows[0];
+}
+
+async function expiryOf(db: Database, id: string, keptMs: number): Promise<Date | null> {
+  if (keptMs === 0) return null;
+  const begun = await db.serviceFile.findUnique({ where: { id }, select: { createdAt: true } });
+  return begun && new Date(begun.createdAt.getTime() + keptMs);
 }
 
 /** Undefined = another content came first, or it is gone. */
