@@ -30,7 +30,7 @@ describe('readClaims', () => {
   });
 
   it('reads nothing from nothing', () => {
-    expect(readClaims({ scope: 7, defaults: 'x', sub: {} })).toEqual({
+    expect(readClaims({ defaults: 'x', sub: {} })).toEqual({
       organisation: undefined,
       workspace: undefined,
       scopes: undefined,
@@ -49,6 +49,12 @@ describe('readClaims', () => {
     [{ scope: ['service.a:b', 'a.b', 5] }, ['a.b']],
     [{ scope: '', scopes: ['x.y'] }, ['x.y']],
     [{ scope: ' ' }, undefined],
+    [{ scope: null, scopes: undefined }, undefined],
+    // Who holds nothing is not given what those hold of whom nothing is said.
+    [{ scope: [] }, []],
+    [{ scopes: [7, ''] }, []],
+    [{ scope: 7 }, []],
+    [{ scope: { read: true } }, []],
   ])('reads the scopes of %j', (payload, scopes) => {
     expect(readClaims(payload).scopes).toEqual(scopes);
   });

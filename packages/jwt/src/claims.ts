@@ -76,14 +76,22 @@ function workspaceOf(claim: unknown): string | undefined {
   return name;
 }
 
-/** A list, or one text with spaces between: both are in use under both names. */
+/**
+ * A list, or one text with spaces between: both are in use under both names. Undefined where none are spoken of; a list
+ * that holds none, or what is neither list nor text, gives nothing, and does not stand for the default ones.
+ */
 function scopesOf(claim: unknown): readonly string[] | undefined {
-  const list = typeof claim === 'string' ? claim.split(/\s+/) : claim;
-  if (!Array.isArray(list)) return undefined;
+  if (claim === undefined || claim === null) return undefined;
+  if (typeof claim !== 'string') return scopesIn(Array.isArray(claim) ? claim : []);
+  const scopes = scopesIn(claim.split(/\s+/));
+  return scopes.length === 0 ? undefined : scopes;
+}
+
+function scopesIn(list: readonly unknown[]): readonly string[] {
   const scopes = list
     .filter((scope): scope is string => typeof scope === 'string' && scope.trim() !== '')
     .map((scope) => normaliseScope(scope.trim().replace(/^service\./, '')));
-  return scopes.length === 0 ? undefined : [...new Set(scopes)];
+  return [...new Set(scopes)];
 }
 
 function metadataOf(claim: unknown): Readonly<Record<string, string>> {
