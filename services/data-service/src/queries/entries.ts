@@ -100,7 +100,15 @@ function entriesAlone(condition: Condition, columns: readonly EntryColumn[]): st
     GROUP BY ${ownEntry}`;
 }
 
-/** The same, which also tells whether another target was asked before: that can be where something failed only. */
+/** The entry that all the attempts are of which a condition's scope, request and target admit, as a table of one row at most. */
+export function entryOfAll(condition: Condition, columns: readonly EntryColumn[]): string {
+  const { scope, request, target } = condition;
+  return `(SELECT ${list(columns, 'attempts')} FROM ${attempts(condition, columns)}
+    WHERE ${all([...scope('created_at'), ...request, ...target])}
+    GROUP BY ${ownEntry})`;
+}
+
+/** As `entriesAlone`, which also tells whether another target was asked before: that can be where something failed only. */
 function entriesInTheirRequests(condition: Condition, columns: readonly EntryColumn[]): string {
   const ofRequest = all([...condition.scope('created_at'), ...condition.request]);
   const { target } = condition;

@@ -21,7 +21,7 @@ const livesMax = 10_000;
 const blocksMax = 1000;
 
 /** Whether all numbers of a block lie between the first and the last of a life. */
-const isWithin = `(block > intDiv(first, ${blockNumbers}) AND block < intDiv(last, ${blockNumbers}))`;
+const isWithin = `(each.1 > intDiv(first, ${blockNumbers}) AND each.1 < intDiv(last, ${blockNumbers}))`;
 
 /**
  * Up to which number a life must be whole: what it has sent while it lives, all
@@ -49,13 +49,15 @@ const livesQuery = `
     recorded AS (
       SELECT replica_id, max(stored_at) AS stored_at,
              max(block * ${blockNumbers} + bitmapMax(bitmap)) AS highest,
-             min(block * ${blockNumbers} + bitmapMin(bitmap)) AS lowest
+             min(block * ${blockNumbers} + bitmapMin(bitmap)) AS lowest,
+             -- Counted further down: a second look at them would merge them a second time.
+             groupArray((block, bitmap)) AS blocks
       FROM bitmaps
       GROUP BY replica_id
       HAVING stored_at >= since OR replica_id IN (SELECT replica_id FROM lives)
     ),
     judged AS (
-      SELECT if(lives.replica_id = '', recorded.replica_id, lives.replica_id) AS name, unused,
+      SELECT if(lives.replica_id = '', recorded.replica_id, lives.replica_id) AS name, unused, blocks,
              multiIf(
                lives.replica_id = '', ${LifeEnd.UNTOLD},
                last_state = 3 AND heard_at < settled, ${LifeEnd.ENDED},
@@ -70,17 +72,16 @@ const livesQuery = `
       FROM lives FULL JOIN recorded ON lives.replica_id = recorded.replica_id
     )
   SELECT name, life, toString(first) AS from_number, toString(last) AS to_number, unused,
-         sumIf(
-           if(${isWithin}, bitmapCardinality(bitmap), 0)
+         arraySum(each ->
+           if(${isWithin}, bitmapCardinality(each.2), 0)
            -- Goes through the numbers one by one: of the first and the last block only.
-           + bitmapCardinality(bitmapSubsetInRange(bitmap,
-               toUInt32(if(block = intDiv(first, ${blockNumbers}), first % ${blockNumbers}, 0)),
+           + bitmapCardinality(bitmapSubsetInRange(each.2,
+               toUInt32(if(each.1 = intDiv(first, ${blockNumbers}), first % ${blockNumbers}, 0)),
                toUInt32(if(${isWithin}, 0,
-                 least(toUInt64(${blockNumbers}), greatest(last + 1, block * ${blockNumbers}) - block * ${blockNumbers}))))),
-           bitmaps.replica_id != '') AS present
-  FROM judged LEFT JOIN bitmaps ON judged.name = bitmaps.replica_id
-  GROUP BY name, life, first, last, unused, latest
-  HAVING last >= first AND last - first + 1 > present
+                 least(toUInt64(${blockNumbers}), greatest(last + 1, each.1 * ${blockNumbers}) - each.1 * ${blockNumbers}))))),
+           blocks) AS present
+  FROM judged
+  WHERE last >= first AND last - first + 1 > present
   ORDER BY latest DESC, name
   LIMIT ${livesMax}
   SETTINGS max_execution_time = 20, join_use_nulls = 0`;

@@ -6,7 +6,7 @@ import { Parameters } from '../parameters.ts';
 import { type Allowed, allowedRows, tenancyOf } from './allowed-rows.ts';
 import { checkUuid, clockSlipMs, instant, isId, longestRequestMs, msOfId } from './id-time.ts';
 import { readAttemptsAt } from './read-attempts.ts';
-import { findEntries, withRecords } from './read-entries.ts';
+import { findEntry, withRecords } from './read-entries.ts';
 
 interface Place {
   request_id: string;
@@ -32,17 +32,17 @@ export async function getLog(
     tenant: tenancy,
     scope,
     request: ofRequest,
-    target: [],
-    entry: [`log_id = ${ofEntry}`],
-    columns: ['log_id'],
+    target: [`(id = ${ofEntry} OR entry_id = ${ofEntry})`],
+    entry: [],
+    columns: [],
     metadataKeys: [],
     parameters,
   };
   const [found, { attempts }] = await Promise.all([
-    findEntries(client, condition, 1),
+    findEntry(client, condition),
     readAttemptsAt(
       client,
-      [...scope('created_at'), ...ofRequest, `(id = ${ofEntry} OR entry_id = ${ofEntry})`],
+      [...scope('created_at'), ...ofRequest, ...condition.target],
       parameters,
     ),
   ]);

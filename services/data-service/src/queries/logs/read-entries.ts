@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 import { ask } from '../ask.ts';
-import { entries } from '../entries.ts';
+import { entries, entryOfAll } from '../entries.ts';
 import type { EntryColumn } from '../entry-columns.ts';
 import type { Condition } from '../filter.ts';
 import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
@@ -55,14 +55,22 @@ export function findEntries(
 ): Promise<FoundEntry[]> {
   return ask<FoundEntry>(
     client,
-    `SELECT log_id, last_id, cost_known, toString(toUnixTimestamp64Milli(created_at)) AS at,
-       ${sums.map((name) => `toString(${name}) AS ${name}`).join(', ')}
-     FROM ${entries(condition, columns)}
+    `${foundIn(entries(condition, columns))}
      ORDER BY created_at DESC, UUIDToNum(log_id) DESC
      LIMIT ${limit}`,
     condition,
   );
 }
+
+/** The one entry of which a condition admits all attempts, and nothing else: found by fewer reads. */
+export function findEntry(client: ClickHouseClient, condition: Condition): Promise<FoundEntry[]> {
+  return ask<FoundEntry>(client, foundIn(entryOfAll(condition, columns)), condition);
+}
+
+const foundIn = (table: string) =>
+  `SELECT log_id, last_id, cost_known, toString(toUnixTimestamp64Milli(created_at)) AS at,
+     ${sums.map((name) => `toString(${name}) AS ${name}`).join(', ')}
+   FROM ${table}`;
 
 /** Entries with the records of their last attempts, which are read unless they are among those that are known. */
 export async function withRecords(
