@@ -1,3 +1,5 @@
+import type { ChatUsage } from '@sluice/contracts';
+import { laterUsage } from '../bills/later-usage.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
 import {
@@ -27,6 +29,13 @@ export class StreamState {
 
   get isOver(): boolean {
     return this.phase === 'complete' || this.phase === 'failed';
+  }
+
+  /** @param usage of all so far */
+  tellUsage(usage: ChatUsage): ChatUsage {
+    const known = laterUsage(this.facts.usage, usage);
+    this.facts.usage = known;
+    return known;
   }
 
   /** @param textChars what was said, which counts where usage does not say all of it */

@@ -83,13 +83,19 @@ export class TranslatedStreamReader implements StreamReader {
 
   #write(events: ChatStreamEvent[]): string {
     let text = '';
-    for (const event of events) {
+    for (const told of events) {
+      const event = told.type === 'usage' ? this.#known(told) : told;
       this.#note(event);
       // Garbage is ours to tell of, with a code; only the provider's own words are translated.
       if (this.#state.phase === 'failed' && !this.faultForwarded) break;
       text += this.#encoder.encode(shownEvent(event));
     }
     return text;
+  }
+
+  #known(event: Extract<ChatStreamEvent, { type: 'usage' }>): ChatStreamEvent {
+    const usage = this.#state.tellUsage(event.usage);
+    return usage === event.usage ? event : { ...event, usage };
   }
 
   #note(event: ChatStreamEvent): void {
@@ -100,7 +106,6 @@ export class TranslatedStreamReader implements StreamReader {
         state.facts.model = event.model;
         break;
       case 'usage':
-        state.facts.usage = event.usage;
         state.isHalfTold = event.isBegun === true;
         if (event.bill !== undefined) addBill(state.facts, event.bill);
         break;

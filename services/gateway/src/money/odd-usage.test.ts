@@ -151,3 +151,88 @@ describe('halves of a usage', () => {
     expect(embedded.usage).toMatchObject({ inputTokens: 100, outputTokens: 0 });
   });
 });
+
+describe('zeros that a stream tells after counts', () => {
+  const openAi = { provider: 'openai', model: 'gpt-5.1' };
+  const whole = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+  const empty = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  const counted = { inputTokens: 1000, outputTokens: 500 };
+
+  it.each<[string, Partial<VendorReply>]>([
+    ['native', openAi],
+    ['translated', { ...openAi, endpoint: 'messages' }],
+  ])('take nothing back of chat completions, %s', (_way, vendor) => {
+    const told = (...usages: JsonObject[]) =>
+      readFacts({
+        ...openAi,
+        ...vendor,
+        reply: events(...saidHi, ...usages.map((usage) => ({ choices: [], usage }))),
+      }).usage;
+    expect(told(whole, empty)).toMatchObject(counted);
+    expect(told(whole, { ...empty, prompt_tokens: 900 })).toMatchObject({
+      inputTokens: 900,
+      outputTokens: 500,
+    });
+    const cached = { ...whole, prompt_tokens_details: { cached_tokens: 800 } };
+    expect(told(cached, { ...empty, completion_tokens: 600 })).toMatchObject({
+      inputTokens: 1000,
+      cacheReadTokens: 800,
+      outputTokens: 600,
+    });
+    expect(told(empty, whole)).toMatchObject(counted);
+    expect(told(empty, empty)).toMatchObject({ inputTokens: 0, outputTokens: 0 });
+  });
+
+  it.each(['messages', 'chatComplete'] as const)(
+    'take nothing back of messages, asked as %s',
+    (endpoint) => {
+      const told = (start: JsonObject, ...deltas: JsonObject[]) =>
+        readFacts({
+          provider: 'anthropic',
+          model: 'claude-opus-4-6',
+          endpoint,
+          reply: events(
+            { type: 'message_start', message: message(start) },
+            { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+            { type: 'content_block_stop', index: 0 },
+            ...deltas.map((usage) => ({
+              type: 'message_delta',
+              delta: { stop_reason: 'end_turn' },
+              usage,
+            })),
+            { type: 'message_stop' },
+          ),
+        }).usage;
+      const begun = { input_tokens: 200, cache_read_input_tokens: 800, output_tokens: 1 };
+      expect(told(begun, { input_tokens: 0, output_tokens: 500 })).toMatchObject({
+        ...counted,
+        cacheReadTokens: 800,
+      });
+      expect(
+        told(begun, { output_tokens: 500 }, { ...begun, input_tokens: 0, output_tokens: 0 }),
+      ).toMatchObject({ inputTokens: 800, outputTokens: 500 });
+      expect(
+        told(
+          { input_tokens: 1000, output_tokens: 0 },
+          { input_tokens: 0, cache_read_input_tokens: 1000, output_tokens: 500 },
+        ),
+      ).toMatchObject({ ...counted, cacheReadTokens: 1000 });
+    },
+  );
+
+  it('take nothing back of Gemini', () => {
+    const fragment = (text: string, usageMetadata: JsonObject) => ({
+      candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
+      usageMetadata,
+    });
+    const { usage } = readFacts({
+      provider: 'google',
+      model: 'gemini-2.5-pro',
+      reply: events(
+        fragment('Hi', { promptTokenCount: 1000, candidatesTokenCount: 500 }),
+        fragment('', { promptTokenCount: 0, candidatesTokenCount: 0, totalTokenCount: 0 }),
+      ),
+    });
+    expect(usage).toMatchObject(counted);
+  });
+});

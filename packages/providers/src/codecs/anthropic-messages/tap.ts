@@ -56,7 +56,7 @@ export class AnthropicTap implements StreamTap {
   #readUsage(usage: JsonObject | undefined, state: StreamState): void {
     if (usage === undefined) return;
     this.#usage = mergeUsage(this.#usage, usage);
-    state.facts.usage = decodeUsage(this.#usage);
+    state.tellUsage(decodeUsage(this.#usage));
     addBill(state.facts, readBill(this.#usage));
   }
 }

@@ -59,16 +59,27 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
 
 /**
  * `message_delta` repeats what `message_start` said, in newer versions whole
- * and in older ones the output alone: absent fields keep their first value.
+ * and in older ones the output alone: absent fields keep their first value, and
+ * so do counts where compatible servers fill in zeros for what went in or came out.
  */
 export function mergeUsage(first: JsonObject, later: JsonObject): JsonObject {
   const merged: JsonObject = { ...first };
+  const tellsInput = decodeUsage(later).inputTokens !== 0;
   for (const key in later) {
     const value = later[key];
-    if (value !== null && value !== undefined) merged[key] = value;
+    if (value === null || value === undefined) continue;
+    const isFilledIn = inputFields.has(key) ? !tellsInput : key === 'output_tokens' && value === 0;
+    if (!isFilledIn || merged[key] === undefined) merged[key] = value;
   }
   return merged;
 }
+
+const inputFields: ReadonlySet<string> = new Set([
+  'input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation',
+]);
 
 /** Before its end a message counts a token or so of what comes out. */
 export function tellsOutput(usage: unknown): boolean {

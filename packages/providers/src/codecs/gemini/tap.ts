@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
+import { laterUsage } from '../../bills/later-usage.ts';
 import type { ReplyFacts, StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
@@ -35,7 +36,9 @@ export class GeminiTap implements StreamTap {
       state.fail(fault);
       return;
     }
-    addBill(state.facts, readReply(body) ?? {});
+    const told = readReply(body);
+    if (told?.usage !== undefined) told.usage = laterUsage(state.facts.usage, told.usage);
+    addBill(state.facts, told ?? {});
     state.phase = 'content';
     const finished = (arrayOf(body.candidates) ?? []).some(
       (candidate) => stringOf(objectOf(candidate)?.finishReason) !== undefined,

@@ -31,7 +31,8 @@ export class OpenAiTap implements StreamTap {
     const told = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
     if (told !== undefined) {
       this.#told = joinedUsage(this.#told, told);
-      facts.usage = usageOf(this.#told);
+      const usage = usageOf(this.#told);
+      if (usage !== undefined) state.tellUsage(usage);
       addBill(facts, readBill(body));
     }
     for (const value of arrayOf(body.choices) ?? []) {

@@ -72,9 +72,9 @@ export class ResponsesTap implements StreamTap {
   }
 }
 
-function readUsage(response: JsonObject | undefined, { facts }: StreamState): void {
+function readUsage(response: JsonObject | undefined, state: StreamState): void {
   const usage = saidIn(response?.usage);
   if (response === undefined || usage === undefined) return;
-  facts.usage = decodeUsage(usage);
-  addBill(facts, readBill(response));
+  state.tellUsage(decodeUsage(usage));
+  addBill(state.facts, readBill(response));
 }
