@@ -24,6 +24,7 @@ export {
   type VendorBatches,
 } from './batches/jobs/vendor-batches.ts';
 export { vendorBatchesOf } from './batches/jobs/vendors.ts';
+export { type AskedToolUses, askedToolUses } from './bills/charged-tools.ts';
 export { servedTierOf } from './bills/served-tier.ts';
 export { withAskedImage } from './bills/with-asked-image.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';

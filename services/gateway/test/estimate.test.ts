@@ -20,6 +20,10 @@ const body = {
   max_tokens: 100,
 };
 
+const named = { type: 'function', name: 'web_search', parameters: { type: 'object' } };
+
+type Costs = Record<'low' | 'expected' | 'high', number>;
+
 interface Estimated {
   targets: {
     model: string;
@@ -126,6 +130,84 @@ describe('POST /v1/estimate', () => {
     const { targets } = await estimate(upstream.target(target), { path, body: asked });
     expect(targets[0]?.cost_usd.high).toBeCloseTo(dollars, 3);
     expect(targets[0]?.cost_usd.high).toBeGreaterThanOrEqual(dollars);
+  });
+
+  it.each<[what: string, path: string, provider: string, asked: object, dollars: [number, number]]>(
+    [
+      ['a search', '/responses', 'openai', { tools: [{ type: 'web_search' }] }, [0.01, 0.01]],
+      [
+        'each tool, as often as the request allows all of them',
+        '/responses',
+        'openai',
+        {
+          tools: [{ type: 'web_search_preview_2025_03_11' }, { type: 'file_search' }],
+          max_tool_calls: 3,
+        },
+        [0.0125, 0.0375],
+      ],
+      ['no function of the caller’s', '/responses', 'openai', { tools: [named] }, [0, 0]],
+      [
+        'searches up to their limit',
+        '/messages',
+        'anthropic',
+        { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 5 }] },
+        [0.01, 0.05],
+      ],
+      [
+        'no search that is not allowed',
+        '/messages',
+        'anthropic',
+        { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 0 }] },
+        [0, 0],
+      ],
+      [
+        'a search of another provider',
+        '/chat/completions',
+        'anthropic',
+        { web_search_options: {} },
+        [0.01, 0.01],
+      ],
+      [
+        'what Gemini looks up',
+        '/chat/completions',
+        'google',
+        { tools: [{ google_search: {} }, { googleMaps: {} }, { functionDeclarations: [] }] },
+        [0.035 + 0.025, 0.035 + 0.025],
+      ],
+    ],
+  )('holds the fees of tools: %s', async (_what, endpoint, provider, asked, dollars) => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const model = { openai: 'gpt-5.1', anthropic: 'claude-opus-4-6', google: 'gemini-2.5-flash' }[
+      provider
+    ];
+    const costs = async (over: object) => {
+      const text = { messages: body.messages, input: 'Hi', max_tokens: 1, max_output_tokens: 16 };
+      const { targets } = await estimate(upstream.target({ provider }), {
+        path: `/v1/estimate${endpoint}`,
+        body: { ...text, model, ...over },
+      });
+      return targets[0]?.cost_usd ?? {};
+    };
+    // The words of the tools themselves count, a little.
+    const plain = (await costs({ tools: [{ type: 'web_fetch_20250910' }] })) as Costs;
+    const charged = (await costs(asked)) as Costs;
+    expect(charged.low - plain.low).toBeCloseTo(0, 3);
+    expect(charged.expected - plain.expected).toBeCloseTo(dollars[0], 3);
+    expect(charged.high - plain.high).toBeCloseTo(dollars[1], 3);
+  });
+
+  it('tells what Claude costs where the request asks to be served', async () => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const high = async (asked: object) => {
+      const { targets } = await estimate(upstream.target({ provider: 'anthropic' }), {
+        path: '/v1/estimate/messages',
+        body: { ...body, model: 'claude-opus-4-6', max_tokens: 1000, ...asked },
+      });
+      return targets[0]?.cost_usd.high ?? 0;
+    };
+    const anywhere = await high({});
+    expect(await high({ inference_geo: 'global' })).toBeCloseTo(anywhere, 9);
+    expect((await high({ inference_geo: 'us' })) / anywhere).toBeCloseTo(1.1, 4);
   });
 
   it('holds what writing to the provider’s cache costs, where that is asked for', async () => {

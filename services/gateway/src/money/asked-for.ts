@@ -8,6 +8,8 @@ import type { EstimatedUse } from './estimate-use.ts';
 export interface AskedFor {
   /** The service tier, in the vocabulary of what was served; empty = none, or the provider chooses. */
   readonly tier: string;
+  /** Where it is to be served, as replies tell it; empty = it does not say. */
+  readonly region: string;
   /** All that goes in may be written to the provider's cache, for so long; undefined = none of it. */
   readonly writes: CacheLifetime | undefined;
 }
@@ -22,6 +24,7 @@ export function askedFor(
   const unasked = writesUnasked.has(entry.id) ? '5m' : undefined;
   return {
     tier: json === undefined ? '' : askedTier(json),
+    region: json === undefined ? '' : askedRegion(json),
     writes: marked === '1h' || added === '1h' ? '1h' : (marked ?? added ?? unasked),
   };
 }
@@ -32,6 +35,11 @@ const writesUnasked: ReadonlySet<string> = new Set(['openai', 'azure-openai', 'a
 export function askedTier({ service_tier, serviceTier, speed }: JsonObject): string {
   if (speed === 'fast') return 'fast';
   return servedTierOf(service_tier ?? typeIn(serviceTier)) ?? '';
+}
+
+/** Claude's. https://platform.claude.com/docs/en/build-with-claude/data-residency */
+export function askedRegion({ inference_geo: geo }: JsonObject): string {
+  return typeof geo === 'string' && /^[a-z]{2}$/i.test(geo) ? geo.toLowerCase() : '';
 }
 
 /** Bedrock's is an object. */

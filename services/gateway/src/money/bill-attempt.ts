@@ -34,7 +34,7 @@ function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined 
   if (bill === undefined || units === undefined || arePossible(units)) return bill;
   const use = estimateOfCall(ended.call, estimates);
   return {
-    facts: { ...bill.facts, units: use.units ?? {} },
+    facts: { ...bill.facts, units: use.units.most ?? {} },
     isEstimated: true,
     isImplausible: true,
   };

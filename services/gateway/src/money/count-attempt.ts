@@ -36,7 +36,11 @@ function countedOf(
   const use = estimateOfCall(call, estimates);
   const { inputTokens, outputTokens, units } = use;
   const most = { inputTokens, outputTokens };
-  const asked = { ...askedFor(target, use, context.request), tokens: most, units };
+  const asked = {
+    ...askedFor(target, use, context.request),
+    tokens: most,
+    units: units.most,
+  };
   return {
     tokens: Math.min(tokens, inputTokens + outputTokens),
     costNanoUsd: Math.min(costNanoUsd, prices.estimateMost(target, asked) ?? 0),

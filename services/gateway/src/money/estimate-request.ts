@@ -17,7 +17,8 @@ export type EstimateRequest = (
 export function estimateRequest(estimates: UseEstimates, prices: PriceList): EstimateRequest {
   return (subject, target, json) => {
     const use = estimates.of(subject, target, json);
-    const { inputTokens, units } = use;
+    const { inputTokens } = use;
+    const units = use.units.most;
     const asked = askedFor(target, use, json);
     const cost = (outputTokens: number) =>
       prices.estimateMost(target, { ...asked, tokens: { inputTokens, outputTokens }, units });

@@ -5,7 +5,12 @@ import {
   measureRequest,
   type RequestSize,
 } from '@sluice/engine';
-import { factsOfModel, type ModelOverrides, withAskedImage } from '@sluice/providers';
+import {
+  askedToolUses,
+  factsOfModel,
+  type ModelOverrides,
+  withAskedImage,
+} from '@sluice/providers';
 import { bodyBytes, type ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { ObservedModels } from './observed-models.ts';
@@ -25,7 +30,14 @@ export interface EstimatedUse {
   /** Marked to be kept by the provider, for so long at most. */
   readonly writesCache: CacheLifetime | undefined;
   /** What is charged by other units. */
-  readonly units: ReplyUnits | undefined;
+  readonly units: EstimatedUnits;
+}
+
+/** Undefined = nothing. */
+export interface EstimatedUnits {
+  readonly least: ReplyUnits | undefined;
+  readonly expected: ReplyUnits | undefined;
+  readonly most: ReplyUnits | undefined;
 }
 
 /** Of an answer whose limit nobody has read: no model says more at once. */
@@ -164,7 +176,7 @@ function unread(
     expected: { inputTokens, outputTokens: 0 },
     isOpen: true,
     writesCache: undefined,
-    units: heardSeconds === undefined ? undefined : { audioSeconds: heardSeconds },
+    units: always(heardSeconds === undefined ? undefined : { audioSeconds: heardSeconds }),
   };
 }
 
@@ -203,7 +215,23 @@ const tokensOfPicture: Readonly<
 };
 const tokensOfDraft = 100;
 
-function unitsOf({ operation, form }: ModelCall, json: JsonObject): ReplyUnits | undefined {
+/** What is used in any case, and what the provider's own tools may be used for. */
+function unitsOf(subject: ModelCall, json: JsonObject): EstimatedUnits {
+  const least = certainUnits(subject, json);
+  const uses = subject.operation.uses === 'text' ? askedToolUses(json) : undefined;
+  if (uses === undefined) return always(least);
+  return {
+    least,
+    expected: { ...least, ...uses.expected },
+    most: { ...least, ...uses.most },
+  };
+}
+
+function always(units: ReplyUnits | undefined): EstimatedUnits {
+  return { least: units, expected: units, most: units };
+}
+
+function certainUnits({ operation, form }: ModelCall, json: JsonObject): ReplyUnits | undefined {
   switch (operation.id) {
     case 'imageGenerate':
     case 'imageEdit':

@@ -1,5 +1,5 @@
 import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
-import { askedTier } from './asked-for.ts';
+import { askedRegion, askedTier } from './asked-for.ts';
 import { countsTokens } from './counts-tokens.ts';
 import type { PriceList } from './price-list.ts';
 
@@ -12,8 +12,9 @@ export function guessPrompt(prices: PriceList) {
     if (!countsTokens(call)) return undefined;
     const inputTokens = Math.ceil(sentBytes(call) / bytesPerToken);
     const tokens = { inputTokens, outputTokens: 0 };
-    const tier = askedTier(call.context.request);
-    const costNanoUsd = prices.estimate(call.target, { tokens, tier });
+    const { request } = call.context;
+    const asked = { tier: askedTier(request), region: askedRegion(request) };
+    const costNanoUsd = prices.estimate(call.target, { tokens, ...asked });
     return { inputTokens, costNanoUsd };
   };
 }

@@ -15,19 +15,24 @@ export function likelyUse(
   const { json = {} } = subject;
   const shaped = shapeParams(target.planned, json) ?? json;
   const use = estimates.of(subject, target, shaped);
-  const { inputTokens, outputTokens, expected, units } = use;
+  const { inputTokens, outputTokens, expected } = use;
   const asked = askedFor(target, use, shaped);
-  const priced = (tokens: Asked['tokens']) => ({
+  const priced = (tokens: Asked['tokens'], units: Asked['units']) => ({
     ...tokens,
     costNanoUsd: prices.estimate(target, { ...asked, tokens, units }),
   });
   const most = { inputTokens, outputTokens };
-  const price = prices.price(target, { tokens: noUsage, units }, servingOf(target, asked.tier));
+  const { units } = use;
+  const counted = { tokens: noUsage, units: units.most };
+  const price = prices.price(target, counted, servingOf(target, asked));
   return {
-    ...priced(expected),
-    low: priced({ inputTokens: expected.inputTokens, outputTokens: 0 }),
+    ...priced(expected, units.expected),
+    low: priced({ inputTokens: expected.inputTokens, outputTokens: 0 }, units.least),
     // As limits hold it.
-    high: { ...most, costNanoUsd: prices.estimateMost(target, { ...asked, tokens: most, units }) },
+    high: {
+      ...most,
+      costNanoUsd: prices.estimateMost(target, { ...asked, tokens: most, units: units.most }),
+    },
     price: price === undefined ? undefined : { layer: price.layer, version: price.version },
   };
 }

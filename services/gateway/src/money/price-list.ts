@@ -28,10 +28,13 @@ export interface Asked extends AskedFor {
   readonly units?: ReplyUnits | undefined;
 }
 
-/** Now, by the model that is asked, where its credential is for. */
-export function servingOf(target: Target, tier: string): Serving {
-  const region = servedRegion(target, undefined);
-  return { model: target.servedModel, tier, region, atMs: Date.now() };
+/** Now, by the model that is asked, where its credential is for, or where the request asks to be served. */
+export function servingOf(
+  target: Target,
+  { tier, region }: Pick<AskedFor, 'tier' | 'region'>,
+): Serving {
+  const served = servedRegion(target, undefined) || region;
+  return { model: target.servedModel, tier, region: served, atMs: Date.now() };
 }
 
 /** What of a target decides its prices. */
@@ -90,13 +93,13 @@ export class PriceList {
   }
 
   /** What so much is likely to cost at a target as it is asked for, in nano-USD; undefined = no price is known. */
-  estimate(target: Target, { tokens, units, tier }: Omit<Asked, 'writes'>): number | undefined {
+  estimate(target: Target, { tokens, units, ...asked }: Omit<Asked, 'writes'>): number | undefined {
     const counted = { tokens: { ...noUsage, ...tokens }, units };
-    return this.price(target, counted, servingOf(target, tier))?.cost.totalNanoUsd;
+    return this.price(target, counted, servingOf(target, asked))?.cost.totalNanoUsd;
   }
 
   /** The same, at most: another tier may be served as the standard one is, and all that goes in may be cached. */
-  estimateMost(target: Target, { tokens, units, tier, writes }: Asked): number | undefined {
+  estimateMost(target: Target, { tokens, units, tier, region, writes }: Asked): number | undefined {
     const { inputTokens } = tokens;
     const written = {
       ...noUsage,
@@ -107,7 +110,7 @@ export class PriceList {
     let most: number | undefined;
     for (const served of tier === '' || tier === 'standard' ? [''] : [tier, ''])
       for (const counts of writes === undefined ? [tokens] : [tokens, written]) {
-        const cost = this.estimate(target, { tokens: counts, units, tier: served });
+        const cost = this.estimate(target, { tokens: counts, units, tier: served, region });
         if (cost !== undefined) most = Math.max(most ?? 0, cost);
       }
     return most;

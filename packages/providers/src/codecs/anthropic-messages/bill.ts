@@ -1,4 +1,5 @@
 import type { ChargedTokens, JsonObject, ReplyBill } from '@sluice/contracts';
+import { countersIn } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { servedTierOf } from '../../bills/served-tier.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
@@ -14,13 +15,7 @@ export function readBill(usage: JsonObject): ReplyBill {
     servedTier: usage.speed === 'fast' ? 'fast' : servedTierOf(usage.service_tier),
     servedRegion: regionOf(usage.inference_geo),
     chargedTokens: chargedTokens(usage),
-    units:
-      tools === undefined
-        ? undefined
-        : countedUnits({
-            webSearches: tools.web_search_requests,
-            codeExecutions: tools.code_execution_requests,
-          }),
+    units: tools === undefined ? undefined : countedUnits(countersIn(tools)),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject, ReplyBill } from '@sluice/contracts';
+import { countersIn } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { nanoUsdOfDollars, nanoUsdOfTicks } from '../../bills/provider-cost.ts';
 import { servedTierOf } from '../../bills/served-tier.ts';
@@ -30,11 +31,7 @@ function unitsOf(usage: JsonObject): ReplyBill['units'] {
   )
     return undefined;
   return countedUnits({
-    webSearches:
-      atXai?.web_search_calls ?? elsewhere?.web_search_requests ?? usage.num_search_queries,
-    xSearches: atXai?.x_search_calls,
-    fileSearches: atXai?.file_search_calls,
-    codeExecutions: atXai?.code_interpreter_calls,
+    ...countersIn(atXai, elsewhere, usage),
     searchContext: stringOf(usage.search_context_size),
   });
 }

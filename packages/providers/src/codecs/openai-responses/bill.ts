@@ -1,4 +1,5 @@
 import type { JsonObject, ReplyBill } from '@sluice/contracts';
+import { type ToolUnit, unitOfCall } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { arrayOf, compact, objectOf } from '../../json/json-access.ts';
 import { readBill as readChatBill } from '../openai-chat/bill.ts';
@@ -12,28 +13,19 @@ export function readBill(response: JsonObject): ReplyBill {
 }
 
 function unitsOf({ output }: JsonObject): ReplyBill['units'] {
-  let webSearches = 0;
-  let fileSearches = 0;
-  let codeExecutions = 0;
+  const uses: Partial<Record<ToolUnit, number>> = {};
   for (const value of arrayOf(output) ?? []) {
     const item = objectOf(value);
-    switch (item?.type) {
-      case 'web_search_call':
-        if (isSearch(item)) webSearches += 1;
-        break;
-      case 'file_search_call':
-        fileSearches += 1;
-        break;
-      case 'code_interpreter_call':
-        codeExecutions += 1;
-        break;
-    }
+    const unit = unitOfCall(item?.type);
+    if (item === undefined || unit === undefined || !isCharged(item)) continue;
+    uses[unit] = (uses[unit] ?? 0) + 1;
   }
-  return countedUnits({ webSearches, fileSearches, codeExecutions });
+  return countedUnits(uses);
 }
 
 /** Opening a page and looking for words in it are no search, and are charged as tokens alone. */
-function isSearch(item: JsonObject): boolean {
+function isCharged(item: JsonObject): boolean {
+  if (item.type !== 'web_search_call') return true;
   const action = objectOf(item.action)?.type;
   return action === undefined || action === 'search';
 }
