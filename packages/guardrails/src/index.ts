@@ -28,4 +28,5 @@ export {
 export { judgesParts } from './judges-parts.ts';
 export { Identifiers, type RedactionMap } from './pii/identifiers.ts';
 export { Restorer } from './pii/restorer.ts';
+export { openKeyAt } from './pii/secrets.ts';
 export { type ReadableText, readText } from './reading/readable-text.ts';

@@ -1,6 +1,7 @@
 import type { CheckSubject } from '@sluice/contracts/checks';
 import { type JsonObject, textsOf } from '@sluice/providers';
 import { CheckError, type CheckFunction } from './check.ts';
+import { furtherReadings } from './reading/further-readings.ts';
 
 export interface TextFinding {
   passes: boolean;
@@ -15,20 +16,38 @@ interface TextParameters {
   readonly subjects: readonly CheckSubject[];
 }
 
-/** A check of one text, whose verdict `not` turns around. Without a text it cannot decide. */
+/**
+ * A check of one text, whose verdict `not` turns around. Without a text it cannot decide.
+ * One that fails by what it finds (`seeks`) looks at every reading of the text.
+ */
 export function textCheck(
   { not, subjects }: TextParameters,
   look: (text: string) => TextFinding | Promise<TextFinding>,
+  { seeks = false }: { readonly seeks?: boolean } = {},
 ): CheckFunction {
   return (context) => {
-    const text = requiredSubject(textsOf(context, subjects).joined);
+    const texts = textsOf(context, subjects);
+    const text = requiredSubject(texts.joined);
     const judged = ({ passes, explanation, data }: TextFinding) => {
       const verdict = passes !== not;
       return { verdict, data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) } };
     };
+    const readings = seeks ? furtherReadings(texts) : [];
+    if (readings.length > 0) return worstOf([text, ...readings]).then(judged);
     const finding = look(text);
     return finding instanceof Promise ? finding.then(judged) : judged(finding);
   };
+
+  /** The first that makes the check fail, else what all of the text says. */
+  async function worstOf(readings: readonly string[]): Promise<TextFinding> {
+    let first: TextFinding | undefined;
+    for (const reading of readings) {
+      const finding = await look(checkedSubject(reading));
+      if (finding.passes === not) return finding;
+      first ??= finding;
+    }
+    return first as TextFinding;
+  }
 }
 
 /** @throws CheckError when there is no text, or more than is looked at */

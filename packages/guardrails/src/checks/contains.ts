@@ -10,7 +10,7 @@ export function contains({
   operator,
   subjects,
 }: ParametersOf<'default.contains'>): CheckFunction {
-  return textCheck({ not: false, subjects }, (text) => {
+  const look = (text: string) => {
     if (words.length * text.length > searchedMax)
       throw new CheckError(
         'TextTooLong',
@@ -18,7 +18,8 @@ export function contains({
       );
     const found = wordsIn(text, words);
     return found instanceof Promise ? found.then(finding) : finding(found);
-  });
+  };
+  return textCheck({ not: false, subjects }, look, { seeks: operator === 'none' });
 
   function finding(foundWords: readonly string[]): TextFinding {
     const missingWords = words.filter((word) => !foundWords.includes(word));

@@ -20,17 +20,27 @@ export function pii(parameters: Parameters): CheckFunction {
     const texts = textsOf(context, subjects);
     requiredSubject(texts.joined);
     const { parts } = texts;
-    const outcome = (findings: readonly Finding[][], redacted: Redacted) =>
-      outcomeOf(context, texts, findings, redacted, parameters);
+    const leftOf = (redacted: Redacted) =>
+      texts.together?.(redacted?.map((part, at) => part ?? parts[at] ?? '')) ?? '';
+    const outcome = ({ findings, redacted }: Redaction, inLeft: readonly Finding[]) => {
+      const across = inLeft.filter((found) => !isKnown(found, findings));
+      return outcomeOf(context, texts, { findings, redacted, across }, parameters);
+    };
     if (texts.joined.length > sliceLength)
-      return lookInTurns(finder, parts, parameters, context, outcome);
+      return lookInTurns(finder, parts, parameters, context).then(async (redaction) => {
+        const left = await inTurns(finder, [leftOf(redaction.redacted)]);
+        return outcome(redaction, left.flat());
+      });
     const findings = parts.map((part) => finder.find(part));
-    if (!parameters.redact || findings.every(isEmpty)) return outcome(findings, undefined);
-    const redactor = new Redactor(parts, optionsOf(context, parameters));
-    const redacted = findings.map((found, at) =>
-      isEmpty(found) ? null : redactor.redact(parts[at] ?? '', found),
-    );
-    return outcome(findings, redacted);
+    let redacted: Redacted;
+    if (parameters.redact && !findings.every(isEmpty)) {
+      const redactor = new Redactor(parts, optionsOf(context, parameters));
+      redacted = findings.map((found, at) =>
+        isEmpty(found) ? null : redactor.redact(parts[at] ?? '', found),
+      );
+    }
+    const left = leftOf(redacted);
+    return outcome({ findings, redacted }, left === '' ? [] : finder.find(left));
   };
 }
 
@@ -49,11 +59,10 @@ async function lookInTurns(
   parts: readonly string[],
   parameters: Parameters,
   context: CheckContext,
-  outcome: (findings: readonly Finding[][], redacted: Redacted) => CheckOutcome,
-): Promise<CheckOutcome> {
+): Promise<Redaction> {
   const findings = await inTurns(finder, parts);
   await setImmediate();
-  if (!parameters.redact || findings.every(isEmpty)) return outcome(findings, undefined);
+  if (!parameters.redact || findings.every(isEmpty)) return { findings, redacted: undefined };
   const options = optionsOf(context, parameters);
   const redactor = await Redactor.madeInTurns(parts, options, () => setImmediate());
   const redacted: (string | null)[] = [];
@@ -71,7 +80,7 @@ async function lookInTurns(
     );
   }
   await setImmediate();
-  return outcome(findings, redacted);
+  return { findings, redacted };
 }
 
 async function inTurns(finder: PiiFinder, parts: readonly string[]): Promise<Finding[][]> {
@@ -107,20 +116,34 @@ function finderOf({ categories, regions, patterns, lists, allow }: Parameters): 
   });
 }
 
+interface Redaction {
+  readonly findings: readonly Finding[][];
+  readonly redacted: Redacted;
+}
+
+/** What is in a part of its own, too; all else stands across two of one message, and cannot be taken out of them. */
+function isKnown({ value }: Finding, findings: readonly Finding[][]): boolean {
+  return findings.some((found) => found.some((one) => one.value === value));
+}
+
+interface Looked extends Redaction {
+  readonly across: readonly Finding[];
+}
+
 function outcomeOf(
   context: CheckContext,
   texts: Texts,
-  findings: readonly Finding[][],
-  redacted: Redacted,
+  { findings, redacted, across }: Looked,
   { redact, not }: Parameters,
 ): CheckOutcome {
   const counts: Record<string, number> = {};
-  for (const found of findings)
+  for (const found of [...findings, across])
     for (const { type } of found) counts[type] = (counts[type] ?? 0) + 1;
   const isFound = Object.keys(counts).length > 0;
-  const verdict = (!isFound || redact) !== not;
+  const isLeft = redact ? across.length > 0 : isFound;
+  const verdict = !isLeft !== not;
   const explanation = isFound
-    ? `Found ${Object.keys(counts).join(', ')}${redact ? ', and redacted it' : ''}.`
+    ? `Found ${Object.keys(counts).join(', ')}${redact && !isLeft ? ', and redacted it' : ''}.`
     : 'Nothing personal or secret was found.';
   // What was found is told by its kind alone: results go into replies, records and logs.
   const data = { verdict, not, explanation, detected: counts };

@@ -32,8 +32,12 @@ interface SpokenText {
 
 /** What tools answered is judged as theirs, whatever else is looked at. */
 function spokenTexts(context: CheckContext, subjects: readonly CheckSubject[]): SpokenText[] {
-  const textOf = (some: readonly CheckSubject[]) =>
-    some.length === 0 ? '' : textsOf(context, some).joined;
+  const textOf = (some: readonly CheckSubject[]) => {
+    if (some.length === 0) return '';
+    const { joined, together } = textsOf(context, some);
+    const messages = together?.() ?? '';
+    return messages === '' ? joined : `${joined}\n${messages}`;
+  };
   const isOfTools = subjects.includes('tool_results') || subjects.includes('all');
   const texts: SpokenText[] = [
     { text: textOf(subjects.filter((one) => one !== 'tool_results')), speaker: 'caller' },

@@ -12,14 +12,15 @@ export function regexMatch({
   subjects,
 }: ParametersOf<'default.regexMatch'>): CheckFunction {
   const pattern = compilePattern({ source: rule, flags: '' }, 'rule');
-  return textCheck({ not, subjects }, (text) => {
+  const look = (text: string) => {
     const passes = matches(pattern, text);
     return {
       passes,
       explanation: `The text ${passes ? 'matches' : 'does not match'} the pattern.`,
       data: { regexPattern: rule, matchDetails: passes ? firstMatch(pattern, text) : null },
     };
-  });
+  };
+  return textCheck({ not, subjects }, look, { seeks: not });
 }
 
 /** Where it matches. Knowing that it does is cheaper, and sometimes all that can be had. */

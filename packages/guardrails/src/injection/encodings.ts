@@ -1,3 +1,5 @@
+import { withoutEntities } from '../reading/entities.ts';
+
 /** What a text says in writings that people do not read: each as the text that it stands for. */
 export function decodedTexts(text: string): string[] {
   const found: string[] = [];
@@ -13,7 +15,7 @@ export function decodedTexts(text: string): string[] {
     add(readable(Buffer.from(run.replace(/\\x|0x|\s/gi, ''), 'hex')));
   }
   if (percent.test(text)) add(percentDecoded(text));
-  if (entity.test(text)) add(text.replace(entities, decodeEntity));
+  if (numbered.test(text)) add(withoutEntities(text));
   if (escapes.test(text))
     add(text.replace(/\\u([0-9a-f]{4})/gi, (_all, digits: string) => unit(digits, 16)));
   if (hasTwo(text, turnedLetters)) add(text.replace(/[a-z]/gi, rotate));
@@ -28,8 +30,7 @@ const base64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,6000}={0,2}/g;
 const hex =
   /(?<![0-9a-zA-Z])(?:[0-9a-f]{24,8000}|(?:\\x[0-9a-f]{2}){8,2000}|(?:[0-9a-f]{2} ){10,2000}[0-9a-f]{2})(?![0-9a-zA-Z])/gi;
 const percent = /(?:%[0-9a-f]{2}){6}/i;
-const entity = /&#x?[0-9a-f]{2,6};/i;
-const entities = /&#(x?)([0-9a-f]{2,6});/gi;
+const numbered = /&(?:amp;){0,3}#x?[0-9a-f]{2,7}/i;
 const escapes = /(?:\\u[0-9a-f]{4}){3}/i;
 
 /** A text, and not whatever else is written in these letters. */
@@ -53,11 +54,6 @@ function percentDecoded(text: string): string {
       return run;
     }
   });
-}
-
-function decodeEntity(all: string, isHex: string, digits: string): string {
-  if (isHex === '' && /[a-f]/i.test(digits)) return all;
-  return unit(digits, isHex === '' ? 10 : 16);
 }
 
 function unit(digits: string, base: number): string {

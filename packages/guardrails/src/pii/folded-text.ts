@@ -1,6 +1,8 @@
+import { characterOf, entity } from '../reading/entities.ts';
+
 /**
- * A text as it reads: digits and letters of other widths and scripts as ASCII has
- * them, without what has no width. People, and those who hide a number, write both.
+ * A text as it reads: digits and letters of other widths and scripts, and entities, as
+ * ASCII has them, without what has no width. People, and those who hide a number, write all.
  */
 export interface FoldedText {
   readonly text: string;
@@ -14,24 +16,31 @@ export function foldText(original: string): FoldedText {
     return { text: original, originalStart: (at) => at, originalEnd: (at) => at };
   const units: string[] = [];
   const origins: number[] = [];
+  const ends: number[] = [];
   let plainFrom = 0;
   const keepPlain = (end: number) => {
     if (end === plainFrom) return;
     units.push(original.slice(plainFrom, end));
-    for (let at = plainFrom; at < end; at++) origins.push(at);
+    for (let at = plainFrom; at < end; at++) {
+      origins.push(at);
+      ends.push(endOf(original, at));
+    }
   };
   for (const found of original.matchAll(foldableAll)) {
     keepPlain(found.index);
     const folded = foldOf(found[0]);
     units.push(folded);
-    if (folded !== '') origins.push(found.index);
     plainFrom = found.index + found[0].length;
+    for (let unit = 0; unit < folded.length; unit++) {
+      origins.push(found.index);
+      ends.push(plainFrom);
+    }
   }
   keepPlain(original.length);
   return {
     text: units.join(''),
     originalStart: (at) => origins[at] ?? original.length,
-    originalEnd: (at) => endOf(original, origins[at - 1] ?? 0),
+    originalEnd: (at) => ends[at - 1] ?? endOf(original, 0),
   };
 }
 
@@ -44,12 +53,18 @@ function endOf(original: string, start: number): number {
 const classes =
   '\\u00ad\\u034f\\u061c\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufe00-\\ufe0f\\ufeff' +
   '\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u3000\\u2010-\\u2015\\u2212\\uff01-\\uff5e';
-const foldable = new RegExp(`[${classes}]|(?![0-9])\\p{Nd}|[\\u{e0000}-\\u{e007f}]`, 'u');
+const foldable = new RegExp(`[${classes}]|(?![0-9])\\p{Nd}|[\\u{e0000}-\\u{e007f}]|${entity}`, 'u');
 const foldableAll = new RegExp(foldable.source, 'gu');
+const foldableAlone = new RegExp(
+  `^(?:[${classes}]|(?![0-9])\\p{Nd}|[\\u{e0000}-\\u{e007f}])$`,
+  'u',
+);
 const blank = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/;
 const dash = /[\u2010-\u2015\u2212]/;
 
-function foldOf(character: string): string {
+function foldOf(found: string): string {
+  const character = found.startsWith('&') ? characterOf(found) : found;
+  if (!foldableAlone.test(character)) return character;
   const code = character.codePointAt(0) ?? 0;
   if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
   if (blank.test(character)) return ' ';

@@ -93,6 +93,23 @@ function* privateKeys(text: string): Iterable<Finding> {
   }
 }
 
+/**
+ * Where a private key begins whose end has not come: what follows would be nothing by
+ * itself. Undefined = there is none, or it is longer than any is.
+ */
+export function openKeyAt(text: string): number | undefined {
+  const begun = keyHeadBegun.exec(text.slice(-keyHeadLengthMax));
+  if (begun !== null) return text.length - begun[0].length;
+  const at = text.lastIndexOf('-----BEGIN ');
+  if (at < 0 || text.length - at > keyLengthMax) return undefined;
+  const block = text.slice(at);
+  return keyHead.test(block) && !/-----END [A-Z0-9 ]{1,40}-----/.test(block) ? at : undefined;
+}
+
+/** What may become the head of one. */
+const keyHeadBegun = /(?:-----(?:B|BE|BEG|BEGI|BEGIN|BEGIN [A-Z0-9 ]{0,40}-{0,4})|-{1,5})$/;
+const keyHeadLengthMax = 64;
+
 const keyHead = /^-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/;
 
 /** Of RSA with 16,384 bits, in letters. */

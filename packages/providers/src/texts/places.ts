@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { CheckSubject } from '@sluice/contracts/checks';
 import { JsonError, jsonBounds, readJsonText } from '@sluice/json';
-import type { Texts } from './texts.ts';
+import { runsOf, type Texts } from './texts.ts';
 
 /** One text of a document: where it stands, and as what. */
 export interface Place {
@@ -40,6 +40,13 @@ export function textsAt(
   return {
     parts,
     joined: parts.join('\n'),
+    together(others = parts) {
+      const texts = places.flatMap(({ path }, at) => (isOfList(path) ? [at] : []));
+      return runsOf(
+        texts.map((at) => others[at] ?? ''),
+        (at) => areNeighbours(places[texts[at] ?? 0]?.path, places[texts[at + 1] ?? 0]?.path),
+      );
+    },
     replace(replaced) {
       const edit = new Edit(structuredClone(document));
       for (const [index, { path, text }] of places.entries()) {
@@ -49,6 +56,23 @@ export function textsAt(
       return edit.done();
     },
   };
+}
+
+/** The `text` of one of several things. */
+function isOfList({ step, parent, isName }: Path): boolean {
+  return step === 'text' && isName !== true && typeof parent?.step === 'number';
+}
+
+/** The one behind the other in the same list. */
+function areNeighbours(one: Path | undefined, next: Path | undefined): boolean {
+  if (Number(next?.parent?.step) !== Number(one?.parent?.step) + 1) return false;
+  return isSame(one?.parent?.parent, next?.parent?.parent);
+}
+
+function isSame(one: Path | undefined, other: Path | undefined): boolean {
+  for (; one !== other; one = one.parent, other = other.parent)
+    if (one === undefined || other === undefined || one.step !== other.step) return false;
+  return true;
 }
 
 /** Changes of one document, each holder of them read and written once. */

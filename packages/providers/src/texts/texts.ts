@@ -6,6 +6,12 @@ export interface Texts {
   readonly parts: readonly string[];
   /** All parts as one text. */
   readonly joined: string;
+  /**
+   * What the parts of each message that stand side by side say as one text, messages on lines of
+   * their own: models read them so. Empty where no message has two. Absent = no parts are of a message.
+   * @param parts others in their place
+   */
+  readonly together?: ((parts?: readonly string[]) => string) | undefined;
   /** The whole document with these instead of `parts`, one for each; null keeps the original. */
   replace(parts: readonly (string | null)[]): JsonObject;
 }
@@ -25,13 +31,17 @@ export function contentTexts(
     return { parts: [value], joined: value, replace: ([part]) => put(part ?? value) };
   const items = arrayOf(value) ?? [];
   const parts: string[] = [];
-  for (const item of items) {
+  const places: number[] = [];
+  for (const [place, item] of items.entries()) {
     const text = textOfItem(item);
-    if (text !== undefined) parts.push(text);
+    if (text === undefined) continue;
+    parts.push(text);
+    places.push(place);
   }
   return {
     parts,
     joined: parts.join(separator),
+    together: (others = parts) => runsOf(others, (at) => places[at + 1] === (places[at] ?? 0) + 1),
     replace(replaced) {
       let next = 0;
       return put(
@@ -44,6 +54,21 @@ export function contentTexts(
       );
     },
   };
+}
+
+/** Parts that go on in the next one, as one text each; all others are left out. */
+export function runsOf(parts: readonly string[], goesOn: (at: number) => boolean): string {
+  const runs: string[] = [];
+  let run: string | undefined;
+  for (const [at, part] of parts.entries()) {
+    const isFollowed = at + 1 < parts.length && goesOn(at);
+    if (run !== undefined) run += part;
+    else if (isFollowed) run = part;
+    if (isFollowed || run === undefined) continue;
+    runs.push(run);
+    run = undefined;
+  }
+  return runs.join('\n');
 }
 
 function textOfItem(item: JsonValue): string | undefined {

@@ -170,6 +170,28 @@ describe.each(exampleStreams)('a held stream of $format', (stream) => {
     }
   });
 
+  it('redacts a private key of many lines, whole, whatever it was to hold', async () => {
+    const lines = Array.from({ length: 26 }, (_, at) => `${'MIIEvQ'.repeat(10)}${at % 10}AbZ`);
+    const key = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
+    for (const mode of ['window', 'sentence'] as const)
+      for (const holdMs of [10_000, 1]) {
+        const said = `${before}\n${key}\n${after}`.match(/[^]{1,40}/g) ?? [];
+        const options: Options = { checks: [pii()], mode, holdMs };
+        const { text } = await pass(stream, stream.tell(said), options);
+        expect(stream.read(text).said).toBe(`${before}\n{{SECRET_1}}\n${after}`);
+        expect(text).not.toContain('MIIEvQ');
+      }
+  });
+
+  it('gives what begins as a private key and goes on longer than any', async () => {
+    const said = `-----BEGIN PRIVATE KEY-----\n${'word '.repeat(3000)}`;
+    const options: Options = { checks: [forbids('nothing of it')], mode: 'sentence' };
+    const { gate, caller } = start(stream, options);
+    for (const event of stream.tell(said.match(/[^]{1,500}/g) ?? []).slice(0, -3))
+      gate.write(Buffer.from(event));
+    await vi.waitFor(() => expect(caller.text()).toContain('word'));
+  });
+
   it('keeps the JSON that a tool is called with whole, whatever is redacted in it', async () => {
     if (stream.call === undefined) return;
     const called = JSON.stringify({

@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { openKeyAt } from '@sluice/guardrails';
 import {
   HeldSpeech,
   type HeldVoice,
@@ -155,13 +156,14 @@ export class StreamGate implements ReplySink {
     for (const voice of this.#held.undecided()) {
       const { length } = voice;
       const isDone = voice.isClosed || this.#isClosed || isFull;
-      const must = isDone ? length : isLate ? voice.lengthUpTo(time) : 0;
+      // A private key waits for its end, however many lines and characters it has.
+      const text = isDone ? voice.text : voice.text.slice(0, openKeyAt(voice.text));
+      const must = isDone ? length : isLate ? Math.min(voice.lengthUpTo(time), text.length) : 0;
       if (mode === 'window') {
         if (length >= holdChars || must > 0)
-          due.push(this.#slice(voice, voice.text, must, length - holdChars / 2));
+          due.push(this.#slice(voice, text, must, length - holdChars / 2));
         continue;
       }
-      const text = voice.text;
       const certain = Math.max(must, endOfSentences(text));
       if (certain > 0) due.push(this.#slice(voice, text.slice(0, certain), certain, certain));
       // One that is longer is held as in a window.
