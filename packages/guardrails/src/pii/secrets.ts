@@ -98,7 +98,9 @@ function* privateKeys(text: string): Iterable<Finding> {
  * itself. Undefined = there is none, or it is longer than any is.
  */
 export function openKeyAt(text: string): number | undefined {
-  const begun = keyHeadBegun.exec(text.slice(-keyHeadLengthMax));
+  const tail = text.slice(-keyHeadLengthMax);
+  if (/-----END [A-Z0-9 ]{1,40}-----$/.test(tail)) return undefined;
+  const begun = keyHeadBegun.exec(tail);
   if (begun !== null) return text.length - begun[0].length;
   const at = text.lastIndexOf('-----BEGIN ');
   if (at < 0 || text.length - at > keyLengthMax) return undefined;

@@ -4,7 +4,14 @@ import { servedBody } from '../calls/prepare/sent-body.ts';
 import { unheardBy } from '../compiled/session-hooks.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { Target } from '../exchange/target.ts';
-import { hasTokens, isAmbiguous, isText, passedBody } from '../guardrails/passed-body.ts';
+import { addressWords } from '../guardrails/address-words.ts';
+import {
+  hasTokens,
+  isAmbiguous,
+  isText,
+  type PassedBody,
+  passedBody,
+} from '../guardrails/passed-body.ts';
 import { carriesBody } from '../http/body-stream.ts';
 
 /** A request as enforced guardrails are given it. */
@@ -12,8 +19,11 @@ export interface CheckedRequest {
   readonly document: JsonObject;
   /** Why it cannot be judged by what is in it; undefined = it can. */
   readonly unreadable: string | undefined;
-  /** The body with other texts, where it is not the document that is sent; undefined = they cannot be put into it. */
-  readonly rebuild: ((document: JsonObject) => Buffer) | undefined;
+  /**
+   * The body with other texts, where it is not the document that is sent. Undefined, or to be without an
+   * answer: they cannot be put into it.
+   */
+  readonly rebuild: ((document: JsonObject) => Buffer | undefined) | undefined;
 }
 
 /**
@@ -66,8 +76,24 @@ function passedRequest(exchange: ModelExchange, target: Target): CheckedRequest 
   const isUnread = body === undefined && isSent;
   const { headers } = arrival;
   const passed = passedBody({ body, isUnread, address: [pathname, search], headers });
-  const { document, unreadable, kind } = passed;
-  if (unreadable !== undefined) return { document, unreadable, rebuild: undefined };
+  const { unreadable } = passed;
+  if (unreadable !== undefined)
+    return { document: passed.document, unreadable, rebuild: undefined };
+  const words = addressWords(pathname, search);
+  const checked = readRequest(passed, target);
+  if (words.length === 0) return checked;
+  return {
+    document: { ...checked.document, [addressMember]: words },
+    unreadable,
+    rebuild: ({ [addressMember]: said, ...document }) =>
+      JSON.stringify(said) === JSON.stringify(words) ? checked.rebuild?.(document) : undefined,
+  };
+}
+
+/** Where checks find what the address says. A body's own member of this name counts there no less. */
+const addressMember = '$address_of_request';
+
+function readRequest({ document, kind, unreadable }: PassedBody, target: Target): CheckedRequest {
   if (kind === 'list')
     return {
       document,

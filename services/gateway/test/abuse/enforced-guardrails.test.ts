@@ -461,6 +461,21 @@ describe('an enforced guardrail that denies', () => {
   });
 
   it.each([
+    ['a query', '/v1/proxy/chat/completions?q=it-is-forbidden-by-us', { body: chat('x') }],
+    ['a name in a query', '/v1/proxy/chat/completions?it.is.forbidden', { body: chat('x') }],
+    ['a path', '/v1/proxy/notes/it_is_forbidden_by_us', { method: 'GET' }],
+    ['a path of escapes', '/v1/proxy/notes/it-is-%66orbidden-by-us', { rawBody: '[1]' }],
+  ] as const)('reads words that no blanks part in %s', async (_what, path, options) => {
+    const { status, calls: made, text: told } = await outcomeOf(path, options as CallOptions);
+    expect([status, made], told.slice(0, 300)).toEqual([446, []]);
+  });
+
+  it('takes names of models and resources for none', async () => {
+    const path = '/v1/proxy/models/forbidden-latest?after=file-forbidden&limit=20';
+    expect((await outcomeOf(path, { method: 'GET' })).status).toBe(200);
+  });
+
+  it.each([
     ['tokens to embed', '/v1/embeddings', { model: 'm', input: [[1, 2, 3]] }],
     ['tokens of a prompt', '/v1/completions', { model: 'm', prompt: [1, 2, 3] }],
     ['tokens that pass through', '/v1/proxy/embeddings', { model: 'm', input: [1, 2] }],

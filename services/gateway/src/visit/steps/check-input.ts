@@ -38,9 +38,12 @@ export function checkInput(parts: CheckInputParts): Step {
       if (run.denied) return deny(visit, run, parts);
       if (run.request === undefined) return next(visit);
       if (exchange.subject.operation.body !== 'raw') visit.shaped = run.request;
-      else if (asked.rebuild !== undefined) visit.passedBody = asked.rebuild(run.request);
-      // What was taken out cannot be taken out of this body: nothing of it may go.
-      else return deny(visit, run, parts);
+      else {
+        const rebuilt = asked.rebuild?.(run.request);
+        // What was taken out cannot be taken out of this body: nothing of it may go.
+        if (rebuilt === undefined) return deny(visit, run, parts);
+        visit.passedBody = rebuilt;
+      }
       return next(visit);
     },
     async judge(visit) {
