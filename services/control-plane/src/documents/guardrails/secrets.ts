@@ -3,7 +3,14 @@ import { invalidField } from '@sluice/errors';
 import { guardKeptSecrets } from '../../kernel/credentials/guard-kept-secrets.ts';
 import { isHeaderMap } from '../../kernel/credentials/header-maps.ts';
 import { isSecretName } from '../../kernel/credentials/mask.ts';
-import { fieldOf, isMask, maskValue, type Path } from '../../kernel/credentials/secret-fields.ts';
+import {
+  fieldOf,
+  isMask,
+  type Mask,
+  maskOfAddress,
+  maskValue,
+  type Path,
+} from '../../kernel/credentials/secret-fields.ts';
 
 /** Parameters that only sound like secrets, or hold documents of the caller's in which names mean nothing. */
 const openNames = new Set([
@@ -19,13 +26,13 @@ const openNames = new Set([
   'tools',
 ]);
 
-type Change = (value: string, path: readonly string[]) => string;
+type Change = (value: string, path: readonly string[], mask: Mask) => string;
 
-/** The checks as they may be shown: values of headers, credentials and whatever is named like a secret are masked. */
+/** The checks as they may be shown: values of headers, credentials, those in addresses, and whatever is named like a secret are masked. */
 export function shownChecks(checks: readonly GuardrailCheck[]): GuardrailCheck[] {
   return checks.map((check) => ({
     ...check,
-    parameters: mapSecrets(check.parameters, maskValue),
+    parameters: mapSecrets(check.parameters, (value, _path, mask) => mask(value)),
   }));
 }
 
@@ -43,10 +50,10 @@ export function withKeptSecrets(
     const same = before.filter(({ id }) => id === check.id);
     const here = before[index];
     const candidates = here?.id === check.id ? [here, ...same] : same;
-    const keep: Change = (value, path) => {
+    const keep: Change = (value, path, mask) => {
       const kept = candidates
         .map((candidate) => textAt(candidate.parameters, path))
-        .find((stored) => stored !== undefined && maskValue(stored) === value);
+        .find((stored) => stored !== undefined && mask(stored) === value);
       if (kept === undefined && isMask(value))
         throw invalidField(
           fieldOf(`body.checks[${index}].parameters`, path),
@@ -73,7 +80,10 @@ function holdersOf(checks: readonly GuardrailCheck[]) {
 /** A copy with every text that is secret changed. */
 function mapSecrets(parameters: Record<string, unknown>, change: Change): Record<string, unknown> {
   const visit = (value: unknown, path: readonly string[], isSecret: boolean): unknown => {
-    if (typeof value === 'string') return isSecret ? change(value, path) : value;
+    if (typeof value === 'string') {
+      const mask = isSecret ? maskValue : maskOfAddress(value);
+      return mask === undefined ? value : change(value, path, mask);
+    }
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value))
       return value.map((item, index) => visit(item, [...path, String(index)], isSecret));

@@ -51,19 +51,34 @@ function snakeCase(name: string): string {
     .replace(/-/g, '_');
 }
 
-/** Parameters of an address that stands in a text. */
+/** Parameters of an address that stands in a text, and who asks there. */
 const queryParameter = /([?&])([^\s?&=#]+)=[^\s?&#"]+/g;
+const userInfo = /([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#"\\]+@/gi;
+
+/** What parameters of addresses are called beside what fields are: signatures, keys of functions. */
+const secretParameter =
+  /^(?:sig|sign|signed|hmac|code|auth|apikey|accesskey|pwd|pass|passwd|jwt)$/i;
+
+/** A text, of its addresses the credentials masked: names and passwords before the host, and in queries. */
+export function maskAddresses(text: string): string {
+  if (!text.includes('?') && !text.includes('://')) return text;
+  return text
+    .replace(userInfo, (_all, scheme) => `${scheme}${hidden}@`)
+    .replace(queryParameter, (parameter, mark, name) =>
+      isSecretName(name) || secretParameter.test(name) ? `${mark}${name}=${hidden}` : parameter,
+    );
+}
+
+const hidden = '*******';
 
 /**
  * Text without the service keys in it, as somebody may put one where an id or a
  * name belongs, and without the credentials of addresses.
  */
 export function maskText(text: string): string {
-  return text
-    .replace(keyLike, (word) => (isWellFormedServiceKey(word) ? maskServiceKey(word) : word))
-    .replace(queryParameter, (parameter, mark, name) =>
-      isSecretName(name) ? `${mark}${name}=*******` : parameter,
-    );
+  return maskAddresses(
+    text.replace(keyLike, (word) => (isWellFormedServiceKey(word) ? maskServiceKey(word) : word)),
+  );
 }
 
 /** A document that travels as text is masked like one that does not. */

@@ -109,3 +109,44 @@ describe('restoreSecrets', () => {
       );
   });
 });
+
+describe('credentials in addresses', () => {
+  const address =
+    'https://ann:pa55word@hooks.example:8443/in/a?user=ann&token=t0k3n&x=1&sig=abc#top';
+  const shown =
+    'https://*******@hooks.example:8443/in/a?user=ann&token=*******&x=1&sig=*******#top';
+  const checkOf = (webhookURL: string) => ({
+    before_request_hooks: [{ checks: [{ parameters: { webhookURL } }] }],
+  });
+
+  it('are masked alone, and all else is shown', () => {
+    expect(maskDocument(checkOf(address))).toEqual(checkOf(shown));
+    expect(holdsSecrets(checkOf(address))).toBe(true);
+    const open = checkOf('https://hooks.example/in?user=ann&x=1');
+    expect(maskDocument(open)).toEqual(open);
+    expect(holdsSecrets(open)).toBe(false);
+    const prompt = { text: 'See https://hooks.example/?token=t0k3n for more' };
+    expect(maskDocument(prompt)).toEqual(prompt);
+    // What is secret by its name stays so as a whole.
+    expect(maskDocument({ api_key: address })).toEqual({ api_key: 'ht*******op' });
+  });
+
+  it('are meant where the address is sent back as it was shown', () => {
+    const stored = checkOf(address);
+    expect(restoreSecrets(checkOf(shown), stored, 'body.config')).toEqual(stored);
+    const fresh = checkOf('https://hooks.example/in/a?token=new');
+    expect(restoreSecrets(fresh, stored, 'body.config')).toEqual(fresh);
+  });
+
+  it.each([
+    ['another host', shown.replace('hooks', 'evil')],
+    ['another path', shown.replace('/in/a', '/in/b')],
+    ['one of its secrets anew', shown.replace('token=*******', 'token=new')],
+    ['a mask alone', 'https://hooks.example/?token=*******'],
+    ['the name of a mask that is no secret', 'https://hooks.example/?x=*******'],
+  ])('go nowhere with %s', (_what, sent) => {
+    expect(() => restoreSecrets(checkOf(sent), checkOf(address), 'body.config')).toThrow(
+      'webhookURL',
+    );
+  });
+});

@@ -1,7 +1,7 @@
 import { maskServiceKey } from '@sluice/contracts';
 import { invalidField } from '@sluice/errors';
 import { isHeaderMap } from './header-maps.ts';
-import { isSecretName } from './mask.ts';
+import { isSecretName, maskAddresses } from './mask.ts';
 
 /** The way to a value in a document. */
 export type Path = readonly (string | number)[];
@@ -30,22 +30,27 @@ const withoutSecrets = new Set([
   'forward_headers',
 ]);
 
+/** What stands for a secret where it is shown: for the credentials in an address, which else is as it was. */
+export type Mask = (secret: string) => string;
+
 /**
- * A copy of a document with each of its credentials replaced. What is not a
- * text is no credential: `max_tokens` holds a number, the parameter `api_key`
- * of a tool's schema an object.
+ * A copy of a document with each of its credentials replaced, and each address that
+ * holds some. What is not a text is no credential: `max_tokens` holds a number, the
+ * parameter `api_key` of a tool's schema an object.
  * @param name of the field that the document is the value of: it may make all of it secret
  */
 export function mapSecrets(
   document: unknown,
-  replace: (secret: string, path: Path) => string,
+  replace: (secret: string, path: Path, mask: Mask) => string,
   name = '',
 ): unknown {
   return map(document, [], isSecretAsAWhole(name) ? 'all' : 'open');
 
   function map(value: unknown, path: Path, kind: 'open' | 'secret' | 'all'): unknown {
-    if (typeof value === 'string')
-      return kind === 'open' || value === '' ? value : replace(value, path);
+    if (typeof value === 'string') {
+      const mask = value === '' ? undefined : kind === 'open' ? maskOfAddress(value) : maskValue;
+      return mask === undefined ? value : replace(value, path, mask);
+    }
     if (Array.isArray(value)) return value.map((item, index) => map(item, [...path, index], kind));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
@@ -58,6 +63,19 @@ export function mapSecrets(
     );
   }
 }
+
+/** Undefined = it is no address, or holds no credentials. */
+export function maskOfAddress(value: string): Mask | undefined {
+  if (!/^\s*[a-z][a-z0-9+.-]*:\/\/\S+\s*$/i.test(value)) return undefined;
+  return hidesNothing(value) ? undefined : maskAddresses;
+}
+
+/** What is masked already is an address with credentials all the same. */
+function hidesNothing(address: string): boolean {
+  return maskAddresses(address) === address && !maskInAddress.test(address);
+}
+
+const maskInAddress = /(?:[=/])\*{7}(?=[@&#\s]|$)/;
 
 function isSecretAsAWhole(name: string): boolean {
   return secretAsAWhole.has(name) || isHeaderMap(name);
@@ -74,7 +92,7 @@ export function holdsSecrets(document: unknown): boolean {
 
 /** The document as it may be shown and stored in clear. */
 export function maskDocument(document: unknown, name?: string): unknown {
-  return mapSecrets(document, maskValue, name);
+  return mapSecrets(document, (secret, _path, mask) => mask(secret), name);
 }
 
 /** At most two characters at each end of a secret that is long enough to keep the rest to itself. */
@@ -84,9 +102,10 @@ export function maskValue(value: unknown): string {
 
 const maskedValue = /^(?:\*{7}|.{2}\*{7}.{2})$/s;
 
-/** Whether a value looks like one that was masked: no secret does. */
+/** Whether a value looks like one that was masked, or is an address with a mask in it: no secret does. */
 export function isMask(value: unknown): boolean {
-  return typeof value === 'string' && maskedValue.test(value);
+  if (typeof value !== 'string') return false;
+  return maskedValue.test(value) || (value.includes('://') && maskInAddress.test(value));
 }
 
 /**
@@ -122,8 +141,8 @@ export function restoreSecrets(
   name?: string,
 ): unknown {
   const known: StoredSecret[] = [];
-  const remember = (value: string, path: Path) => {
-    known.push({ path, value, mask: maskValue(value) });
+  const remember = (value: string, path: Path, mask: Mask) => {
+    known.push({ path, value, mask: mask(value) });
     return value;
   };
   mapSecrets(stored, remember, name);
