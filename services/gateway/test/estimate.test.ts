@@ -164,7 +164,7 @@ describe('POST /v1/estimate', () => {
         'a search of another provider',
         '/chat/completions',
         'anthropic',
-        { web_search_options: {} },
+        { tools: [{ type: 'web_search' }] },
         [0.01, 0.01],
       ],
       [

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { bytes, json, sse, startUpstream } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw, type RawConnection } from './raw-http.ts';
@@ -598,6 +598,38 @@ describe('answers of providers', () => {
     expect(reply.headers['content-encoding']).toBeUndefined();
     const told = name.includes(' ') ? 'The provider answered 429 without a body.' : 'slow down';
     expect(JSON.parse(String(reply.body)).error.message).toBe(`anthropic error: ${told}`);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('a reply to translate is read in %s', async (name, pack) => {
+    const reply = await answering(ok(`content-encoding: ${name}\r\n`, pack(message)), {
+      provider: 'anthropic',
+    });
+    expect(reply.status).toBe(200);
+    expect(reply.headers['content-encoding']).toBeUndefined();
+    expect(JSON.parse(String(reply.body))).toMatchObject({
+      choices: [{ message: { content: 'Hello' } }],
+      usage: { prompt_tokens: 1 },
+    });
+  });
+
+  it.each([
+    ['cannot be opened', Buffer.from('no gzip'), 'upstream.invalid_response'],
+    [
+      'is far too large when it is open',
+      gzipSync(Buffer.alloc(100 * 1024 * 1024)),
+      'upstream.response_too_large',
+    ],
+  ])('a compressed reply that %s is no answer', async (_what, packed, code) => {
+    const reply = await answering(ok('content-encoding: gzip\r\n', packed), {
+      provider: 'anthropic',
+    });
+    expect(reply.status).toBe(502);
+    expect(JSON.parse(String(reply.body)).error.code).toBe(code);
   });
 
   it('what an origin says about itself is not said in its name', async () => {

@@ -79,16 +79,14 @@ export interface AskedToolUses {
 /** Of a request in any format; undefined = it asks for none of them. */
 export function askedToolUses(request: JsonObject): AskedToolUses | undefined {
   const tools = arrayOf(request.tools);
-  const searches = objectOf(request.web_search_options);
-  if (tools === undefined && searches === undefined) return undefined;
+  if (tools === undefined) return undefined;
   const most: Partial<Record<ToolUnit, number>> = {};
   const inAll = usesOf(request.max_tool_calls) ?? usesMax;
   const add = (unit: ToolUnit, uses: number | undefined) => {
     const allowed = Math.min(uses ?? usesOf(request.max_tool_calls) ?? 1, inAll);
     most[unit] = Math.min((most[unit] ?? 0) + allowed, usesMax);
   };
-  if (searches !== undefined) add('webSearches', undefined);
-  for (const value of tools ?? []) {
+  for (const value of tools) {
     const tool = objectOf(value);
     const unit = tool && unitOfTool(tool);
     if (unit !== undefined) add(unit, usesOf(tool?.max_uses));

@@ -1,4 +1,5 @@
-import { brotliDecompressSync, unzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliDecompress, unzip, zstdDecompress } from 'node:zlib';
 import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
@@ -46,10 +47,12 @@ export async function receive(
   const compressed = isCompressed(upstream);
   if (translation === undefined || passesOn(call, upstream, isSuccess, compressed))
     return receivePassing(attempt, upstream, options);
-  if (compressed && isSuccess) {
+  // What is told in pieces cannot be unpacked piece by piece and be told in time.
+  const isTold = upstream.isEventStream || call.sentJson.stream === true;
+  if (compressed && isSuccess && isTold) {
     upstream.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {
-      message: 'The provider compressed its reply although it was not asked to.',
+      message: 'The provider compressed its stream although it was not asked to.',
     });
   }
   // Servers that people write themselves often say of their streams that they are plain text, or nothing.
@@ -65,7 +68,10 @@ export async function receive(
     : Math.min(options.replyBytesMax, errorBytesMax);
   const read = upstream.readOrLeave(bytesMax, holdFor(attempt));
   const came = read instanceof Promise ? await read : read;
-  const bytes = compressed && Buffer.isBuffer(came) ? unpacked(came, upstream) : came;
+  const bytes =
+    compressed && Buffer.isBuffer(came)
+      ? await unpacked(attempt, upstream, { bytes: came, bytesMax, isSuccess })
+      : came;
   if (!Buffer.isBuffer(bytes)) {
     if (mayPassUnread(call, translation, isSuccess))
       return answered(upstream, rawReply(attempt, upstream));
@@ -91,6 +97,7 @@ export async function receive(
       message: 'The provider sent a reply of more values than can be checked.',
     });
   const headers = replyHeaders(upstream.headers, decoded.body === undefined);
+  if (compressed) delete headers['content-encoding'];
   // Whoever followed it would take the caller's key, and a body in the caller's format, to wherever it points.
   if (!isSuccess) delete headers.location;
   if (decoded.body !== undefined)
@@ -149,16 +156,31 @@ function isCompressed({ headers }: UpstreamCall): boolean {
   return !/^(?:identity)?$/i.test(headers['content-encoding']?.trim() ?? '');
 }
 
-/** An error that was compressed unasked still says what it says; one that cannot be opened says nothing. */
-function unpacked(bytes: Buffer, { headers }: UpstreamCall): Buffer {
+/** What was compressed unasked still says what it says; an error that cannot be opened says nothing. */
+async function unpacked(
+  attempt: OngoingAttempt,
+  { headers }: UpstreamCall,
+  { bytes, bytesMax, isSuccess }: { bytes: Buffer; bytesMax: number; isSuccess: boolean },
+): Promise<Buffer | Unread> {
   const encoding = headers['content-encoding']?.trim().toLowerCase();
-  const unpack = encoding === 'br' ? brotliDecompressSync : unzipSync;
+  const unpack = encoding === 'br' ? unpackBrotli : encoding === 'zstd' ? unpackZstd : unpackZip;
+  let plain: Buffer;
   try {
-    return unpack(bytes, { maxOutputLength: errorBytesMax });
-  } catch {
-    return Buffer.alloc(0);
+    plain = await unpack(bytes, { maxOutputLength: bytesMax });
+  } catch (error) {
+    if (!isSuccess) return Buffer.alloc(0);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return 'too-large';
+    throw new GatewayError('upstream.invalid_response', {
+      message: 'The provider compressed its reply, and it cannot be unpacked.',
+      cause: error,
+    });
   }
+  return holdFor(attempt)(plain.length) ? plain : 'overloaded';
 }
+
+const unpackZip = promisify(unzip);
+const unpackBrotli = promisify(brotliDecompress);
+const unpackZstd = promisify(zstdDecompress);
 
 function answered(upstream: UpstreamCall, reply: Reply): AttemptResult {
   return {
