@@ -31,6 +31,40 @@ export function hostedTool({ format, value }: ProviderTool): HostedTool | undefi
   }
 }
 
+/** An option of a tool, by its name here. */
+type Option = Exclude<keyof HostedTool, 'kind'>;
+
+/** Options as callers write them, by their names here. */
+const options: ReadonlyMap<string, Option> = new Map([
+  ['filters.allowed_domains', 'allowedDomains'],
+  ['allowed_domains', 'allowedDomains'],
+  ['blocked_domains', 'blockedDomains'],
+  ['user_location', 'userLocation'],
+  ['max_uses', 'usesMax'],
+]);
+
+/** What is no option, or says no more than that it has none. */
+const plain: ReadonlySet<string> = new Set(['type', 'name', 'cache_control', 'container.type']);
+
+/** Paths of what a caller asks of a tool that another provider runs, and that is not among what goes there. */
+export function lostOptions(
+  { path, format, value }: ProviderTool,
+  carried: readonly Option[] = [],
+): string[] {
+  if (format === 'gemini') return [];
+  const lost: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const inner = name === 'filters' || name === 'container' ? objectOf(member) : undefined;
+    const names = inner === undefined ? [name] : Object.keys(inner).map((key) => `${name}.${key}`);
+    for (const each of names) {
+      const option = options.get(each);
+      const isCarried = option !== undefined && carried.includes(option);
+      if (member !== null && !plain.has(each) && !isCarried) lost.push(`${path}.${each}`);
+    }
+  }
+  return lost;
+}
+
 function ofOpenAi(tool: JsonObject): HostedTool | undefined {
   const type = stringOf(tool.type) ?? '';
   // With options under its own name it is meant for one vendor, whose codec knows it.

@@ -177,7 +177,7 @@ function encodeTools(
     const encoded =
       tool.type === 'function'
         ? encodeFunction(tool, strict, dropped)
-        : (hosted.encode(tool, request) ?? encodeProviderTool(tool, dropped));
+        : (hosted.encode(tool, request, dropped) ?? encodeProviderTool(tool, dropped));
     if (encoded !== undefined) tools.push(encoded);
   }
   if (tools.length === 0) {

@@ -1,7 +1,7 @@
 import type { ChatRequest, JsonObject, ProviderTool } from '@sluice/contracts';
 import type { ProviderEntry } from '../../contract.ts';
 import { compact } from '../../json/json-access.ts';
-import { type HostedTool, hostedTool } from '../hosted-tools.ts';
+import { type HostedTool, hostedTool, lostOptions } from '../hosted-tools.ts';
 import { formatName } from './wire.ts';
 
 interface Encoded {
@@ -35,7 +35,7 @@ export class HostedTools {
   }
 
   /** Undefined where there is none, or where a function of the request has taken its name. */
-  encode(tool: ProviderTool, { tools }: ChatRequest): JsonObject | undefined {
+  encode(tool: ProviderTool, { tools }: ChatRequest, dropped: string[]): JsonObject | undefined {
     const hosted = hostedTool(tool);
     // What the caller wrote in this format goes as it is.
     if (hosted === undefined || tool.format === formatName) return undefined;
@@ -47,9 +47,13 @@ export class HostedTools {
     if (taken === true) return undefined;
     const { beta } = encoded;
     if (beta !== undefined && !this.#betas.includes(beta)) this.#betas.push(beta);
+    const isSearch = hosted.kind === 'web-search';
+    dropped.push(...lostOptions(tool, isSearch ? searchOptions : []));
     return encoded.tool;
   }
 }
+
+const searchOptions = ['allowedDomains', 'blockedDomains', 'userLocation', 'usesMax'] as const;
 
 function encode(hosted: HostedTool): Encoded {
   switch (hosted.kind) {

@@ -6,7 +6,7 @@ import type {
   ProviderTool,
 } from '@sluice/contracts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
-import { hostedTool } from '../hosted-tools.ts';
+import { type HostedTool, hostedTool, lostOptions } from '../hosted-tools.ts';
 import { formatName } from './wire.ts';
 
 /** Tools the provider runs itself, by the names callers of other formats give them. */
@@ -37,7 +37,7 @@ export function encodeTools(request: ChatRequest, dropped: string[]): JsonObject
     const own =
       tool.type === 'function'
         ? builtInFunction(tool)
-        : (providerTool(tool) ?? hosted(tool, request));
+        : (providerTool(tool) ?? hosted(tool, request, dropped));
     if (own !== undefined) tools.push(withoutRetrieval(own, config));
     else if (tool.type === 'function') declarations.push(encodeFunction(tool, dropped));
     else dropped.push(tool.path);
@@ -79,19 +79,24 @@ function providerTool(tool: ProviderTool): JsonObject | undefined {
  * What another provider would run, run by this one. Beside functions its own
  * tools are refused by most of its models, and the functions matter more.
  */
-function hosted(tool: ProviderTool, { tools }: ChatRequest): JsonObject | undefined {
+function hosted(
+  tool: ProviderTool,
+  { tools }: ChatRequest,
+  dropped: string[],
+): JsonObject | undefined {
   if (tools?.some(({ type }) => type === 'function') === true) return undefined;
-  switch (hostedTool(tool)?.kind) {
-    case 'web-search':
-      return { googleSearch: {} };
-    case 'web-fetch':
-      return { urlContext: {} };
-    case 'code-execution':
-      return { codeExecution: {} };
-    default:
-      return undefined;
-  }
+  const kind = hostedTool(tool)?.kind;
+  if (kind === undefined) return undefined;
+  dropped.push(...lostOptions(tool));
+  return ownTools[kind];
 }
+
+/** They take no options. */
+const ownTools: Readonly<Record<HostedTool['kind'], JsonObject>> = {
+  'web-search': { googleSearch: {} },
+  'web-fetch': { urlContext: {} },
+  'code-execution': { codeExecution: {} },
+};
 
 /** Where the user is belongs to `toolConfig`. */
 function withoutRetrieval(tool: JsonObject, config: JsonObject): JsonObject {

@@ -1,6 +1,6 @@
 import type { ChatRequest, ChatTool, FunctionTool, JsonObject } from '@sluice/contracts';
 import { compact } from '../../json/json-access.ts';
-import { type HostedTool, hostedTool } from '../hosted-tools.ts';
+import { type HostedTool, hostedTool, lostOptions } from '../hosted-tools.ts';
 import type { CacheMarks } from '../openai-cache-marks.ts';
 import { formatName } from './wire.ts';
 
@@ -36,6 +36,7 @@ function encodeTool(tool: ChatTool, marks: CacheMarks, dropped: string[]): JsonO
   if (tool.format === formatName) return [tool.value];
   const encoded = encodeHosted(hostedTool(tool));
   if (encoded === undefined) dropped.push(tool.path);
+  else dropped.push(...lostOptions(tool, ['allowedDomains', 'userLocation']));
   return encoded === undefined ? [] : [encoded];
 }
 

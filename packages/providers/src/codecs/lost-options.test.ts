@@ -1,0 +1,66 @@
+import type { Endpoint, JsonObject } from '@sluice/contracts';
+import { describe, expect, it } from 'vitest';
+import { contextFor } from '../../test/fixtures.ts';
+import { findProvider } from '../catalog.ts';
+import { findTranslation } from '../translation/find-translation.ts';
+
+function encoded(provider: string, endpoint: Endpoint, body: JsonObject) {
+  const entry = findProvider(provider)!;
+  return findTranslation(entry, endpoint).encode({ model: 'm', ...body }, contextFor(entry));
+}
+
+const messages = [{ role: 'user', content: 'Hi' }];
+
+describe('options of a tool that another provider runs', () => {
+  const claudes = {
+    type: 'web_search_20250305',
+    name: 'web_search',
+    max_uses: 3,
+    allowed_domains: ['example.com'],
+    user_location: { type: 'approximate', city: 'Bern' },
+  };
+  const openAis = {
+    type: 'web_search',
+    search_context_size: 'low',
+    filters: { allowed_domains: ['example.com'] },
+    user_location: { type: 'approximate', city: 'Bern' },
+  };
+
+  it('are named where Gemini has none', () => {
+    const body = { max_tokens: 5, messages, tools: [claudes] };
+    expect(encoded('google', 'messages', body)).toMatchObject({
+      body: { tools: [{ googleSearch: {} }] },
+      dropped: ['tools[0].max_uses', 'tools[0].allowed_domains', 'tools[0].user_location'],
+    });
+    const asked = encoded('google', 'createModelResponse', { input: 'Hi', tools: [openAis] });
+    expect(asked.dropped).toEqual([
+      'tools[0].search_context_size',
+      'tools[0].filters.allowed_domains',
+      'tools[0].user_location',
+    ]);
+    const bare = { type: 'code_interpreter', container: { type: 'auto' } };
+    const plain = encoded('google', 'createModelResponse', { input: 'Hi', tools: [bare] });
+    expect(plain.dropped).toEqual([]);
+  });
+
+  it('are named where others have a part of them', () => {
+    const asked = encoded('anthropic', 'createModelResponse', { input: 'Hi', tools: [openAis] });
+    expect(asked.body).toMatchObject({ tools: [{ allowed_domains: ['example.com'] }] });
+    expect(asked.dropped).toEqual(['tools[0].search_context_size']);
+  });
+});
+
+describe('a file for Cohere', () => {
+  it('is refused, unless it is a text: an answer without it would be one to another question', () => {
+    const file = (source: JsonObject) => ({
+      max_tokens: 5,
+      messages: [{ role: 'user', content: [{ type: 'document', source }] }],
+    });
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
+    expect(() => encoded('cohere', 'messages', file(pdf))).toThrow('messages[0]');
+    const text = { type: 'text', media_type: 'text/plain', data: 'Words.' };
+    expect(encoded('cohere', 'messages', file(text)).body).toMatchObject({
+      messages: [{ content: [{ type: 'text', text: 'Words.' }] }],
+    });
+  });
+});
