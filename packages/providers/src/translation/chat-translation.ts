@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/contracts';
+import type { ChatRequest, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { shownUsage } from '../bills/shown-usage.ts';
 import type {
@@ -22,6 +22,7 @@ import type {
 import { notTheFormat } from '../errors/not-the-format.ts';
 import { invalidField } from '../json/invalid-field.ts';
 import { compact, objectOf, readReply, stringOf } from '../json/json-access.ts';
+import { factsOfModel } from '../models/facts-of-model.ts';
 import { askedByUser } from './asked-by-user.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
@@ -65,7 +66,8 @@ export class ChatTranslation implements Translation {
     const known = this.#upstream.signsCalls === true ? withKeptSignatures(asked, context) : asked;
     const told = toldInWords(known, this.#upstream.format, dropped);
     const named = withFittingNames(told, this.#names);
-    const request = this.#upstream.needsUserTurn === true ? askedByUser(named) : named;
+    const turned = this.#upstream.needsUserTurn === true ? askedByUser(named) : named;
+    const request = withinOutputMax(turned, context, dropped);
     if (request.stream && this.#upstream.openDecoder === undefined)
       throw invalidField('stream', 'must be false: this provider does not stream');
     const encoded = this.#upstream.encodeRequest(request, context);
@@ -133,6 +135,21 @@ export class ChatTranslation implements Translation {
       this.#upstream.signsCalls === true ? decoderKeepingSignatures(opened, context) : opened;
     return decoderWithCallerNames(decoder, callerNames(context.request, this.#names));
   }
+}
+
+/** What is more than its model is known to say is refused; a fallback may say less than who was asked first. */
+function withinOutputMax(
+  request: ChatRequest,
+  context: CallContext,
+  dropped: string[],
+): ChatRequest {
+  const { outputTokensMax: asked, model } = request;
+  if (asked === undefined) return request;
+  const name = context.provider.modelBehind?.(context) ?? model;
+  const most = factsOfModel(name, context.modelOverrides)?.outputTokensMax;
+  if (most === undefined || asked <= most) return request;
+  dropped.push('max_tokens');
+  return { ...request, outputTokensMax: most };
 }
 
 /** How a stream is written. `request` is the body as sent upstream. */
