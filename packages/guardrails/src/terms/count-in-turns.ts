@@ -1,8 +1,8 @@
 import type { CheckSubject } from '@sluice/contracts/checks';
 import { textsOf } from '@sluice/providers';
 import type { CheckFunction, CheckOutcome } from '../check.ts';
-import { lookInSlices } from '../reading/in-slices.ts';
 import { furtherReadings } from '../reading/further-readings.ts';
+import { lookInSlices } from '../reading/in-slices.ts';
 import { checkedSubject, requiredSubject } from '../text-check.ts';
 import type { TermFinder } from './find-terms.ts';
 
