@@ -31,7 +31,11 @@ function pieces(list: readonly (string | Buffer | number)[]): UpstreamReply {
   };
 }
 
-async function relay(reply: UpstreamReply, keepAliveMs = 10_000, noting?: () => Promise<void>) {
+async function relay(
+  reply: UpstreamReply,
+  keepAliveMs = 10_000,
+  noting?: (sofar: { told: ToldSoFar; written: string[] }) => Promise<void>,
+) {
   agent.handle(reply);
   const call = new UpstreamCall(pool, {
     path: '/',
@@ -50,7 +54,7 @@ async function relay(reply: UpstreamReply, keepAliveMs = 10_000, noting?: () => 
       call,
       headers: {},
       told,
-      onNamed: () => noting?.(),
+      onNamed: () => noting?.({ told, written }),
       onEnd: async (ended) => resolve(ended),
       keepAliveMs,
     });
@@ -125,6 +129,25 @@ describe('agentStream', () => {
     expect(seen).toEqual([false]);
     expect(isNoted).toBe(true);
     expect(written.join('')).toBe(event(task) + event(done));
+  });
+
+  it('holds what names a conversation while its task is being noted', async () => {
+    const named: (string | undefined)[][] = [];
+    const { contextId, ...only } = task;
+    const second = event({ ...done, contextId });
+    const { written } = await relay(
+      pieces([event(only), 30, second, 200]),
+      10_000,
+      async ({ told, written: passed }) => {
+        named.push([told.taskId, told.contextId, passed.join('')]);
+        await delay(100);
+      },
+    );
+    expect(named).toEqual([
+      ['t', undefined, ''],
+      ['t', 'c', ''],
+    ]);
+    expect(written.join('')).toBe(event(only) + second);
   });
 
   it('tells that it broke off, and passes what is no event as it is', async () => {

@@ -55,6 +55,14 @@ export function agentStream(options: StreamOptions): StreamReply {
       };
       const named = (): Promise<void> | undefined =>
         reader?.hasNewNames() === true ? onNamed() : undefined;
+      const holdUntil = async (noting: Promise<void>) => {
+        // What is held meanwhile may name more.
+        for (let next: typeof waiting = noting; next !== undefined; next = named()) await next;
+        waiting = undefined;
+        let wantsMore = true;
+        for (const piece of held.splice(0)) wantsMore = pass(piece);
+        if (wantsMore) call.resume();
+      };
       const afterWaiting = (then: () => void) => {
         if (waiting === undefined) then();
         else void waiting.then(then);
@@ -69,12 +77,7 @@ export function agentStream(options: StreamOptions): StreamReply {
           const noting = named();
           if (noting === undefined) return pass(chunk);
           held.push(chunk);
-          waiting = noting.then(() => {
-            waiting = undefined;
-            let wantsMore = true;
-            for (const piece of held.splice(0)) wantsMore = pass(piece);
-            if (wantsMore) call.resume();
-          });
+          waiting = holdUntil(noting);
           return false;
         },
         end() {
