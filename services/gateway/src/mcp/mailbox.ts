@@ -20,7 +20,7 @@ const lookMsMax = 150;
 
 /** Answers that arrive at another gateway than the one that waits for them: left in Redis, else known here alone. */
 export class Mailbox {
-  readonly #waiting = new Map<string, (letter: Buffer) => void>();
+  readonly #waiting = new Map<string, Set<(letter: Buffer) => void>>();
   readonly #own = new RecentMap<Buffer>(lettersMax);
   readonly #shared: SharedPart | undefined;
 
@@ -40,9 +40,9 @@ export class Mailbox {
   }
 
   async put(box: LetterBox, letter: Buffer): Promise<void> {
-    const take = this.#waiting.get(box.name);
-    if (take !== undefined) {
-      take(letter);
+    const takers = this.#waiting.get(box.name);
+    if (takers !== undefined) {
+      for (const take of [...takers]) take(letter);
       return;
     }
     const key = keyOf(box);
@@ -53,7 +53,7 @@ export class Mailbox {
     await this.#shared?.call(key, (redis) => redis.set(key, letter, 'PX', keptMs));
   }
 
-  /** Rejects with the signal's reason. One at a time waits at a box. */
+  /** Rejects with the signal's reason. Who asks again, while the first still waits, gets it as well. */
   take(box: LetterBox, signal: Abortable): Promise<Buffer> {
     const known = this.#own.peek(box.name);
     if (known !== undefined) {
@@ -64,28 +64,31 @@ export class Mailbox {
       let timer: NodeJS.Timeout | undefined;
       const stop = () => {
         clearTimeout(timer);
-        this.#waiting.delete(box.name);
+        takers.delete(found);
+        if (takers.size === 0 && this.#waiting.get(box.name) === takers)
+          this.#waiting.delete(box.name);
         signal.removeEventListener('abort', onAbort);
       };
       const onAbort = () => {
         stop();
         reject(signal.reason);
       };
-      if (signal.aborted) return onAbort();
       const found = (letter: Buffer) => {
         stop();
         resolve(letter);
       };
-      this.#waiting.set(box.name, found);
+      const takers = this.#waiting.get(box.name) ?? new Set();
+      if (signal.aborted) return onAbort();
+      takers.add(found);
+      this.#waiting.set(box.name, takers);
       signal.addEventListener('abort', onAbort, { once: true });
       if (this.#shared === undefined) return;
       const look = (waitMs: number) => {
         timer = setTimeout(async () => {
           const letter = await this.#fetch(box);
-          // Left here meanwhile, or given up.
-          if (this.#waiting.get(box.name) !== found) return;
-          if (letter === undefined) look(Math.min(lookMsMax, waitMs * 1.5));
-          else found(letter);
+          if (letter !== undefined) for (const take of [...takers]) take(letter);
+          // Unless it was left here meanwhile, or given up.
+          else if (takers.has(found)) look(Math.min(lookMsMax, waitMs * 1.5));
         }, waitMs);
       };
       look(firstLookMs);

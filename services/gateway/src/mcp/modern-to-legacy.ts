@@ -81,6 +81,20 @@ interface Running extends OngoingCall {
   unhear: () => void;
 }
 
+/** What a caller brings back with the answer to a question. */
+type ParkedState = {
+  /** Of the call that waits. */
+  readonly handle: string;
+  /** The life of the gateway that has it. */
+  readonly at: string;
+  /** Which question of the call it answers, from 1: an answer that comes twice is none to the next one. */
+  readonly number: number;
+};
+
+function isParkedState(state: unknown): state is ParkedState {
+  return isObject(state) && typeof state.handle === 'string' && typeof state.number === 'number';
+}
+
 /** What the server asks is put into the answer under this name. */
 const asked1 = 'asked';
 
@@ -298,13 +312,12 @@ export class ModernToLegacy {
         release();
         this.#parked -= 1;
       });
-    return this.#question(call, asked, request, handle);
+    return this.#question(call, asked, request, { handle, at: this.#deps.replicaId, number: 1 });
   }
 
-  #question(call: McpCall, asked: McpRequest, request: McpRequest, handle: string): Buffer {
-    const { sealer, replicaId } = this.#deps;
+  #question(call: McpCall, asked: McpRequest, request: McpRequest, state: ParkedState): Buffer {
+    const { sealer } = this.#deps;
     const until = Date.now() + Math.min(stateMs, parkedMs);
-    const state = { handle, at: replicaId };
     return resultReply(asked.idText, {
       resultType: 'input_required',
       inputRequests: { [asked1]: { method: request.method, params: request.params ?? {} } },
@@ -321,8 +334,11 @@ export class ModernToLegacy {
   ): Promise<void> {
     const { mailbox, sessions } = this.#deps;
     let request = first;
-    for (;;) {
-      const letter = await mailbox.take(boxOf(call, handle, 'in'), AbortSignal.timeout(parkedMs));
+    for (let number = 1; ; number++) {
+      const letter = await mailbox.take(
+        boxOf(call, handle, number, 'in'),
+        AbortSignal.timeout(parkedMs),
+      );
       const said = readJson(letter, jsonBounds.request) as JsonValue;
       const answer = isObject(said) ? said[asked1] : undefined;
       const told = isObject(answer)
@@ -335,7 +351,7 @@ export class ModernToLegacy {
         AbortSignal.timeout(this.#deps.timeoutMs),
       );
       const outcome = await this.#drive(call, asked, running, undefined);
-      const out = boxOf(call, handle, 'out');
+      const out = boxOf(call, handle, number, 'out');
       if (outcome.kind === 'answer') {
         await mailbox.put(out, outcome.reply.bytes);
         return;
@@ -361,14 +377,14 @@ export class ModernToLegacy {
       typeof sent === 'string'
         ? openState(sealer, ownerOf(call, asked), sent, Date.now())
         : undefined;
-    if (!isObject(state) || typeof state.handle !== 'string')
+    if (!isParkedState(state))
       throw new McpFault({
         status: 400,
         code: rpcCodes.invalidParams,
         message: 'params.requestState is not one that was given to you for this request.',
         idText: asked.idText,
       });
-    const { handle, at } = state;
+    const { handle, at, number } = state;
     if (at !== replicaId && !mailbox.isShared)
       throw new McpFault({
         status: 200,
@@ -378,8 +394,8 @@ export class ModernToLegacy {
       });
     await recorded.start();
     const responses = Buffer.from(JSON.stringify(asked.params?.inputResponses ?? {}));
-    await mailbox.put(boxOf(call, handle, 'in'), responses);
-    const letter = await mailbox.take(boxOf(call, handle, 'out'), deadline.signal);
+    await mailbox.put(boxOf(call, handle, number, 'in'), responses);
+    const letter = await mailbox.take(boxOf(call, handle, number, 'out'), deadline.signal);
     const message = readMessage(letter, messageBounds.upstream);
     if (message.kind !== 'request') {
       const reply = message as ServerReply;
@@ -388,7 +404,7 @@ export class ModernToLegacy {
       return this.#answer(call, asked, judged, recorded);
     }
     recorded.succeeded(askedFirst);
-    return this.#question(call, asked, message, handle);
+    return this.#question(call, asked, message, { handle, at, number: number + 1 });
   }
 
   async #post(
@@ -452,6 +468,6 @@ function tellOn(call: McpCall, asked: McpRequest, message: McpNotification): boo
   return true;
 }
 
-function boxOf({ key }: McpCall, handle: string, way: 'in' | 'out'): LetterBox {
-  return { organisationId: key.source.organisationId, name: `${handle}:${way}` };
+function boxOf({ key }: McpCall, handle: string, number: number, way: 'in' | 'out'): LetterBox {
+  return { organisationId: key.source.organisationId, name: `${handle}:${number}:${way}` };
 }

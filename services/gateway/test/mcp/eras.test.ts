@@ -127,6 +127,50 @@ describe.each(modes)('a client of both eras (%j)', (mode) => {
   });
 });
 
+describe('a client of the newer era, at a server of the older one that asks twice', () => {
+  it('answers each question once, however often it says so', async () => {
+    const urls = lab.urls(olderServer.slug);
+    const call = async (said?: { name: string; state: unknown }, signal?: AbortSignal) => {
+      const answer = { action: 'accept', content: { name: said?.name } };
+      const response = await fetch(urls[said?.name === 'Ada' ? 0 : 1] as string, {
+        method: 'POST',
+        headers: {
+          'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': 'ask',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: {
+            name: 'ask',
+            arguments: { times: 2 },
+            _meta: {
+              'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+              'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
+            },
+            ...(said && { requestState: said.state, inputResponses: { asked: answer } }),
+          },
+        }),
+        ...(signal && { signal }),
+      });
+      const text = await response.text();
+      return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).result;
+    };
+    const first = await call();
+    const ada = { name: 'Ada', state: first.requestState };
+    const second = await call(ada);
+    expect(second).toMatchObject({ resultType: 'input_required' });
+    await expect(call(ada, AbortSignal.timeout(500))).rejects.toThrow(/timeout/);
+    const last = await call({ name: 'Bea', state: second.requestState });
+    expect(textOf(last).match(/Ada|Bea/g)).toEqual(['Ada', 'Bea']);
+  });
+});
+
 describe('a client of the older era alone, at a server of the newer one', () => {
   it('answers what the server asks, and hears what changes', async () => {
     const changes: string[] = [];

@@ -107,17 +107,22 @@ export function fixtureServer(log: FixtureLog): Server {
         return text(JSON.stringify(content));
       }
       case 'ask': {
-        const answer = await extra.sendRequest(
-          {
-            method: 'elicitation/create',
-            params: {
-              message: 'Your name?',
-              requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
-            },
-          },
-          (await import('@modelcontextprotocol/sdk/types.js')).ElicitResultSchema,
-        );
-        return text(JSON.stringify(answer));
+        const { ElicitResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+        const answers: unknown[] = [];
+        for (let asked = 0; asked < Number(args.times ?? 1); asked++)
+          answers.push(
+            await extra.sendRequest(
+              {
+                method: 'elicitation/create',
+                params: {
+                  message: 'Your name?',
+                  requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+                },
+              },
+              ElicitResultSchema,
+            ),
+          );
+        return text(answers.map((answer) => JSON.stringify(answer)).join('\n'));
       }
       // As most servers ask: on the session's own stream, and not on that of the call.
       case 'ask apart': {
