@@ -24,6 +24,16 @@ describe('serverCapabilities', () => {
     ).toEqual({ tools: { later: 1 }, resources: {} });
   });
 
+  it('tells of changes of lists that its server tells nothing of', () => {
+    const quiet = { tools: {}, prompts: { listChanged: false }, completions: {} };
+    const listChanged = true;
+    expect(serverCapabilities(quiet, all)).toEqual({
+      tools: { listChanged },
+      prompts: { listChanged },
+      completions: {},
+    });
+  });
+
   it('leaves out what policy blocks', () => {
     const blocked = serverCapabilities(
       upstream,
@@ -50,9 +60,16 @@ describe('advertiseRelayed', () => {
   };
 
   it.each([
-    ['{"capabilities": { "tools" : {"later":1},"extensions":{} }, "serverInfo":{}}', undefined],
-    ['{"capabilities":{"agents":{"run":true},"tools":{}}}', '{"capabilities":{"tools":{}}}'],
-    ['{"capabilities":{"tools":{},"prompts":true,"x":{}}}', '{"capabilities":{"tools":{}}}'],
+    [
+      '{"capabilities": { "tools" : {"later":1,"listChanged":true},"extensions":{} }, "serverInfo":{}}',
+      undefined,
+    ],
+    ['{"capabilities":{"agents":{"run":true},"logging":{}}}', '{"capabilities":{"logging":{}}}'],
+    [
+      '{"capabilities":{"tools":{"listChanged":false},"prompts":true,"x":{}}}',
+      '{"capabilities":{"tools":{"listChanged":true}}}',
+    ],
+    ['{"capabilities":{"resources":{}}}', '{"capabilities":{"resources":{"listChanged":true}}}'],
     ['{"capabilities":[1]}', undefined],
     ['{}', undefined],
   ])('makes of %s what can be relayed', (result, expected = result) => {

@@ -20,6 +20,8 @@ const clientFlags: Readonly<Record<string, readonly string[]>> = {
   elicitation: ['form', 'url'],
   tasks: [],
 };
+/** Of these, lists change by switches and grants here, whatever their server tells of. */
+const listed: readonly string[] = ['tools', 'prompts', 'resources'];
 /** What hosts and servers agree on among themselves goes through, each by its name. */
 const open: readonly string[] = ['extensions', 'experimental'];
 
@@ -33,11 +35,19 @@ export function serverCapabilities(
   relayable: Relayable,
   isBlocked: (path: string) => boolean = () => false,
 ): JsonObject {
-  return intersect(upstream, serverFlags, relayable, isBlocked);
+  const kept = intersect(upstream, serverFlags, relayable, isBlocked);
+  const announced = listed.flatMap((name): [string, JsonObject][] => {
+    const own = kept[name];
+    const path = `${name}.listChanged`;
+    const isTold = isObject(own) && relayable(path) && !isBlocked(path);
+    return isTold ? [[name, { ...own, listChanged: true }]] : [];
+  });
+  return { ...kept, ...Object.fromEntries(announced) };
 }
 
 /**
- * Takes what cannot be relayed out of a server's own words (`initialize`, `server/discover`): what is there keeps its bytes.
+ * Takes what cannot be relayed out of a server's own words (`initialize`, `server/discover`), and adds that changes of
+ * lists are told: what is there keeps its bytes.
  * @param edit of the answer whose result it is
  */
 export function advertiseRelayed(edit: JsonEdit, { capabilities }: JsonObject): void {
@@ -45,6 +55,8 @@ export function advertiseRelayed(edit: JsonEdit, { capabilities }: JsonObject): 
   for (const [name, value] of Object.entries(capabilities))
     if (!isObject(value) || !(Object.hasOwn(serverFlags, name) || open.includes(name)))
       edit.set(['result', 'capabilities', name], undefined);
+    else if (listed.includes(name) && value.listChanged !== true)
+      edit.set(['result', 'capabilities', name, 'listChanged'], 'true');
 }
 
 /** What a server is told that its client can. A capability that is not told is never asked for. */

@@ -18,8 +18,6 @@ export function mergedCapabilities(
   let all: JsonObject = {};
   for (const { result } of members)
     all = union(all, serverCapabilities(result.capabilities, isRelayed));
-  for (const name of ['tools', 'prompts', 'resources'])
-    if (isObject(all[name])) all[name] = { ...all[name], listChanged: true };
   return { ...all, logging: {} };
 }
 

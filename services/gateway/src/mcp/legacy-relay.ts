@@ -220,8 +220,8 @@ export class LegacyRelay {
     const upstream = await this.#openStream(call, session, headers);
     if (upstream.status !== 200 || !upstream.isEventStream) {
       const body = await upstream.readAll(smallBodyMax);
-      // A server that speaks only when it is asked.
-      if (upstream.status === 405) throw noStream();
+      // A server that speaks only when it is asked: what changes here is told all the same.
+      if (upstream.status === 405) return this.#ownStream(call);
       const said = errorIn(body);
       throw new McpFault({
         status: upstream.status >= 400 && upstream.status < 500 ? upstream.status : 502,
@@ -259,6 +259,15 @@ export class LegacyRelay {
         fail: end,
       });
     });
+  }
+
+  /** Nothing but what the gateway itself has to tell. */
+  async #ownStream(call: McpCall): Promise<void> {
+    call.reply.openStream();
+    const ended = this.#deps.streams.open(call, legacyListener);
+    await new Promise<void>((resolve) => call.reply.onClose(resolve));
+    ended();
+    call.reply.endStream();
   }
 
   async #openStream(

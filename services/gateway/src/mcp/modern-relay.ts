@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { JsonEdit } from '@sluice/json';
 import {
   advertiseRelayed,
+  isObject,
   McpFault,
   type McpNotification,
   type McpRequest,
@@ -172,6 +173,7 @@ export class ModernRelay {
     const body = await upstream.readAll(messageBounds.upstream.bytesMax);
     const { access } = this.#deps;
     const came = readReply(upstream, body, asked, (bytes) => access.read(call, asked, bytes));
+    if (hasNoSubscriptions(asked, came)) return this.#listenAlone(call, asked, recorded);
     const reply = guard === undefined ? came : await guard.after(came, recorded);
     const isRefusal = reply.kind === 'error' && refusalStatuses.has(upstream.status);
     // As servers of the older era answer who has no session.
@@ -202,7 +204,9 @@ export class ModernRelay {
             if (message === undefined) return event.bytes;
             if (message.kind === 'notification') {
               if (message.method === 'notifications/progress') deadline.progress();
-              return event.bytes;
+              return isListening && message.method === acknowledged
+                ? withMessage(event, honouredAlso(asked, message))
+                : event.bytes;
             }
             if (message.kind === 'request' || message.id !== asked.id) return event.bytes;
             isAnswered = true;
@@ -231,6 +235,19 @@ export class ModernRelay {
     if (!isAnswered) recorded.interrupted();
     await judging;
     call.reply.endStream();
+  }
+
+  /** At a server that tells of no changes: the subscription hears of those that are made here. */
+  async #listenAlone(call: McpCall, asked: McpRequest, recorded: RecordedEvent): Promise<void> {
+    const notifications = Object.fromEntries(wantedLists(asked).map((name) => [name, true]));
+    const params = { notifications, _meta: { [metaKeys.subscriptionId]: asked.id } };
+    const told = { jsonrpc: '2.0', method: acknowledged, params };
+    call.reply.openStream();
+    call.reply.write(writeSseEvent(Buffer.from(JSON.stringify(told))));
+    recorded.succeeded({});
+    const ended = this.#deps.streams.open(call, listener(asked));
+    await new Promise<void>((resolve) => call.reply.onClose(resolve));
+    ended();
   }
 
   /** An answer as its caller may see it. */
@@ -292,12 +309,34 @@ const listChanges = {
   resourcesListChanged: 'resources',
 } as const;
 
-/** Tells a subscription of what changes here, as it asked to be told. */
-export function listener({ id, idText, params }: McpRequest): Listener {
+const acknowledged = 'notifications/subscriptions/acknowledged';
+
+/** The lists of whose changes a subscription wants to hear. */
+function wantedLists({ params }: McpRequest): (keyof typeof listChanges)[] {
   const filter = (params?.notifications ?? params?.filter ?? params) as JsonObject | undefined;
-  const told = Object.entries(listChanges).flatMap(([wanted, kind]) =>
-    (filter?.[wanted] as JsonValue | undefined) === true ? [kind] : [],
-  );
+  const names = Object.keys(listChanges) as (keyof typeof listChanges)[];
+  return names.filter((name) => (filter?.[name] as JsonValue | undefined) === true);
+}
+
+function hasNoSubscriptions({ method }: McpRequest, reply: ServerReply): boolean {
+  const isListening = method === 'subscriptions/listen';
+  return isListening && reply.kind === 'error' && reply.error.code === rpcCodes.methodNotFound;
+}
+
+/** What a server acknowledges, and that changes of lists are told whether it tells of its own or not. */
+function honouredAlso(asked: McpRequest, told: McpNotification): Buffer {
+  const edit = new MessageEdit(told);
+  const honoured = told.params?.notifications;
+  for (const name of wantedLists(asked))
+    if (!isObject(honoured) || honoured[name] !== true)
+      edit.setAt(['params', 'notifications', name], 'true');
+  return edit.bytes();
+}
+
+/** Tells a subscription of what changes here, as it asked to be told. */
+export function listener(asked: McpRequest): Listener {
+  const { id, idText } = asked;
+  const told = wantedLists(asked).map((name) => listChanges[name]);
   const _meta = { [metaKeys.subscriptionId]: id };
   return {
     changed: () =>

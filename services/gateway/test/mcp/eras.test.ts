@@ -12,6 +12,7 @@ import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, type SeenRequest, startLegacyUpstream } from './legacy-upstream.ts';
 import { inTurn, type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 import { type ModernUpstream, startModernUpstream } from './modern-upstream.ts';
+import { startQuietServer } from './quiet-server.ts';
 
 /** Clients of one era at servers of the other, through two gateways in turn that share a Redis. */
 let lab: McpLab;
@@ -375,4 +376,29 @@ describe('a client of the newer era, at a server of the older one', () => {
     expect(new Set(calls).size).toBe(2);
     expect([calls[0], calls[1]]).toEqual([calls[2], calls[3]]);
   });
+});
+
+describe.each(['older', 'newer'] as const)('a server of the %s era that tells of no change', (era) => {
+  it.each(['legacy', { pin: '2026-07-28' }] as const)(
+    'is told to have them, and clients hear of ours (%j)',
+    async (mode) => {
+      const own = await startQuietServer(era);
+      const server = await lab.save({ url: own.url });
+      const client = await connectNew(server.slug, mode);
+      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } });
+      let changes = 0;
+      client.setNotificationHandler('notifications/tools/list_changed', async () => {
+        changes += 1;
+      });
+      if (mode !== 'legacy') await client.listen({ toolsListChanged: true });
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays', 'goes']);
+      await lab.scenario.admin('PUT', `/mcp-servers/${server.id}/capabilities`, {
+        capabilities: [{ name: 'goes', type: 'tool', enabled: false }],
+      });
+      await eventually(() => expect(changes).toBe(1));
+      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays']);
+      await client.close();
+      await own.close();
+    },
+  );
 });

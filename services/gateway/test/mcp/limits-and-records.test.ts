@@ -426,6 +426,8 @@ describe('parts that are away', () => {
       const { status, body } = await callRaw('echo', of, key, at);
       return status === 200 && body.result !== undefined;
     };
+    // A key that a gateway never saw is nobody's there while the control plane is away.
+    for (const _ of lab.urls(server.slug)) expect(await call(session)).toBe(true);
     const away = {
       'control plane': stack.part('control-plane').pid,
       ledger: stack.part('data-service').pid,
