@@ -54,10 +54,17 @@ describe('readAgentRequest', () => {
         'CreateTaskPushNotificationConfig',
         { parent: 'tasks/t', config: { pushNotificationConfig: { url } } },
       ],
-    ] as const)
-      expect(rpc(method, params).callbacks, JSON.stringify(params)).toContain(url);
+    ] as const) {
+      const { callbacks } = rpc(method, params);
+      expect(
+        callbacks.map((found) => found.url),
+        JSON.stringify(params),
+      ).toContain(url);
+      for (const { path } of callbacks)
+        expect(path.reduce<unknown>((at, name) => (at as never)?.[name], { params })).toBe(url);
+    }
     const rest = readAgentRequest('POST', '/tasks/t/pushNotificationConfigs', { url });
-    expect(rest.callbacks).toEqual([url]);
+    expect(rest.callbacks).toEqual([{ path: ['url'], url }]);
     expect(tasksOf(rest)).toEqual(['t']);
   });
 

@@ -1,5 +1,5 @@
 import { segmentsOf } from './agent-path.ts';
-import { folded, isObject, type JsonObject, membersOf } from './fold.ts';
+import { entriesOf, folded, isObject, type JsonObject, membersOf } from './fold.ts';
 import { agentMethods, type MethodKind } from './methods.ts';
 
 /** What a request to an agent names, as far as the gateway has a say in it. */
@@ -16,7 +16,13 @@ export interface AgentRequest {
   readonly taskIds: ReadonlySet<string>;
   readonly contextIds: ReadonlySet<string>;
   /** Where the agent is asked to call back. */
-  readonly callbacks: readonly unknown[];
+  readonly callbacks: readonly Callback[];
+}
+
+/** An address that a request gives, whatever it is, and where it stands in the body. */
+export interface Callback {
+  readonly path: readonly string[];
+  readonly url: unknown;
 }
 
 /**
@@ -37,7 +43,8 @@ export function readAgentRequest(
   if (isRpc && isObject(body)) {
     const method = typeof rpcMethod === 'string' ? rpcMethod : '';
     const known = agentMethods.get(method);
-    for (const params of membersOf(body, 'params')) readParams(params, found, known?.kind, true);
+    for (const [name, params] of entriesOf(body, 'params'))
+      readParams(params, [name], found, known?.kind, true);
     return {
       form: 'json-rpc',
       id: rpcId(body),
@@ -47,7 +54,7 @@ export function readAgentRequest(
       ...found,
     };
   }
-  if (isObject(body)) readParams(body, found, rest?.kind, false);
+  if (isObject(body)) readParams(body, [], found, rest?.kind, false);
   return {
     form: rest?.kind === 'card' ? 'card' : rest === undefined ? 'other' : 'rest',
     id: undefined,
@@ -62,7 +69,7 @@ export function readAgentRequest(
 class Found {
   readonly taskIds = new Set<string>();
   readonly contextIds = new Set<string>();
-  readonly callbacks: unknown[] = [];
+  readonly callbacks: Callback[] = [];
 }
 
 /** Null also stands for an id that is none: an answer has to carry some. */
@@ -76,6 +83,7 @@ const resourceName = /^tasks\/([^/]+)/;
 
 function readParams(
   params: unknown,
+  at: readonly string[],
   found: Found,
   kind: MethodKind | undefined,
   isRpc: boolean,
@@ -92,9 +100,9 @@ function readParams(
   }
   // A list may be of one context.
   for (const message of membersOf(params, 'message', 'request')) addIds(message, found);
-  addCallbacks(params, found, kind === 'push');
-  for (const configuration of membersOf(params, 'configuration'))
-    addCallbacks(configuration, found, false);
+  addCallbacks(params, at, found, kind === 'push');
+  for (const [name, configuration] of entriesOf(params, 'configuration'))
+    addCallbacks(configuration, [...at, name], found, false);
 }
 
 function addIds(from: unknown, found: Found): void {
@@ -111,16 +119,19 @@ function addTexts(values: readonly unknown[], into: Set<string>): void {
     else if (typeof value === 'number') into.add(String(value));
 }
 
-function addCallbacks(from: unknown, found: Found, isConfig: boolean): void {
-  if (isConfig) found.callbacks.push(...membersOf(from, 'url'));
-  const configs = membersOf(from, 'pushnotificationconfig', 'taskpushnotificationconfig', 'config');
-  for (const config of [
-    ...configs,
-    ...configs.flatMap((one) => membersOf(one, 'pushnotificationconfig')),
-  ])
-    found.callbacks.push(...membersOf(config, 'url'));
-  for (const one of membersOf(from, 'pushnotification'))
-    found.callbacks.push(...membersOf(one, 'url'));
+function addCallbacks(from: unknown, at: readonly string[], found: Found, isConfig: boolean): void {
+  const add = (config: unknown, path: readonly string[]) => {
+    for (const [name, url] of entriesOf(config, 'url'))
+      found.callbacks.push({ path: [...path, name], url });
+  };
+  if (isConfig) add(from, at);
+  const configs = entriesOf(from, 'pushnotificationconfig', 'taskpushnotificationconfig', 'config');
+  for (const [name, config] of configs) {
+    add(config, [...at, name]);
+    for (const [inner, one] of entriesOf(config, 'pushnotificationconfig'))
+      add(one, [...at, name, inner]);
+  }
+  for (const [name, one] of entriesOf(from, 'pushnotification')) add(one, [...at, name]);
 }
 
 interface RestCall {

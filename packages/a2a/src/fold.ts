@@ -30,6 +30,14 @@ export function membersOf(object: unknown, ...names: readonly string[]): unknown
   return found;
 }
 
+/** The same with the names as they stand there. */
+export function entriesOf(object: unknown, ...names: readonly string[]): [string, unknown][] {
+  if (!isObject(object)) return [];
+  const found: [string, unknown][] = [];
+  for (const name in object) if (names.includes(folded(name))) found.push([name, object[name]]);
+  return found;
+}
+
 /** The first of them that is an object. */
 export function objectIn(object: unknown, ...names: readonly string[]): JsonObject | undefined {
   return membersOf(object, ...names).find(isObject);

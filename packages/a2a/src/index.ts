@@ -5,7 +5,7 @@
  */
 export { checkRemainder, joinAgentPath, PathFault } from './agent-path.ts';
 export { readAgentReply, type Told, ToldSoFar } from './agent-reply.ts';
-export { type AgentRequest, readAgentRequest } from './agent-request.ts';
+export { type AgentRequest, type Callback, readAgentRequest } from './agent-request.ts';
 export {
   type AgentCard,
   CardFault,

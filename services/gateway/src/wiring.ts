@@ -348,6 +348,7 @@ export async function wire(
       meter,
       shared: redis.shared,
       newer,
+      store,
       identities,
       keyHeader: `${prefixes.mainSpelling.named}api-key`,
     }),

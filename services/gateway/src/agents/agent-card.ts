@@ -13,7 +13,7 @@ import type { AgentPlan } from './agent-plan.ts';
 /** A server as callers are shown it. */
 export function faceOf(
   { source, skillsOff }: CompiledAgentServer,
-  { allowsPush }: AgentPlan,
+  { pushes }: AgentPlan,
   base: string,
   sealed: SealedAddresses,
   keyHeader: string,
@@ -23,7 +23,7 @@ export function faceOf(
     gatewayUrl: agentServerUrl(base, source.slug),
     subPathOf: (address) => sealed.seal(source.id, address),
     isSkillEnabled: (id) => !skillsOff.has(id),
-    allowsPush,
+    allowsPush: pushes !== undefined,
     keyHeader,
   };
 }

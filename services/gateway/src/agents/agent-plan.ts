@@ -12,8 +12,8 @@ export interface AgentPlan {
   /** Until the answer begins, and between two pieces of it. */
   readonly timeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** Whether agents may be told to call back. */
-  readonly allowsPush: boolean;
+  /** Whether agents may be told to call back: at the caller's address, or at one of ours that passes on; undefined = not. */
+  readonly pushes: 'direct' | 'relayed' | undefined;
   /** `children`: what the agent's own calls through the gateway used is counted there, and not here again. */
   readonly bill: 'reported' | 'children';
   /** As admins set it: prices are looked at. */
@@ -48,13 +48,18 @@ function makePlan(server: CompiledAgentServer): AgentPlan {
     headers,
     timeoutMs: timeoutIn(policy.request_timeout ?? configurations.timeout_ms, headersTimeoutMs),
     idleTimeoutMs: timeoutIn(configurations.idle_timeout_ms, idleTimeoutMs),
-    allowsPush: configurations.push_notifications !== 'deny',
+    pushes: pushesOf(configurations.push_notifications),
     bill: bill === 'children' ? 'children' : 'reported',
     policy: { prices: policy.prices ?? configurations.prices },
     unkept:
       headers.unkept ??
       (bill === 'max' ? 'bill=max, which needs the sum of its traces' : undefined),
   };
+}
+
+function pushesOf(setting: unknown): AgentPlan['pushes'] {
+  if (setting === 'deny') return undefined;
+  return setting === 'relay' ? 'relayed' : 'direct';
 }
 
 function timeoutIn(value: unknown, fallback: number): number {

@@ -51,11 +51,13 @@ export async function beginCall(
   const { source } = subject.server ?? {};
   if (source === undefined) throw new Error('agents are called once they are found');
   const method = asked?.method ? asked.method : `${arrival.method} ${subject.remainder || '/'}`;
-  const event = agentEvent({
-    server: { id: source.id, slug: source.slug },
-    method,
-    rpcId: asked?.id === undefined ? '' : JSON.stringify(asked.id),
-  });
+  const event =
+    subject.event ??
+    agentEvent({
+      server: { id: source.id, slug: source.slug },
+      method,
+      rpcId: asked?.id === undefined ? '' : JSON.stringify(asked.id),
+    });
   subject.event = event;
   // The meter records its refusals itself.
   subject.isBegun = true;

@@ -5,13 +5,11 @@ import {
   joinAgentPath,
   PathFault,
   readAgentReply,
-  type SealedAddresses,
   ToldSoFar,
 } from '@sluice/a2a';
-import { type PublicAddresses, toolBaseUrl } from '@sluice/contracts';
+import { toolBaseUrl } from '@sluice/contracts';
 import { errorBodies, GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonObject } from '@sluice/json';
-import type { HostRules, UpstreamPools } from '@sluice/outbound';
 import { encodeEvent } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { UpstreamCall } from '../calls/upstream-call.ts';
@@ -20,22 +18,22 @@ import { principalOf } from '../exchange/principal.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { isCallerGone } from '../http/caller-gone.ts';
-import { claimsOfCaller, type Identities } from '../identity/tell-identity.ts';
+import { claimsOfCaller } from '../identity/tell-identity.ts';
 import { addLimitHeaders } from '../limits/refusal.ts';
-import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { cardReply, faceOf } from './agent-card.ts';
 import { agentErrorBody } from './agent-error-body.ts';
 import { agentFailure } from './agent-failure.ts';
 import { agentHeaders, headersForCaller } from './agent-headers.ts';
+import type { AgentParts } from './agent-parts.ts';
 import { type AgentPlan, agentPlan } from './agent-plan.ts';
 import { agentStream, type StreamEnd } from './agent-stream.ts';
 import { type BegunCall, beginCall, deniedEnd, outcomeOfAnswer } from './begin-call.ts';
+import { withGivenCallbacks, withOwnCallbacks } from './callbacks/own-callbacks.ts';
 import { claimWork, usedSince } from './claim-work.ts';
 import { type Destination, destinationOf } from './destination.ts';
 import { type AgentExchange, expectAgentCall } from './find-agent.ts';
 import type { AgentGuard } from './guards/agent-guard.ts';
-import type { AgentGuards } from './guards/agent-guards.ts';
 import { guardedStream, type StreamWatch, streamWatch } from './guards/guarded-stream.ts';
 import { locationForCaller } from './location.ts';
 import { withOwnTasks } from './own-tasks.ts';
@@ -48,23 +46,6 @@ import {
   placeOf,
   readAsked,
 } from './read-asked.ts';
-import type { TaskNotes } from './task-notes.ts';
-
-export interface AgentParts {
-  readonly pools: UpstreamPools;
-  readonly hostRules: HostRules;
-  readonly meter: CallMeter;
-  readonly notes: TaskNotes;
-  readonly guards: AgentGuards;
-  readonly identities: Identities;
-  readonly sealed: SealedAddresses;
-  /** Under which address callers reach this installation. */
-  readonly addresses: PublicAddresses;
-  /** `x-service-api-key`, as it is called here. */
-  readonly keyHeader: string;
-  /** Of an answer that is read whole. */
-  readonly replyBytesMax: number;
-}
 
 /** Innermost of calls to agents: judges the request, calls, and reads of the answer what has to be known. */
 export function callAgent(parts: AgentParts): Stage {
@@ -168,9 +149,14 @@ class Call {
     const asked = await readAsked(this.#exchange);
     await judgeAsked(this.#exchange, asked, this.#plan, this.#parts);
     const begun = await this.#begin(asked);
-    const guard = this.#guard;
-    if (guard === undefined) return this.#send(begun, asked.body, {}, asked);
-    const body = await this.#judged(begun, () => guard.before(asked.body, asked));
+    const body = await this.#judged(begun, async () => {
+      const judged =
+        this.#guard === undefined ? asked.body : await this.#guard.before(asked.body, asked);
+      const isRelayed = this.#plan.pushes === 'relayed' && asked.callbacks.length > 0;
+      return judged !== undefined && isRelayed
+        ? withOwnCallbacks(judged, this.#exchange, this.#parts.callbacks)
+        : judged;
+    });
     return this.#send(begun, body, {}, asked);
   }
 
@@ -290,7 +276,7 @@ class Call {
       if (value === undefined && call.status < 300 && mustBeRead(asked))
         throw this.#unreadable(undefined);
       const isChecked = value !== undefined && call.status < 300;
-      const changed = isChecked ? await this.#changed(value, asked) : undefined;
+      const changed = isChecked ? await this.#changed(value, asked, bytes) : undefined;
       if (changed !== undefined) reply = { ...reply, ...changed };
     }
     if (value !== undefined) told.add(readAgentReply(value));
@@ -322,6 +308,7 @@ class Call {
   async #changed(
     value: Record<string, unknown>,
     asked: Asked,
+    bytes: Buffer,
   ): Promise<Partial<BodyReply> | undefined> {
     const document: Record<string, unknown> = { ...value };
     const { result } = document;
@@ -332,6 +319,11 @@ class Call {
     if (isCard(result)) {
       document.result = cardBehindGateway(result, this.#face());
       return { body: Buffer.from(JSON.stringify(document)) };
+    }
+    if (asked.kind === 'push') {
+      const { source } = this.#server;
+      const given = withGivenCallbacks(bytes, value, source.id, this.#parts.callbacks);
+      return given && { body: given };
     }
     if (asked.kind !== 'list') return undefined;
     const { key } = this.#exchange;

@@ -139,12 +139,12 @@ function notFound({ form }: AgentRequest): GatewayError {
 
 function judgeCallbacks(
   { callbacks }: AgentRequest,
-  { allowsPush }: AgentPlan,
+  { pushes }: AgentPlan,
   rules: HostRules,
 ): void {
   if (callbacks.length === 0) return;
-  if (!allowsPush) throw new GatewayError('agent.push_not_supported');
-  for (const callback of callbacks) {
+  if (pushes === undefined) throw new GatewayError('agent.push_not_supported');
+  for (const { url: callback } of callbacks) {
     const field = 'body.pushNotificationConfig.url';
     if (typeof callback !== 'string')
       throw new GatewayError('request.invalid_field', {

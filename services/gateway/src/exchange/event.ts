@@ -100,10 +100,13 @@ const agentRows: ReadonlyMap<string, EventRow> = new Map<string, EventRow>(
 /** Agents that speak no A2A, and what A2A does not know: each is a piece of work. */
 const agentOther: EventRow = { mode: 'agent:call', spends: true };
 
+/** What an agent tells a caller's address, on its way through. No caller asks for it by a method. */
+const agentCallback: EventRow = { mode: 'agent:callback' };
+
 /** All modes that there are. */
 export const eventModes: readonly string[] = [
   ...new Set(
-    [...mcpRows.values(), mcpTask, mcpOther, ...agentRows.values(), agentOther].map(
+    [...mcpRows.values(), mcpTask, mcpOther, ...agentRows.values(), agentOther, agentCallback].map(
       ({ mode }) => mode,
     ),
   ),
@@ -118,6 +121,11 @@ export function mcpEvent(asked: AskedEvent): ServerEvent {
 /** @param asked of what is no A2A, the method is HTTP's with the path below the agent's: `POST /runs` */
 export function agentEvent(asked: AskedEvent): ServerEvent {
   return eventOf('agent', agentRows.get(asked.method) ?? agentOther, asked);
+}
+
+/** Of an agent that calls back. */
+export function agentCallbackEvent(server: NamedServer): ServerEvent {
+  return eventOf('agent', agentCallback, { server, method: 'callback' });
 }
 
 function eventOf(kind: ServerEvent['kind'], row: EventRow, asked: AskedEvent): ServerEvent {

@@ -32,6 +32,9 @@ export interface Stages {
   recordRefusal: Stage;
   findAgent: Stage;
   callAgent: Stage;
+  /** Given what follows it. */
+  takeCallbacks: (pass: (part: Exchange) => Promise<Reply>) => Stage;
+  callBack: Stage;
 }
 
 /** What stands in the pipeline of handshakes. */
@@ -139,6 +142,7 @@ export function createPipelines(stages: Stages) {
     agent: pipeline([
       stages.learnRpcId, // tells refusals in the caller's protocol
       stages.refuseMisplacedCard, // nobody's credential helps
+      stages.takeCallbacks(pipeline([stages.recordRefusal, stages.findAgent, stages.callBack])), // agents have none
       stages.authenticate,
       stages.recordRefusal, // of a known tenant
       stages.findAgent,

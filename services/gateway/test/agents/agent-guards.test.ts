@@ -739,3 +739,36 @@ it('a workspace without any has nothing looked at', async () => {
   await free.text();
   expect((await recordOf(free)).decisionJson).not.toContain('"event"');
 });
+
+describe('what an agent tells by calling back through the gateway', () => {
+  it('is judged and redacted as its answers are', async () => {
+    const hook = await startUpstream();
+    const saved = await lab.save(`${agent.url}/a2a`, {
+      configurations: { push_notifications: 'relay' },
+    });
+    await enforce([], ['denies', 'masks']);
+    const configuration = { pushNotificationConfig: { url: `${hook.url}/hook` } };
+    await lab.ask(saved.slug, '', rpc('message/send', { ...message('Hi'), configuration }));
+    const { params } = JSON.parse(String(agent.requests.at(-1)?.body));
+    const { url } = params.configuration.pushNotificationConfig;
+    const tell = (text: string) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ kind: 'message', parts: [{ kind: 'text', text }] }),
+      });
+    expect((await tell(`write to ${mail}`)).status).toBe(200);
+    expect(JSON.parse(String(hook.requests.at(-1)?.body))).toMatchObject({
+      parts: [{ text: 'write to [mail]' }],
+    });
+    const before = hook.requests.length;
+    const denied = await tell(`a ${word} word`);
+    expect(denied.status).toBe(446);
+    const record = await recordOf(denied);
+    expect([record.endpoint, record.outcome]).toEqual(['agent:callback', Outcome.DENIED]);
+    expect(record.decisionJson).toContain(hookOf(slugs.denies, 'after', false));
+    expect(hook.requests.length).toBe(before);
+    await enforce([]);
+    await hook.close();
+  });
+});

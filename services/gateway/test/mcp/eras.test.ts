@@ -378,27 +378,30 @@ describe('a client of the newer era, at a server of the older one', () => {
   });
 });
 
-describe.each(['older', 'newer'] as const)('a server of the %s era that tells of no change', (era) => {
-  it.each(['legacy', { pin: '2026-07-28' }] as const)(
-    'is told to have them, and clients hear of ours (%j)',
-    async (mode) => {
-      const own = await startQuietServer(era);
-      const server = await lab.save({ url: own.url });
-      const client = await connectNew(server.slug, mode);
-      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } });
-      let changes = 0;
-      client.setNotificationHandler('notifications/tools/list_changed', async () => {
-        changes += 1;
-      });
-      if (mode !== 'legacy') await client.listen({ toolsListChanged: true });
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays', 'goes']);
-      await lab.scenario.admin('PUT', `/mcp-servers/${server.id}/capabilities`, {
-        capabilities: [{ name: 'goes', type: 'tool', enabled: false }],
-      });
-      await eventually(() => expect(changes).toBe(1));
-      expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays']);
-      await client.close();
-      await own.close();
-    },
-  );
-});
+describe.each(['older', 'newer'] as const)(
+  'a server of the %s era that tells of no change',
+  (era) => {
+    it.each(['legacy', { pin: '2026-07-28' }] as const)(
+      'is told to have them, and clients hear of ours (%j)',
+      async (mode) => {
+        const own = await startQuietServer(era);
+        const server = await lab.save({ url: own.url });
+        const client = await connectNew(server.slug, mode);
+        expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: true } });
+        let changes = 0;
+        client.setNotificationHandler('notifications/tools/list_changed', async () => {
+          changes += 1;
+        });
+        if (mode !== 'legacy') await client.listen({ toolsListChanged: true });
+        expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays', 'goes']);
+        await lab.scenario.admin('PUT', `/mcp-servers/${server.id}/capabilities`, {
+          capabilities: [{ name: 'goes', type: 'tool', enabled: false }],
+        });
+        await eventually(() => expect(changes).toBe(1));
+        expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays']);
+        await client.close();
+        await own.close();
+      },
+    );
+  },
+);

@@ -64,7 +64,7 @@ const settings = {
       custom_headers: headersField.nullish(),
       prices: agentPrices.nullish(),
       bill: z.enum(['reported', 'children']).nullish(),
-      push_notifications: z.enum(['allow', 'deny']).nullish(),
+      push_notifications: z.enum(['allow', 'deny', 'relay']).nullish(),
       timeout_ms: waiting.nullish(),
       idle_timeout_ms: waiting.nullish(),
     })

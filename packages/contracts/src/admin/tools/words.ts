@@ -66,7 +66,8 @@ export const toolWords = {
   agent_card: 'What the agent says of itself.',
   'configurations.prices': 'What a message to the agent costs, and a token that it reports.',
   bill: 'Whether what the agent reports is billed (`reported`), or only what its own calls through the gateway cost (`children`).',
-  push_notifications: 'Whether callers may have the agent call them back.',
+  push_notifications:
+    'Whether callers may have the agent call them back: `allow` at the address that they give, `relay` through the gateway, `deny` not at all.',
   timeout_ms: 'Until the answer begins, in ms.',
   idle_timeout_ms: 'Between two pieces of an answer, in ms.',
   agent_integration_id: 'The integration of the agent, by UUID or slug.',

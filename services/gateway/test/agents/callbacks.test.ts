@@ -1,0 +1,180 @@
+import { eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type AgentLab, type SavedAgent, startAgentLab } from './agent-lab.ts';
+
+/** Agents whose integration says `push_notifications: relay`. */
+let lab: AgentLab;
+let agent: Upstream;
+let hook: Upstream;
+let saved: SavedAgent;
+
+beforeAll(async () => {
+  [lab, agent, hook] = await Promise.all([startAgentLab(), startUpstream(), startUpstream()]);
+  saved = await lab.save(`${agent.url}/base`, {
+    configurations: { push_notifications: 'relay', prices: { token: 0.001 } },
+  });
+});
+afterAll(() => Promise.all([lab.stop(), agent.close(), hook.close()]));
+beforeEach(() => {
+  agent.handle(json(200, {}));
+  hook.handle(json(202, { noted: true }));
+});
+
+const result = (value: unknown) => json(200, { jsonrpc: '2.0', id: 'call-1', result: value });
+const message = { kind: 'message', messageId: 'm', role: 'user', parts: [] };
+const sentTo = (upstream: Upstream) =>
+  JSON.parse(String(upstream.requests.at(-1)?.body)) as Record<string, never>;
+let tasks = 0;
+
+/** Begins a task that the agent is to tell of; what the agent was told. */
+async function begin(over: object = {}, key?: string) {
+  const id = `pushed-${++tasks}`;
+  agent.handle(result({ kind: 'task', id, contextId: `c-${id}`, status: { state: 'working' } }));
+  const given = { url: `${hook.url}/hook?job=1`, token: 'of-the-caller', ...over };
+  const configuration = { blocking: false, pushNotificationConfig: given };
+  const params = { message, configuration };
+  const answer = await lab.rpc(saved.slug, 'message/send', params, key ? { key } : {});
+  expect(answer.status).toBe(200);
+  await answer.text();
+  const { pushNotificationConfig: config, ...rest } = (
+    sentTo(agent).params as unknown as {
+      configuration: { pushNotificationConfig: { url: string } & Record<string, unknown> };
+    }
+  ).configuration;
+  expect(rest).toEqual({ blocking: false });
+  expect(config).toEqual({ ...given, url: expect.any(String) });
+  return { id, url: config.url };
+}
+
+const tell = (url: string, body: object | string, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    redirect: 'manual',
+  });
+const update = (id: string, more: object = {}) => ({
+  kind: 'task',
+  id,
+  contextId: `c-${id}`,
+  status: { state: 'completed' },
+  ...more,
+});
+
+describe('an agent that calls back through the gateway', () => {
+  it('is given an address of ours, and what it tells there goes to the caller', async () => {
+    const { id, url } = await begin();
+    expect(url).toMatch(
+      new RegExp(`^${lab.scenario.stack.gatewayUrls[0]}/v1/agent/~[A-Za-z0-9_-]+$`),
+    );
+    const body = `{ "kind":"task", "id":"${id}", "status":{"state":"completed"}, "odd": 1.0 }`;
+    const answer = await tell(url, body, {
+      authorization: 'Bearer of-the-hook',
+      'x-a2a-notification-token': 'of-the-caller',
+      cookie: 'a=b',
+      'x-service-metadata': '{}',
+      'x-own': 'of-the-agent',
+    });
+    expect([answer.status, await answer.text()]).toEqual([202, '']);
+    const { method, path, headers, body: came } = hook.requests.at(-1) ?? expect.fail();
+    expect([method, path, String(came)]).toEqual(['POST', '/hook?job=1', body]);
+    const { host, connection, ...sent } = headers;
+    expect(sent).toEqual({
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      authorization: 'Bearer of-the-hook',
+      'x-a2a-notification-token': 'of-the-caller',
+    });
+  });
+
+  it('leaves a record of each, which bills what is new of the task', async () => {
+    const { id, url } = await begin();
+    const used = (total: number) => ({ metadata: { usage: { input_tokens: total } } });
+    const recordOf = async (answer: Response) => {
+      expect(answer.status).toBe(202);
+      const requestId = answer.headers.get('x-service-request-id') ?? '';
+      const [record, ...more] = await lab.records.of(requestId, 1);
+      expect(more).toEqual([]);
+      return record;
+    };
+    const first = await recordOf(await tell(url, update(id, used(1000))));
+    const again = await recordOf(await tell(url, update(id, used(1500))));
+    expect(first).toMatchObject({
+      endpoint: 'agent:callback',
+      taskId: id,
+      taskState: 'completed',
+      inputTokens: 1000n,
+    });
+    expect(again).toMatchObject({ inputTokens: 500n, costNanoUsd: 5_000_000n });
+  });
+
+  it('shows callers the addresses that they gave', async () => {
+    const { id } = await begin();
+    const given = `${hook.url}/other`;
+    agent.handle(async (request) => {
+      const { id: rpcId, params } = JSON.parse(String(request.body));
+      return json(200, { jsonrpc: '2.0', id: rpcId, result: params });
+    });
+    const config = { taskId: id, pushNotificationConfig: { id: 'p', url: given } };
+    const answer = await lab.rpc(saved.slug, 'tasks/pushNotificationConfig/set', config);
+    expect((await answer.json()) as object).toMatchObject({ result: config });
+    expect(JSON.stringify(sentTo(agent))).not.toContain(given);
+    const newer = { taskId: id, id: 'p', url: given, token: 't' };
+    const path = `tasks/${id}/pushNotificationConfigs`;
+    agent.handle(async (request) => json(200, { configs: [JSON.parse(String(request.body))] }));
+    const byRest = await lab.ask(saved.slug, path, { method: 'POST', body: JSON.stringify(newer) });
+    expect(await byRest.json()).toEqual({ configs: [newer] });
+    expect(JSON.stringify(sentTo(agent))).not.toContain(given);
+  });
+
+  it('passes on nothing to addresses that it made up, or of tasks of others', async () => {
+    const { url } = await begin();
+    const before = hook.requests.length;
+    const status = async (answer: Promise<Response>) => (await answer).status;
+    expect(await status(tell(`${url.slice(0, -4)}AAAA`, {}))).toBe(404);
+    expect(await status(tell(`${url}/below`, {}))).toBe(404);
+    expect(await status(fetch(url))).toBe(405);
+    const others = await begin({}, await lab.newKey());
+    expect(await status(tell(url, update(others.id)))).toBe(404);
+    const sealed = url.slice(url.lastIndexOf('~'));
+    expect(await status(lab.ask(saved.slug, sealed, { method: 'POST', body: '{}' }))).toBe(200);
+    expect(agent.requests.at(-1)?.path).toBe(`/base/${sealed}`);
+    expect(hook.requests.length).toBe(before);
+  });
+
+  it('is told what its caller would be told: errors, silence and redirects', async () => {
+    const { id, url } = await begin();
+    const told = async () => (await tell(url, update(id))).status;
+    hook.handle(json(503, {}));
+    expect(await told()).toBe(503);
+    hook.handle(json(302, {}, { location: 'http://169.254.169.254/' }));
+    expect(await told()).toBe(502);
+    const closed = await startUpstream();
+    await closed.close();
+    const gone = await begin({ url: `${closed.url}/none` });
+    expect((await tell(gone.url, update(gone.id))).status).toBe(502);
+  });
+
+  it('is not heard any more once the key, or the setting, is gone', async () => {
+    const made = await lab.scenario.admin<{ id: string; key: string }>(
+      'POST',
+      '/api-keys/workspace/service',
+      {
+        name: 'goes',
+        workspace_id: lab.scenario.stack.credentials.workspace_id,
+        scopes: ['agents.invoke'],
+      },
+    );
+    const { id, url } = await begin({}, made.key);
+    expect((await tell(url, update(id))).status).toBe(202);
+    await lab.scenario.admin('DELETE', `/api-keys/${made.id}`);
+    const before = hook.requests.length;
+    await eventually(async () => expect((await tell(url, update(id))).status).toBe(401));
+    const own = await begin();
+    await lab.scenario.admin('PUT', `/agent-integrations/${saved.integrationId}`, {
+      configurations: { push_notifications: 'deny' },
+    });
+    expect((await tell(own.url, update(own.id))).status).toBe(400);
+    expect(hook.requests.length).toBe(before);
+  });
+});
