@@ -1,6 +1,23 @@
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client';
 import { eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
+import type { Task as OldTask } from 'a2a-sdk-03';
+import {
+  DefaultAgentCardResolver as OldCardResolver,
+  ClientFactory as OldClientFactory,
+  ClientFactoryOptions as OldOptions,
+  RestTransportFactory as OldRestFactory,
+  JsonRpcTransportFactory as OldRpcFactory,
+} from 'a2a-sdk-03/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AgentLab, type SavedAgent, startAgentLab } from './agent-lab.ts';
+import { startAgent, startOldAgent } from './sdk-agents.ts';
+import { asking } from './strangers.ts';
 
 /** Agents whose integration says `push_notifications: relay`. */
 let lab: AgentLab;
@@ -176,5 +193,108 @@ describe('an agent that calls back through the gateway', () => {
     });
     expect((await tell(own.url, update(own.id))).status).toBe(400);
     expect(hook.requests.length).toBe(before);
+  });
+});
+
+describe.each(['JSONRPC', 'HTTP+JSON'])('agents and clients of strangers, by %s', (protocol) => {
+  const withKey: typeof fetch = (input, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('x-service-api-key', lab.scenario.stack.credentials.workspace_key);
+    return fetch(input, { ...init, headers });
+  };
+  const save = (url: string) =>
+    lab.save(url, { configurations: { push_notifications: 'relay' } });
+  const path = '.well-known/agent-card.json';
+  /** All that came for a task, once its end was told. */
+  const heardOf = (id: string) =>
+    eventually(() => {
+      const heard = hook.requests.filter(({ body }) => String(body).includes(id));
+      expect(String(heard.at(-1)?.body)).toMatch(/completed/i);
+      return heard;
+    });
+
+  it('find their way with @a2a-js/sdk 1.3', async () => {
+    const own = await startAgent(true);
+    const { url } = await save(own.url);
+    const client = await new ClientFactory(
+      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+        transports: [
+          new JsonRpcTransportFactory({ fetchImpl: withKey }),
+          new RestTransportFactory({ fetchImpl: withKey }),
+        ],
+        preferredTransports: [protocol],
+        cardResolver: new DefaultAgentCardResolver({ fetchImpl: withKey }),
+      }),
+    ).createFromUrl(url, path);
+    const config = {
+      tenant: '',
+      id: 'here',
+      taskId: '',
+      url: `${hook.url}/newer?${protocol}`,
+      token: 'shown-to-the-hook',
+      authentication: { scheme: 'Bearer', credentials: 'of-the-hook' },
+    };
+    const { configuration, ...message } = asking('hello');
+    const task = (await client.sendMessage({
+      ...message,
+      configuration: { ...configuration!, taskPushNotificationConfig: config },
+    })) as { id: string };
+    const heard = await heardOf(task.id);
+    expect(heard.every(({ path: to }) => to === `/newer?${protocol}`)).toBe(true);
+    expect(heard[0]?.headers.authorization).toBe('Bearer of-the-hook');
+    const other = { ...config, id: 'there', taskId: task.id, url: `${hook.url}/there` };
+    const made = await client.createTaskPushNotificationConfig(other);
+    expect(made).toMatchObject({ id: 'there', url: other.url });
+    const asked = { tenant: '', id: 'there', taskId: task.id };
+    expect((await client.getTaskPushNotificationConfig(asked)).url).toBe(other.url);
+    const { configs } = await client.listTaskPushNotificationConfig({
+      tenant: '',
+      taskId: task.id,
+      pageSize: 10,
+      pageToken: '',
+    });
+    expect(configs.map((one) => one.url).sort()).toEqual([config.url, other.url].sort());
+    await client.deleteTaskPushNotificationConfig(asked);
+    await own.close();
+  });
+
+  it('find their way with @a2a-js/sdk 0.3.14', async () => {
+    const own = await startOldAgent(true);
+    const { url } = await save(own.url);
+    const client = await new OldClientFactory(
+      OldOptions.createFrom(OldOptions.default, {
+        transports: [
+          new OldRpcFactory({ fetchImpl: withKey }),
+          new OldRestFactory({ fetchImpl: withKey }),
+        ],
+        preferredTransports: [protocol],
+        cardResolver: new OldCardResolver({ fetchImpl: withKey }),
+      }),
+    ).createFromUrl(url, path);
+    const pushNotificationConfig = { id: 'here', url: `${hook.url}/older?${protocol}`, token: 't' };
+    const task = (await client.sendMessage({
+      message: {
+        kind: 'message',
+        messageId: crypto.randomUUID(),
+        role: 'user',
+        parts: [{ kind: 'text', text: 'hello' }],
+      },
+      configuration: { pushNotificationConfig },
+    })) as OldTask;
+    const heard = await heardOf(task.id);
+    expect(heard[0]?.path).toBe(`/older?${protocol}`);
+    expect(heard[0]?.headers['x-a2a-notification-token']).toBe('t');
+    // By REST this client's configurations are none that its own server takes.
+    if (protocol !== 'JSONRPC') return own.close();
+    const other = { ...pushNotificationConfig, id: 'there', url: `${hook.url}/there` };
+    const made = await client.setTaskPushNotificationConfig({
+      taskId: task.id,
+      pushNotificationConfig: other,
+    });
+    expect(made.pushNotificationConfig.url).toBe(other.url);
+    const asked = { id: task.id, pushNotificationConfigId: 'there' };
+    const shown = await client.getTaskPushNotificationConfig(asked);
+    expect(shown.pushNotificationConfig.url).toBe(other.url);
+    await own.close();
   });
 });

@@ -61,8 +61,8 @@ async function host(mount: (app: Express, url: () => string) => void): Promise<S
 /** Works until it is told to stop, where the text asks for it; else it is done at once. */
 const isSlow = (text: string) => text.startsWith('slow');
 
-/** An agent of `@a2a-js/sdk` 1.3: JSON-RPC at its address, REST below it. */
-export function startAgent(): Promise<SdkAgent> {
+/** An agent of `@a2a-js/sdk` 1.3: JSON-RPC at its address, REST below it. @param pushes whether it calls back */
+export function startAgent(pushes = false): Promise<SdkAgent> {
   const cancelled = new Set<string>();
   const executor: AgentExecutor = {
     async execute({ taskId, contextId, userMessage }, bus) {
@@ -126,7 +126,7 @@ export function startAgent(): Promise<SdkAgent> {
       name: 'Stranger',
       description: 'Repeats',
       version: '1',
-      capabilities: { streaming: true, pushNotifications: false },
+      capabilities: { streaming: true, pushNotifications: pushes },
       defaultInputModes: ['text/plain'],
       defaultOutputModes: ['text/plain'],
       skills: [{ id: 'repeat', name: 'Repeat', description: 'Repeats', tags: [] }],
@@ -148,7 +148,7 @@ export function startAgent(): Promise<SdkAgent> {
 }
 
 /** An agent of `@a2a-js/sdk` 0.3.14, with REST outside of its address. */
-export function startOldAgent(): Promise<SdkAgent> {
+export function startOldAgent(pushes = false): Promise<SdkAgent> {
   const cancelled = new Set<string>();
   const executor: OldExecutor = {
     async execute({ taskId, contextId, userMessage }, bus) {
@@ -193,7 +193,7 @@ export function startOldAgent(): Promise<SdkAgent> {
         { url: `${root}/elsewhere`, transport: 'HTTP+JSON' },
         { url: 'localhost:4001', transport: 'GRPC' },
       ],
-      capabilities: { streaming: true, pushNotifications: false },
+      capabilities: { streaming: true, pushNotifications: pushes },
       defaultInputModes: ['text'],
       defaultOutputModes: ['text'],
       skills: [{ id: 'repeat', name: 'Repeat', description: 'Repeats', tags: [] }],

@@ -151,7 +151,7 @@ async function heardOf(stream: AsyncIterable<unknown>) {
   }
 }
 
-function asking(text: string, returnImmediately = false): SendMessageRequest {
+export function asking(text: string, returnImmediately = false): SendMessageRequest {
   return {
     tenant: '',
     message: {
