@@ -89,14 +89,21 @@ describe('an agent that calls back through the gateway', () => {
       authorization: 'Bearer of-the-hook',
       'x-a2a-notification-token': 'of-the-caller',
       cookie: 'a=b',
+      'x-forwarded-for': '10.0.0.1',
       'x-service-metadata': '{}',
-      'x-own': 'of-the-agent',
+      'x-service-api-key': 'of-the-agent',
+      'x-signature': 'of-the-agent',
+      'user-agent': 'an agent',
     });
     expect([answer.status, await answer.text()]).toEqual([202, '']);
     const { method, path, headers, body: came } = hook.requests.at(-1) ?? expect.fail();
     expect([method, path, String(came)]).toEqual(['POST', '/hook?job=1', body]);
     const { host, connection, ...sent } = headers;
     expect(sent).toEqual({
+      accept: '*/*',
+      'accept-language': '*',
+      'user-agent': 'an agent',
+      'x-signature': 'of-the-agent',
       'content-type': 'application/json',
       'content-length': String(body.length),
       authorization: 'Bearer of-the-hook',

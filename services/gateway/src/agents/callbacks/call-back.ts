@@ -6,6 +6,8 @@ import { UpstreamCall } from '../../calls/upstream-call.ts';
 import type { ArrivedRequest } from '../../exchange/arrived-request.ts';
 import { agentCallbackEvent } from '../../exchange/event.ts';
 import type { BodyReply } from '../../exchange/reply.ts';
+import { isOurs } from '../../http/caller-headers.ts';
+import { connectionTokens, hopByHop } from '../../http/connection-headers.ts';
 import type { Stage } from '../../pipeline/pipeline.ts';
 import { agentFailure } from '../agent-failure.ts';
 import type { AgentParts } from '../agent-parts.ts';
@@ -16,18 +18,15 @@ import { type AgentExchange, expectAgentCall } from '../find-agent.ts';
 import { cardRequest, placeOf } from '../read-asked.ts';
 import { targetOf } from './take-callbacks.ts';
 
-/** What of it is the caller's to read; what they asked the agent to show itself by among it. */
-const passed = [
-  'content-type',
-  'authorization',
-  'x-a2a-notification-token',
-  'a2a-version',
-  'a2a-extensions',
-  'x-a2a-extensions',
-  'traceparent',
-  'tracestate',
-  'x-request-id',
-] as const;
+/** Of the connection, of proxies, and of browsers; all else is between the agent and who wants to be called. */
+const notPassed: ReadonlySet<string> = new Set([
+  ...hopByHop,
+  'accept-encoding',
+  'cookie',
+  'set-cookie',
+  'forwarded',
+  'via',
+]);
 
 /** Receivers note what they are told, and work on it later. */
 const timeoutMs = 30_000;
@@ -119,11 +118,17 @@ function open(
 }
 
 function passedHeaders({ headers: arrived }: ArrivedRequest): Record<string, string> {
+  const named = connectionTokens(arrived.connection);
   const headers: Record<string, string> = {};
-  for (const name of passed) {
-    const value = arrived[name];
-    if (value !== undefined) headers[name] = String(value);
-  }
+  for (const [name, value] of Object.entries(arrived))
+    if (
+      value !== undefined &&
+      !notPassed.has(name) &&
+      named?.has(name) !== true &&
+      !isOurs(name) &&
+      !/^(?:x-forwarded-|proxy-|sec-)/.test(name)
+    )
+      headers[name] = String(value);
   return headers;
 }
 
