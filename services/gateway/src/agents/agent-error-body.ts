@@ -1,6 +1,6 @@
 import { errorInfo, rpcCodes, taskNotFound } from '@sluice/a2a';
-import type { GatewayError } from '@sluice/errors';
-import type { AgentCall } from '../exchange/subject.ts';
+import { errorBodies, type GatewayError } from '@sluice/errors';
+import type { AgentCall, ToldHooks } from '../exchange/subject.ts';
 
 /**
  * A refusal in the words of the caller's protocol: to who speaks JSON-RPC an
@@ -9,10 +9,14 @@ import type { AgentCall } from '../exchange/subject.ts';
  */
 export function agentErrorBody(
   error: GatewayError,
-  { rpcId, pathname }: AgentCall,
+  { rpcId, pathname, operation, hookResults }: AgentCall,
   requestId: string,
 ): object | undefined {
-  if (rpcId !== undefined) return { jsonrpc: '2.0', id: rpcId, error: rpcError(error, requestId) };
+  const told = error.code === 'guardrail.denied' ? hookResults : undefined;
+  if (rpcId !== undefined)
+    return { jsonrpc: '2.0', id: rpcId, error: rpcError(error, requestId, told) };
+  if (told !== undefined)
+    return { ...errorBodies[operation.errors](error, requestId), hook_results: told };
   if (error.code !== 'agent.task_not_found') return undefined;
   const { code, message, data } = taskNotFound;
   // As servers of each generation say it by REST.
@@ -21,7 +25,10 @@ export function agentErrorBody(
   return { error: { code: 404, status: 'NOT_FOUND', message, details: data } };
 }
 
-function rpcError(error: GatewayError, requestId: string) {
+/** What 1.0 tells beside the reason: https://protobuf.dev/programming-guides/json, "Any". */
+const struct = 'type.googleapis.com/google.protobuf.Struct';
+
+function rpcError(error: GatewayError, requestId: string, told: ToldHooks | undefined) {
   // Exactly as an agent says it: who asks learns nothing from the difference.
   if (error.code === 'agent.task_not_found') return taskNotFound;
   const reason = error.code.replaceAll('.', '_').toUpperCase();
@@ -33,7 +40,10 @@ function rpcError(error: GatewayError, requestId: string) {
   return {
     code: rpcCodeOf(error),
     message: error.message,
-    data: [{ ...errorInfo(reason, metadata), domain: 'gateway' }],
+    data: [
+      { ...errorInfo(reason, metadata), domain: 'gateway' },
+      ...(told === undefined ? [] : [{ '@type': struct, value: { hook_results: told } }]),
+    ],
   };
 }
 

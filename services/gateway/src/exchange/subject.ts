@@ -91,6 +91,21 @@ export interface AgentCall extends Asked {
   wantsStream: boolean;
   /** Its record is a call's. */
   isBegun: boolean;
+  /** What the guardrails that looked at it came to, as its caller may read it; undefined = none did. */
+  hookResults?: ToldHooks;
+}
+
+/** Names and verdicts: what was found is told to nobody. */
+export interface ToldHooks {
+  readonly before_request_hooks: ToldHook[];
+  readonly after_request_hooks: ToldHook[];
+}
+
+export interface ToldHook {
+  readonly id: string;
+  readonly verdict: boolean;
+  readonly deny: boolean;
+  readonly checks: readonly { readonly id: string; readonly verdict: boolean }[];
 }
 
 /** A connection that stays: many calls on one authentication. */

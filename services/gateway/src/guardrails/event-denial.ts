@@ -1,3 +1,4 @@
+import type { ToldHook } from '../exchange/subject.ts';
 import { type HookRun, hasRun } from './hook-results.ts';
 import { hookVerdict } from './hook-verdict.ts';
 
@@ -25,4 +26,14 @@ export function eventVerdicts(
   { results }: Pick<HookRun, 'results'>,
 ): string[] {
   return results.filter(hasRun).map((result) => JSON.stringify(hookVerdict(event, result)));
+}
+
+/** For the caller, as `hook_results` of models has it, without what was found. */
+export function toldHooks({ results }: Pick<HookRun, 'results'>): ToldHook[] {
+  return results.filter(hasRun).map(({ id, verdict, deny, checks }) => ({
+    id,
+    verdict,
+    deny,
+    checks: checks.map((check) => ({ id: check.id, verdict: check.verdict })),
+  }));
 }

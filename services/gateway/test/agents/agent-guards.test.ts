@@ -221,13 +221,21 @@ describe('what a guardrail of requests denies', () => {
     expect([denied.status, agent.requests.length], text).toEqual([446, before]);
     expect(text).toContain(slugs.denies);
     const told = JSON.parse(text);
+    const checks = [{ id: 'default.regexMatch', verdict: false }];
+    const hook_results = {
+      before_request_hooks: [{ id: slugs.denies, verdict: false, deny: true, checks }],
+      after_request_hooks: [],
+    };
     if (path === '' && of === 'a2a')
       expect(told).toMatchObject({
         jsonrpc: '2.0',
         id: 'call-1',
-        error: { code: -32000, data: [{ metadata: { code: 'guardrail.denied' } }] },
+        error: {
+          code: -32000,
+          data: [{ metadata: { code: 'guardrail.denied' } }, { value: { hook_results } }],
+        },
       });
-    else expect(told).toMatchObject({ error: { type: 'hooks_failed' } });
+    else expect(told).toMatchObject({ error: { type: 'hooks_failed' }, hook_results });
     const record = await recordOf(denied);
     expect([record.outcome, record.errorCode]).toEqual([Outcome.DENIED, 'guardrail.denied']);
     expect(record.decisionJson).toContain(hookOf(slugs.denies, 'before', false));

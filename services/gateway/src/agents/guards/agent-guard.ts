@@ -4,7 +4,7 @@ import { GatewayError } from '@sluice/errors';
 import { JsonEdit, jsonBounds } from '@sluice/json';
 import type { VisitHooks } from '../../compiled/enforced-guardrails.ts';
 import { changedValues } from '../../guardrails/changed-values.ts';
-import { eventDenial, eventVerdicts } from '../../guardrails/event-denial.ts';
+import { eventDenial, eventVerdicts, toldHooks } from '../../guardrails/event-denial.ts';
 import type { Guardrails } from '../../guardrails/guardrails.ts';
 import type { HookSubject } from '../../guardrails/hook-context.ts';
 import type { HookRun } from '../../guardrails/hook-results.ts';
@@ -200,6 +200,9 @@ export class AgentGuard {
 
   note(event: 'before' | 'after', run: Pick<HookRun, 'results'>): void {
     this.verdicts.push(...eventVerdicts(event, run));
+    const { subject } = this.#exchange;
+    subject.hookResults ??= { before_request_hooks: [], after_request_hooks: [] };
+    subject.hookResults[`${event}_request_hooks`].push(...toldHooks(run));
   }
 }
 
