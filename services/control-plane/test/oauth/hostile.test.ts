@@ -475,7 +475,7 @@ describe('registration', () => {
   });
 });
 
-it('documents of clients are fetched from no host that must not be reached', async () => {
+it('proof 8: documents of clients are fetched from no host that must not be reached', async () => {
   const production = await h.replica({ NODE_ENV: 'production' });
   let reached = 0;
   const inside = createServer((socket) => {

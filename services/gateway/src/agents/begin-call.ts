@@ -99,7 +99,7 @@ export async function beginCall(
   };
 }
 
-function outcomeOfFailure({ code, status }: GatewayError): EventOutcome {
+export function outcomeOfFailure({ code, status }: GatewayError): EventOutcome {
   if (code === 'request.aborted' || code === 'request.superseded') return 'caller_gone';
   if (code === 'agent.redirected' || code === 'agent.bad_card') return 'upstream_error';
   if (code.startsWith('upstream.') || code === 'agent.unreachable' || code === 'agent.timeout')

@@ -5,6 +5,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
+import { usage } from '@sluice/proto-stubs';
 import { eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
 import type { Task as OldTask } from 'a2a-sdk-03';
 import {
@@ -176,7 +177,13 @@ describe('an agent that calls back through the gateway', () => {
     const closed = await startUpstream();
     await closed.close();
     const gone = await begin({ url: `${closed.url}/none` });
-    expect((await tell(gone.url, update(gone.id))).status).toBe(502);
+    const answer = await tell(gone.url, update(gone.id));
+    expect(answer.status).toBe(502);
+    const [record] = await lab.records.of(answer.headers.get('x-service-request-id') ?? '', 1);
+    expect([record?.outcome, record?.errorCode]).toEqual([
+      usage.Outcome.UPSTREAM_FAILURE,
+      'agent.unreachable',
+    ]);
   });
 
   it('is not heard any more once the key, or the setting, is gone', async () => {
@@ -209,8 +216,7 @@ describe.each(['JSONRPC', 'HTTP+JSON'])('agents and clients of strangers, by %s'
     headers.set('x-service-api-key', lab.scenario.stack.credentials.workspace_key);
     return fetch(input, { ...init, headers });
   };
-  const save = (url: string) =>
-    lab.save(url, { configurations: { push_notifications: 'relay' } });
+  const save = (url: string) => lab.save(url, { configurations: { push_notifications: 'relay' } });
   const path = '.well-known/agent-card.json';
   /** All that came for a task, once its end was told. */
   const heardOf = (id: string) =>

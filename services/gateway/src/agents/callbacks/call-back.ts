@@ -12,7 +12,7 @@ import type { Stage } from '../../pipeline/pipeline.ts';
 import { agentFailure } from '../agent-failure.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { agentPlan } from '../agent-plan.ts';
-import { beginCall, deniedEnd } from '../begin-call.ts';
+import { beginCall, deniedEnd, outcomeOfFailure } from '../begin-call.ts';
 import { usedSince } from '../claim-work.ts';
 import { type AgentExchange, expectAgentCall } from '../find-agent.ts';
 import { cardRequest, placeOf } from '../read-asked.ts';
@@ -38,6 +38,7 @@ export function callBack(parts: AgentParts): Stage {
     const { subject, arrival } = exchange;
     const { server } = subject;
     if (server === undefined) throw new Error('callBack runs after findAgent');
+    subject.event = agentCallbackEvent({ id: server.source.id, slug: server.source.slug });
     const { url, principal } = targetOf(exchange);
     const plan = agentPlan(server);
     if (plan.pushes === undefined) throw new GatewayError('agent.push_not_supported');
@@ -53,7 +54,6 @@ export function callBack(parts: AgentParts): Stage {
       if (whose === 'others') throw new GatewayError('agent.task_not_found');
     }
     const guard = parts.guards.of(exchange, plan.protocol);
-    subject.event = agentCallbackEvent({ id: server.source.id, slug: server.source.slug });
     const asked = { ...cardRequest, form: 'other', kind: 'push', body } as const;
     const begun = await beginCall(parts.meter, exchange, plan, asked, guard?.verdicts);
     const startedAt = performance.now();
@@ -86,7 +86,7 @@ export function callBack(parts: AgentParts): Stage {
         await begun.end({ ...deniedEnd(error), ...(await facts()) });
       else
         await begun.end({
-          outcome: error.status >= 500 ? 'upstream_failure' : 'denied',
+          outcome: outcomeOfFailure(error),
           status: error.status,
           errorCode: error.code,
           failureCause: error.failureCause,
