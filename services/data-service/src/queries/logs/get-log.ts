@@ -40,11 +40,7 @@ export async function getLog(
   };
   const [found, { attempts }] = await Promise.all([
     findEntry(client, condition),
-    readAttemptsAt(
-      client,
-      [...scope('created_at'), ...ofRequest, ...condition.target],
-      parameters,
-    ),
+    readAttemptsAt(client, [...scope('created_at'), ...ofRequest, ...condition.target], parameters),
   ]);
   const [placed] = await withRecords(client, condition, found, attempts);
   return create(analytics.GetLogResponseSchema, { entry: placed?.entry, attempts });
