@@ -153,22 +153,8 @@ export function agentHeaders(
   return Object.assign(headers, told, plan.fixed);
 }
 
-/** What an agent says beside its answer that would be taken for said by the gateway, or lead around it. */
-const notRelayed = [
-  'set-cookie',
-  'www-authenticate',
-  'refresh',
-  'link',
-  'location',
-  'content-location',
-  'access-control-allow-origin',
-  'access-control-allow-credentials',
-  'access-control-allow-headers',
-  'access-control-allow-methods',
-  'access-control-expose-headers',
-  'access-control-max-age',
-  'clear-site-data',
-];
+/** What an agent says beside its answer that would lead around the gateway. */
+const notRelayed = ['www-authenticate', 'refresh', 'link', 'location', 'content-location'];
 
 export function headersForCaller(upstream: IncomingHttpHeaders): ReplyHeaders {
   const headers = replyHeaders(upstream, true);

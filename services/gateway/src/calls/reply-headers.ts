@@ -10,12 +10,22 @@ export function replyHeaders(upstream: IncomingHttpHeaders, keepsBytes: boolean)
   for (const name in upstream) {
     const value = upstream[name];
     if (value === undefined || hopByHop.has(name) || isOurs(name)) continue;
-    if (aboutOrigin.has(name) || named?.has(name)) continue;
+    if (isAboutOrigin(name) || named?.has(name)) continue;
     if (!keepsBytes && (name === 'content-encoding' || name === 'content-type')) continue;
     headers[name] = value;
   }
   return headers;
 }
 
-/** What an origin says about itself, and would be taken for said by the gateway. */
-const aboutOrigin = new Set(['alt-svc', 'strict-transport-security']);
+/** What an origin says about itself, and would be taken for said by the gateway: cookies and CORS are of the host that was asked. */
+function isAboutOrigin(name: string): boolean {
+  return aboutOrigin.has(name) || name.startsWith('access-control-');
+}
+
+const aboutOrigin = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'set-cookie',
+  'set-cookie2',
+  'strict-transport-security',
+]);

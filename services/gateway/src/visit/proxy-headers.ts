@@ -9,8 +9,9 @@ import { isHeldBack } from './target/credential-rule.ts';
 const proofs = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
 
 /**
- * Pass-through: everything the caller sent except our own headers and those of
- * the connection. The gateway's credentials win over the caller's.
+ * Pass-through: everything the caller sent except our own headers, those of the
+ * connection, and cookies, which are the gateway's host's unless a list of headers
+ * to forward names them. The gateway's credentials win over the caller's.
  */
 export function proxyHeaders(
   exchange: ModelExchange,
@@ -20,9 +21,11 @@ export function proxyHeaders(
   const headers: Record<string, string | string[]> = {};
   const named = connectionTokens(exchange.arrival.headers.connection);
   const credential = credentialHeaders(target, undefined);
+  const passesCookies = target.forwardHeaders?.some((name) => name.toLowerCase() === 'cookie');
   const own = { ...credential, ...target.customHeaders };
   for (const [name, value] of Object.entries(exchange.arrival.headers)) {
     if (value === undefined || hopByHop.has(name) || named?.has(name) || isOurs(name)) continue;
+    if (name === 'cookie' && passesCookies !== true) continue;
     if (isHeldBack(name, exchange, target, own)) continue;
     // The service key must not travel on, wherever it was sent.
     if (!carriesServiceKey(exchange.arrival, value)) headers[name] = value;
