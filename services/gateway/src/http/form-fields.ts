@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayError } from '@sluice/errors';
 import type { FormPart, JsonObject, JsonValue } from '@sluice/providers';
-import { invalidForm } from './multipart.ts';
+import { ambiguousName, invalidForm } from './multipart.ts';
 
 /** Fields up to this size are read as text; larger ones are files in all but name. */
 const fieldBytesMax = 1024 * 1024;
@@ -120,7 +120,12 @@ function headOf({ name, filename, contentType }: FormPart, boundary: string): st
   return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${file}${type}\r\n\r\n`;
 }
 
-/** As browsers write it: a name can neither end its quotes nor its line. */
+/**
+ * As browsers write it (WHATWG's multipart/form-data): a name can neither end its quotes nor its line, and a backslash stands for
+ * itself. Where it would escape something to other readers, nothing that could be written means the same to all.
+ * @throws GatewayError `request.invalid_form`
+ */
 function quoted(text: string): string {
+  if (/\\(?:\\|$)/.test(text)) throw ambiguousName();
   return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }

@@ -6,8 +6,13 @@ const lengthMax = 8 * 1024;
  * in lower case. Undefined when it has another form, or one of them twice: which
  * one counts is for nobody to guess. By hand: each character is looked at once,
  * however many spaces and quotes there are.
+ * @param onEscaped told of each whose value has a backslash that stands for something else to this reader, as to RFC 9110, Go and
+ *   busboy, and for itself to browsers
  */
-export function headerParameters(value: string): Map<string, string> | undefined {
+export function headerParameters(
+  value: string,
+  onEscaped?: (name: string) => void,
+): Map<string, string> | undefined {
   if (value.length > lengthMax) return undefined;
   const parameters = new Map<string, string>();
   const first = value.indexOf(';');
@@ -27,8 +32,11 @@ export function headerParameters(value: string): Map<string, string> | undefined
     if (value[start] === '"') {
       at = quotedEnd(value, start);
       if (at < 0) return undefined;
+      const quoted = value.slice(start + 1, at - 1);
       // Only these two are escaped; a browser's `C:\sound.mp3` is not.
-      parameters.set(name, value.slice(start + 1, at - 1).replace(/\\(["\\])/g, '$1'));
+      const meant = quoted.replace(/\\(["\\])/g, '$1');
+      if (meant !== quoted) onEscaped?.(name);
+      parameters.set(name, meant);
     } else {
       at = plainEnd(value, start);
       parameters.set(name, value.slice(start, at));

@@ -98,10 +98,14 @@ function readPart(bytes: Buffer): FormPart {
   const end = bytes.subarray(0, headBytesMax).indexOf('\r\n\r\n');
   if (end < 0) throw invalidForm('A part of the form has no headers.');
   const headers = partHeaders(bytes.toString('utf8', 0, end));
-  const disposition = headerParameters(headers.get('content-disposition') ?? '');
+  let hasEscapedName = false;
+  const disposition = headerParameters(headers.get('content-disposition') ?? '', (parameter) => {
+    hasEscapedName ||= parameter === 'name';
+  });
   const name = disposition?.get('name');
   if (disposition === undefined || name === undefined)
     throw invalidForm('A part of the form has no name.');
+  if (hasEscapedName) throw ambiguousName();
   const encoding = headers.get('content-transfer-encoding')?.toLowerCase() ?? 'binary';
   if (!['binary', '8bit', '7bit'].includes(encoding))
     throw invalidForm('The parts of a form must not be encoded for the transfer.');
@@ -111,6 +115,13 @@ function readPart(bytes: Buffer): FormPart {
     contentType: headers.get('content-type'),
     data: bytes.subarray(end + 4),
   };
+}
+
+/** Of a backslash before a quote or another one servers read different names. */
+export function ambiguousName(): GatewayError {
+  return invalidForm(
+    'A name in the form has a backslash before a quote, before another backslash or at its end, which servers read differently.',
+  );
 }
 
 function partHeaders(text: string): Map<string, string> {
