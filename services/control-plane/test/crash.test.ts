@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { eventually, freePort, startService, testDatabase } from '@sluice/testkit';
+import { eventually, testDatabase } from '@sluice/testkit';
 import { afterEach, expect, it } from 'vitest';
 import { brokenLink } from './support/audit-chain.ts';
 import { type Harness, startHarness } from './support/harness.ts';
+import { startProcessOf } from './support/own-process.ts';
 
 /** One write of the storm: what it was, and what the caller was told, if anything. */
 interface Write {
@@ -23,7 +24,7 @@ it('what was answered is there with its audit entry after a kill -9, what was no
   const run = h;
   const writes: Write[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const victim = await startVictim(run);
+    const victim = await startProcessOf(run);
     const storm = Array.from({ length: writers }, (_, writer) =>
       write(run, victim.url, writes, `r${round}w${writer}`),
     );
@@ -40,7 +41,7 @@ it('what was answered is there with its audit entry after a kill -9, what was no
   // Each writer was in the middle of something when its process died.
   expect(writes.length - told).toBeGreaterThan(rounds);
 
-  const restarted = await startVictim(run);
+  const restarted = await startProcessOf(run);
   const answer = await fetch(`${restarted.url}/v1/configs`, {
     headers: { 'x-service-api-key': run.first.workspace_key },
   });
@@ -56,24 +57,6 @@ it('what was answered is there with its audit entry after a kill -9, what was no
 
 function answered(writes: readonly Write[]): number {
   return writes.filter((each) => each.answered).length;
-}
-
-/** A control plane of its own process, on the same database and secrets. */
-async function startVictim(run: Harness): Promise<{ url: string; kill(): Promise<unknown> }> {
-  const { env } = run;
-  const port = await freePort();
-  const service = await startService('control-plane', {
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    GRPC_PORT: '0',
-    METRICS_PORT: '0',
-    DATABASE_URL: env.DATABASE_URL,
-    MASTER_KEY: env.MASTER_KEY.toString('hex'),
-    KEY_PEPPER: env.KEY_PEPPER.toString('hex'),
-    SERVICE_CLIENT_AUTH: env.SERVICE_CLIENT_AUTH,
-    LOG_LEVEL: 'info',
-  });
-  return { url: `http://127.0.0.1:${port}`, kill: () => service.kill() };
 }
 
 /** Creates, and changes what it created, until the service is gone. */

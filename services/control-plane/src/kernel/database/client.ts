@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { createStatementNames } from './statement-names.ts';
 
 /** The whole client; only wiring and `changes` hold one. */
@@ -28,7 +29,10 @@ export function createDatabaseClient(options: {
   });
   // The query under way is told of a lost connection, or the next one that is given it. Between
   // the two nobody listens, and an error that nobody hears would end the process.
-  pool.on('connect', (connection) => connection.on('error', () => {}));
+  pool.on('connect', (connection) => {
+    connection.on('error', () => {});
+    oneAtATime(connection);
+  });
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     statementNameGenerator: createStatementNames(options.preparedMax ?? 0),
