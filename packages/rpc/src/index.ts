@@ -3,6 +3,7 @@
  * @grpc/grpc-js, with the shared token and the loopback rule applied in one
  * place. `server.ts` for services that answer, `client.ts` for those that ask.
  */
+export { callFault } from './call-fault.ts';
 export {
   createRpcClient,
   type DuplexStream,
@@ -22,6 +23,12 @@ export {
 } from './compatibility.ts';
 export { type OnConverted, serviceDefinition } from './definition.ts';
 export type { HandshakeOptions, Partner } from './handshake.ts';
-export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';
+export {
+  type RpcHandlers,
+  type RpcServer,
+  type ServeRpcOptions,
+  serveRpc,
+  Unavailable,
+} from './server.ts';
 export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';
 export { toldError } from './told-error.ts';

@@ -70,6 +70,8 @@ export interface ServeRpcOptions {
   allowInsecure?: boolean;
   /** Largest request, bytes. */
   requestBytesMax?: number;
+  /** What a handler's failure is to whoever asked, where it is not what was thrown. */
+  translate?: (error: unknown) => unknown;
   onError?: (error: GatewayError, method: string) => void;
   onConverted?: OnConverted;
 }
@@ -81,6 +83,12 @@ export interface RpcServer {
   /** Waits for calls under way for at most `graceMs`, then cuts them. */
   close(graceMs: number): Promise<void>;
 }
+
+/**
+ * What a handler needs is away, which is told where it is watched: to whoever asked it is as if this service were away, with the
+ * sentence as the reason.
+ */
+export class Unavailable extends Error {}
 
 const requestBytesDefault = 4 * 1024 * 1024;
 
@@ -109,7 +117,8 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
       authenticated([options.token, ...(options.tokensAlso ?? [])].map(digest), options.role),
     ],
   });
-  const report = options.onError ?? (() => {});
+  const { onError = () => {}, translate = (error) => error } = options;
+  const toStatus: ToStatus = (caught, method) => asStatus(translate(caught), method, onError);
 
   const port = await new Promise<number>((resolve, reject) => {
     const creds =
@@ -140,7 +149,7 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
       for (const method of service.methods) {
         const handler = (handlers as Record<string, unknown>)[method.localName];
         if (typeof handler !== 'function') throw new Error(`no handler for ${method.localName}`);
-        implementation[method.localName] = implementationOf(method, handler, report);
+        implementation[method.localName] = implementationOf(method, handler, toStatus);
       }
       server.addService(serviceDefinition(service, options.onConverted), implementation);
     },
@@ -165,20 +174,26 @@ type DuplexHandler = (
   context: { signal: AbortSignal },
 ) => AsyncIterable<object>;
 type Report = (error: GatewayError, method: string) => void;
+type ToStatus = (caught: unknown, method: DescMethod) => object;
 
-function implementationOf(method: DescMethod, handler: unknown, report: Report) {
+function implementationOf(method: DescMethod, handler: unknown, toStatus: ToStatus) {
   switch (method.methodKind) {
     case 'server_streaming':
-      return streamImplementation(method, handler as StreamHandler, report);
+      return streamImplementation(method, handler as StreamHandler, toStatus);
     case 'bidi_streaming':
       return (call: ServerDuplexStream<object, object>) =>
-        answerStream(call, method, (context) => (handler as DuplexHandler)(call, context), report);
+        answerStream(
+          call,
+          method,
+          (context) => (handler as DuplexHandler)(call, context),
+          toStatus,
+        );
     default:
-      return unaryImplementation(method, handler as UnaryHandler, report);
+      return unaryImplementation(method, handler as UnaryHandler, toStatus);
   }
 }
 
-function unaryImplementation(method: DescMethod, handler: UnaryHandler, report: Report) {
+function unaryImplementation(method: DescMethod, handler: UnaryHandler, toStatus: ToStatus) {
   return async (
     call: ServerUnaryCall<object, object>,
     callback: (error: object | null, value?: object) => void,
@@ -191,21 +206,23 @@ function unaryImplementation(method: DescMethod, handler: UnaryHandler, report: 
         create(method.output, (await handler(call.request, { signal: abort.signal })) as never),
       );
     } catch (caught) {
-      callback(asStatus(caught, method, report));
+      // Who has gone is told nothing, and that what was done for them was cut off is no fault.
+      if (caught === abort.signal.reason) callback(cancelled);
+      else callback(toStatus(caught, method));
     }
   };
 }
 
-function streamImplementation(method: DescMethod, handler: StreamHandler, report: Report) {
+function streamImplementation(method: DescMethod, handler: StreamHandler, toStatus: ToStatus) {
   return (call: ServerWritableStream<object, object>) =>
-    answerStream(call, method, (context) => handler(call.request, context), report);
+    answerStream(call, method, (context) => handler(call.request, context), toStatus);
 }
 
 async function answerStream(
   call: ServerWritableStream<object, object> | ServerDuplexStream<object, object>,
   method: DescMethod,
   answer: (context: { signal: AbortSignal }) => AsyncIterable<object>,
-  report: Report,
+  toStatus: ToStatus,
 ): Promise<void> {
   const abort = new AbortController();
   call.on('cancelled', () => abort.abort());
@@ -221,7 +238,7 @@ async function answerStream(
     }
     call.end();
   } catch (caught) {
-    if (!abort.signal.aborted) call.emit('error', asStatus(caught, method, report));
+    if (!abort.signal.aborted) call.emit('error', toStatus(caught, method));
   }
 }
 
@@ -251,12 +268,14 @@ function authenticated(
     });
 }
 
+const cancelled = { code: status.CANCELLED, details: 'The caller has gone.' };
 const unauthenticated = {
   code: status.UNAUTHENTICATED,
   details: 'The service token is missing or wrong.',
 };
 
 function asStatus(caught: unknown, method: DescMethod, report: Report) {
+  if (caught instanceof Unavailable) return { code: status.UNAVAILABLE, details: caught.message };
   const error = fromUnknown(caught);
   report(error, method.name);
   const code =

@@ -39,6 +39,7 @@ export {
   type TestRedisOptions,
   type TestRedisSentinel,
 } from './redis.ts';
+export { type Relay, startRelay } from './relay.ts';
 export { compileCacheDir, temporaryFolder } from './run-folder.ts';
 export { startS3, type TestS3 } from './s3.ts';
 export { signatureFault } from './s3-signature.ts';

@@ -19,6 +19,7 @@ import { newInstallation } from './installation.ts';
 import { startNats } from './nats.ts';
 import { prepareLedger } from './prepare-ledger.ts';
 import { startRedis } from './redis.ts';
+import { type Relay, startRelay } from './relay.ts';
 import { compileCacheDir, temporaryFolder } from './run-folder.ts';
 import { superviseHosted } from './service-host/supervise-hosted.ts';
 import type { SpawnedServer } from './spawned-server.ts';
@@ -44,6 +45,8 @@ export interface TestStackOptions {
    * the others share one (docs/decisions/0090).
    */
   processes?: true | readonly ServiceName[];
+  /** The control plane asks Postgres through a relay, which a test can take away from this stack alone. */
+  relaysPostgres?: boolean;
   /** Files that parts run as, in place of those built of these sources; read when a part starts. */
   builtParts?: SluiceOptions['builtParts'];
 }
@@ -66,6 +69,7 @@ export interface TestStack {
   readonly dataDir: string;
   readonly nats: SpawnedServer | undefined;
   readonly redis: SpawnedServer | undefined;
+  readonly postgresRelay: Relay | undefined;
   /** `kill()` leaves it down; `start()` brings it back on its port and data. */
   part(name: PartName): Supervised;
   stop(): Promise<void>;
@@ -85,7 +89,11 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     options.redis === true ? startRedis() : undefined,
   ]);
   const origin = (port: number) => `http://127.0.0.1:${port}`;
-  const stopServers = () => Promise.all([nats?.stop(), redis?.stop()]);
+  const postgresRelay =
+    options.relaysPostgres === true
+      ? await startRelay(Number(new URL(databaseUrl).port))
+      : undefined;
+  const stopServers = () => Promise.all([nats?.stop(), redis?.stop(), postgresRelay?.down()]);
   let sluice: Sluice;
   try {
     sluice = await startSluice({
@@ -105,7 +113,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
           : superviseHosted(service, spec);
       },
       demoUpstreamUrl: inject('demoUpstreamUrl'),
-      databaseUrl,
+      databaseUrl: withPort(databaseUrl, postgresRelay?.port),
       isMigrated: true,
       natsUrl: nats?.url,
       redisUrl: redis?.url,
@@ -139,6 +147,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     dataDir,
     nats,
     redis,
+    postgresRelay,
     part(name) {
       const part = sluice.parts.get(name);
       if (part === undefined) throw new Error(`There is no part ${name} in this stack.`);
@@ -152,6 +161,12 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
 }
 
 const lazyLedger = { INSERT_INTERVAL: '1000', ANALYTICS_ROLL_UPS: 'false' };
+
+function withPort(address: string, port: number | undefined): string {
+  const url = new URL(address);
+  if (port !== undefined) url.port = String(port);
+  return url.href;
+}
 
 async function stackFolder(): Promise<string> {
   const folder = await temporaryFolder('stack');

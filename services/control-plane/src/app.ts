@@ -21,6 +21,7 @@ import { type OauthParts, oauthRoutes } from './oauth/routes.ts';
 
 export interface AppParts {
   logger: Logger;
+  isOutage: (error: unknown) => boolean;
   /** `LOG_REQUESTS`. */
   logsRequests: boolean;
   requestContext: RequestContextParts;
@@ -64,6 +65,6 @@ export function createApp(parts: AppParts): Express {
   mountOperations({ v1, root: app }, Object.values(parts.operations), parts.operationParts);
   app.use('/v1', v1);
   app.use(routeNotFound(Object.values(adminEndpoints)));
-  app.use(renderError(parts.logger));
+  app.use(renderError(parts.logger, parts.isOutage));
   return app;
 }

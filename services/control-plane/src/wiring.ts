@@ -15,7 +15,7 @@ import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { analytics, config, jobs } from '@sluice/proto-stubs';
 import { findProvider, providerIds } from '@sluice/providers';
-import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
+import { clientTls, createRpcClient, serverTls, Unavailable } from '@sluice/rpc';
 import {
   airGapPart,
   createHttpServer,
@@ -28,6 +28,7 @@ import {
   served,
 } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
+import { type Logger, Outage, sparingOutages } from '@sluice/telemetry';
 import { createApp } from './app.ts';
 import { batchHandlers } from './batches/batch-service.ts';
 import { fileHandlers } from './batches/file-service.ts';
@@ -40,7 +41,8 @@ import { configServiceHandlers } from './config-sync/service.ts';
 import { usersOfProvider } from './documents/configs/named-by.ts';
 import { followHandlers } from './followed/follow-service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
-import { createDatabaseClient } from './kernel/database/client.ts';
+import { createDatabaseClient, type DatabaseClient } from './kernel/database/client.ts';
+import { isDatabaseAway } from './kernel/database/faults.ts';
 import { createDownloads } from './kernel/http/downloads.ts';
 import { IdempotencyKeys } from './kernel/http/idempotency.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
@@ -48,7 +50,7 @@ import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
 import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { createSchemaGate } from './kernel/migrations/wait-for-schema.ts';
-import { createLedger } from './ledger/analytics/ledger.ts';
+import { createLedger, ledgerOutage } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
 import { ExportLinks } from './ledger/log-exports/export-links.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
@@ -72,19 +74,14 @@ import { UserConnections } from './tools/upstream-oauth/user-connections.ts';
 /** Builds every client once and hands it down. Nothing else constructs a client. */
 export function wire(
   env: Env,
-  { logger, metrics, now = () => new Date() }: ServiceTools & { now?: () => Date },
+  { logger: all, metrics, now = () => new Date() }: ServiceTools & { now?: () => Date },
 ): readonly Part[] {
   const client = createDatabaseClient({
     url: env.DATABASE_URL,
     connectionsMax: env.DATABASE_CONNECTIONS_MAX,
     preparedMax: env.DATABASE_PREPARED_STATEMENTS,
   });
-  const schema = createSchemaGate(env.DATABASE_URL, logger);
-  const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
-  const barriers = new Barriers({ feed, db: client, logger });
-  const vault = createCredentialVault(env.MASTER_KEY, env.MASTER_KEY_ALSO);
-  const jobTokens = jobTokenSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO);
-  const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
+  const database = databaseOutage(all, client);
   const ledgerPlace = {
     address: env.DATA_SERVICE_GRPC_URL,
     token: env.SERVICE_CLIENT_AUTH,
@@ -95,12 +92,21 @@ export function wire(
     role: 'control-plane',
     partner: 'data-service',
     gauge: 'sluice_ledger_refused',
-    logger,
+    logger: all,
   });
   const ledgerClient = createRpcClient(analytics.AnalyticsService, {
     ...ledgerPlace,
     handshake: partner.handshake,
   });
+  const dataService = ledgerOutage(all, ledgerClient, ledgerPlace.address);
+  const isOutage = (error: unknown) => database.explains(error) || dataService.explains(error);
+  const logger = sparingOutages(all, isOutage);
+  const schema = createSchemaGate(env.DATABASE_URL, logger);
+  const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
+  const barriers = new Barriers({ feed, db: client, logger });
+  const vault = createCredentialVault(env.MASTER_KEY, env.MASTER_KEY_ALSO);
+  const jobTokens = jobTokenSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO);
+  const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
   const { hostRules, fetch, part: outbound } = outboundPart(env, logger);
   const refusals = new RefusalLog({
     write: (report) => recordRefusedTokens(client, report, now()),
@@ -166,6 +172,7 @@ export function wire(
   const app = createApp({
     logsRequests: env.LOG_REQUESTS,
     logger,
+    isOutage,
     requestContext: {
       trustedProxies: env.TRUSTED_PROXIES ?? [],
       forwardedCallers: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO),
@@ -298,7 +305,10 @@ export function wire(
         const sealed = await sealOpenHeaders(client, vault);
         if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
       },
-      stop: () => client.$disconnect(),
+      stop() {
+        database.stop();
+        return client.$disconnect();
+      },
     },
     {
       name: 'change-feed',
@@ -310,7 +320,14 @@ export function wire(
     },
     { name: 'refused-tokens', stop: () => refusals.stop() },
     outbound,
-    { name: 'ledger', stop: () => ledgerClient.close(), gauges: partner.gauges },
+    {
+      name: 'ledger',
+      stop() {
+        dataService.stop();
+        ledgerClient.close();
+      },
+      gauges: partner.gauges,
+    },
     { name: 'log-store', stop: () => logStore?.close() },
     // Gateways follow for as long as they live: told to go, so that the port can close.
     { name: 'followers', drain: () => draining.abort() },
@@ -323,6 +340,12 @@ export function wire(
       allowInsecure: env.GRPC_ALLOW_INSECURE,
       tls,
       onConverted: createRpcMetrics(metrics, { seriesMax: rpcSeriesMax }),
+      translate(error) {
+        if (database.explains(error)) return new Unavailable('The database cannot be reached.');
+        return dataService.explains(error)
+          ? new Unavailable('The data service cannot be reached.')
+          : error;
+      },
       logger,
       services: [
         served(
@@ -422,6 +445,16 @@ export function wire(
       logger,
     }),
   ];
+}
+
+function databaseOutage(logger: Logger, client: DatabaseClient): Outage {
+  return new Outage({
+    logger,
+    away: 'the database is away',
+    back: 'the database is back',
+    isOutage: isDatabaseAway,
+    probe: () => client.$queryRaw`SELECT 1`,
+  });
 }
 
 /** Whether the database answers within two seconds. */

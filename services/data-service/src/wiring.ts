@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { parseNatsAddresses } from '@sluice/contracts';
 import { analytics, jobs, usage } from '@sluice/proto-stubs';
-import { serverTls } from '@sluice/rpc';
+import { serverTls, Unavailable } from '@sluice/rpc';
 import {
   airGapPart,
   createRpcMetrics,
@@ -11,9 +11,11 @@ import {
   type ServiceTools,
   served,
 } from '@sluice/service';
+import { sparingOutages } from '@sluice/telemetry';
 import { createApp } from './app.ts';
 import { batchesPart } from './batches/batches-part.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
+import { clickHouseOutage } from './clickhouse/outage.ts';
 import { replicationOf } from './clickhouse/replication.ts';
 import { createSchemaGate } from './clickhouse/wait-for-schema.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
@@ -39,7 +41,7 @@ const lastInsertMs = 1000;
 /** Opens ClickHouse and builds the parts. Nothing else constructs a client. */
 export async function wire(
   env: Env,
-  { logger, metrics: registry }: ServiceTools,
+  { logger: all, metrics: registry }: ServiceTools,
 ): Promise<readonly Part[]> {
   const nowMs = Date.now;
   // Read first, so that a slip in the address is found at start and not when the first message is due.
@@ -56,6 +58,12 @@ export async function wire(
       ? { dataDir: env.CLICKHOUSE_DATA_DIR }
       : { url: env.CLICKHOUSE_URL, replication },
   );
+  const outage =
+    env.CLICKHOUSE_URL === undefined
+      ? undefined
+      : clickHouseOutage(all, client, env.CLICKHOUSE_URL);
+  const isOutage = (error: unknown) => outage?.explains(error) === true;
+  const logger = sparingOutages(all, isOutage);
   const sink = createUsageSink({
     client,
     insertBlock,
@@ -113,7 +121,13 @@ export async function wire(
       ],
       logger,
     }),
-    { name: 'clickhouse', stop: closeClickHouse },
+    {
+      name: 'clickhouse',
+      stop() {
+        outage?.stop();
+        return closeClickHouse();
+      },
+    },
     // Calls and messages end when the sink stored what they brought, so they drain before it closes.
     { name: 'sink', stop: () => sink.close(lastInsertMs) },
     rpcPart({
@@ -127,6 +141,8 @@ export async function wire(
       // One record of the largest size that an outbox takes travels alone.
       requestBytesMax: 20 * 1024 * 1024,
       onConverted: createRpcMetrics(registry, { seriesMax: 25 }),
+      translate: (error) =>
+        isOutage(error) ? new Unavailable('ClickHouse cannot be reached.') : error,
       logger,
       services: [
         served(usage.UsageService, usageHandlers(sink, client)),

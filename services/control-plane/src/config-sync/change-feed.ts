@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, Outage } from '@sluice/telemetry';
 import { Client, type Notification } from 'pg';
 import { barriersChannel, type ChangeNotice, changesChannel } from '../kernel/database/change.ts';
 
@@ -63,6 +63,11 @@ export function createChangeFeed(options: { databaseUrl: string; logger: Logger 
   let stopped = false;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
+  const outage = new Outage({
+    logger,
+    away: 'the connection that hears of changes was lost',
+    back: 'changes are heard again',
+  });
 
   const tell = (event: FeedEvent) => {
     for (const listener of listeners) listener(event);
@@ -76,7 +81,7 @@ export function createChangeFeed(options: { databaseUrl: string; logger: Logger 
     // The socket may hang; nobody waits for its farewell.
     lost.end().catch(() => {});
     if (stopped) return;
-    logger.warn({ err: error }, 'the connection that hears of changes was lost');
+    outage.explains(error);
     timer = setTimeout(connect, reconnectMs[Math.min(failures, reconnectMs.length - 1)]);
     failures += 1;
   };
@@ -124,6 +129,7 @@ export function createChangeFeed(options: { databaseUrl: string; logger: Logger 
       if (client !== fresh) return;
       live = true;
       failures = 0;
+      outage.ends();
       tell({ type: 'live' });
       probe(fresh);
     } catch (error) {

@@ -33,6 +33,7 @@ describe('access', () => {
     const app = createApp({
       logsRequests: false,
       logger: undefined as never,
+      isOutage: () => false,
       requestContext: {
         trustedProxies: [],
         forwardedCallers: forwardedCallerSeal('a-token-shared-by-the-services'),

@@ -1,5 +1,6 @@
 import { jobTokenLifeMs } from '@sluice/contracts';
 import type { jobs } from '@sluice/proto-stubs';
+import { Outage } from '@sluice/telemetry';
 import { pause } from '../pause.ts';
 import type { BatchEnd, BatchParts, RunLife } from './run-batch.ts';
 
@@ -58,16 +59,19 @@ export class BatchJobs {
   }
 
   async #lookForever(): Promise<void> {
-    const { logger } = this.#parts;
-    let isAway = false;
+    const { kind } = this.#options;
+    const outage = new Outage({
+      logger: this.#parts.logger,
+      away: 'batches cannot be looked for at the moment',
+      back: 'batches are looked for again',
+      facts: { kind: kind === '' ? 'batch' : kind },
+    });
     while (!this.#leaving.signal.aborted) {
       try {
         await this.#look();
-        if (isAway) logger.info('batches are looked for again');
-        isAway = false;
+        outage.ends();
       } catch (error) {
-        if (!isAway) logger.warn({ err: error }, 'batches cannot be looked for at the moment');
-        isAway = true;
+        outage.explains(error);
       }
       await pause(this.#options.intervalMs, this.#leaving.signal);
     }

@@ -1,6 +1,6 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { NatsAddresses } from '@sluice/contracts';
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, Outage } from '@sluice/telemetry';
 
 export interface NatsOptions {
   servers: NatsAddresses;
@@ -45,13 +45,19 @@ export async function connectNats(
 }
 
 async function followStatus(nats: NatsConnection, options: NatsOptions): Promise<void> {
+  const outage = new Outage({
+    logger: options.logger,
+    away: 'disconnected from NATS',
+    back: 'reconnected to NATS',
+    facts: { servers: options.servers.servers },
+  });
   for await (const status of nats.status()) {
     if (status.type === 'disconnect') {
       options.onConnected(false);
-      options.logger.warn('disconnected from NATS');
+      outage.begins('the connection broke');
     } else if (status.type === 'reconnect') {
       options.onConnected(true);
-      options.logger.info('reconnected to NATS');
+      outage.ends();
     }
   }
   options.onConnected(false);

@@ -1,6 +1,6 @@
 import { type FollowedWork, type FollowInterval, followedWork } from '@sluice/contracts';
 import type { jobs } from '@sluice/proto-stubs';
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, Outage } from '@sluice/telemetry';
 import type { Register } from '../control-plane/register.ts';
 import { pause } from '../pause.ts';
 import { type Looker, lookAtWork, readOutcome, type Seen } from './look-at-work.ts';
@@ -62,19 +62,19 @@ export class FollowWork {
   }
 
   async #askForever(): Promise<void> {
-    const { logger } = this.#parts;
     const { signal } = this.#leaving;
-    let isAway = false;
+    const outage = new Outage({
+      logger: this.#parts.logger,
+      away: 'work at providers cannot be followed at the moment',
+      back: 'work at providers is followed again',
+    });
     while (!signal.aborted) {
       let isMore = false;
       try {
         isMore = await this.#ask();
-        if (isAway) logger.info('work at providers is followed again');
-        isAway = false;
+        outage.ends();
       } catch (error) {
-        if (!isAway && !signal.aborted)
-          logger.warn({ err: error }, 'work at providers cannot be followed at the moment');
-        isAway = true;
+        if (!signal.aborted) outage.explains(error);
       }
       if (isMore) await Promise.race(this.#looking);
       else await pause(this.#options.intervalMs, signal);

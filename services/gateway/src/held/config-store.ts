@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Changed, pepperName } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { config } from '@sluice/proto-stubs';
+import { callFault } from '@sluice/rpc';
 import type { Logger } from '@sluice/telemetry';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
@@ -304,7 +305,7 @@ export class ConfigStore {
       () => this.#bundles.changed(workspaceId),
       (err) =>
         this.#logger.warn(
-          { workspace_id: workspaceId, err },
+          { workspace_id: workspaceId, ...callFault(err) },
           'a changed bundle could not be fetched',
         ),
     );
@@ -314,7 +315,11 @@ export class ConfigStore {
     return this.#refreshes.refresh(
       keyId,
       () => this.#keys.changed(keyId),
-      (err) => this.#logger.warn({ api_key_id: keyId, err }, 'a changed key could not be fetched'),
+      (err) =>
+        this.#logger.warn(
+          { api_key_id: keyId, ...callFault(err) },
+          'a changed key could not be fetched',
+        ),
     );
   }
 
@@ -459,7 +464,7 @@ export class ConfigStore {
     return this.#refreshes.refresh(
       hashes[0] ?? '',
       () => this.#keys.refreshAll(hashes),
-      (err) => this.#logger.warn({ err }, 'held keys could not be fetched'),
+      (err) => this.#logger.warn(callFault(err), 'held keys could not be fetched'),
     );
   }
 

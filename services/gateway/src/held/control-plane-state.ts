@@ -32,9 +32,10 @@ export class ControlPlaneState {
   /** @param pepperNames of the control plane; none where it does not say */
   ready(pepperNames: readonly string[], facts: object): void {
     const { address, logger } = this.#options;
+    const away = this.#told === undefined ? {} : { away_ms: Date.now() - this.disconnectedSinceMs };
     this.connected = true;
     this.#told = undefined;
-    logger.info({ address, ...facts }, 'watching the control plane');
+    logger.info({ address, ...away, ...facts }, 'watching the control plane');
     const differs =
       pepperNames.length > 0 &&
       !this.#options.pepperNames.some((name) => pepperNames.includes(name));

@@ -1,6 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
+import { callFault } from '@sluice/rpc';
 import type { Logger } from '@sluice/telemetry';
 import type { ConfigSource } from './config-source.ts';
 import { type HeldOrganisation, holdOrganisation } from './held-organisation.ts';
@@ -134,7 +135,10 @@ export class Organisations {
       return true;
     } catch (error) {
       const { logger, retryMs } = this.#options;
-      logger.warn({ organisation_id: id, err: error }, 'an organisation could not be fetched');
+      logger.warn(
+        { organisation_id: id, ...callFault(error) },
+        'an organisation could not be fetched',
+      );
       clearTimeout(this.#retries.get(id));
       if (this.#isWatched) {
         const timer = setTimeout(() => this.#refresh(id), retryMs);

@@ -1,3 +1,4 @@
+import { callFault } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import type { LimitStore } from '../limits/limit-store.ts';
@@ -16,7 +17,7 @@ export function countersPart({ limits, client, logger }: CountersParts): Part {
     changedCounters: (max) => limits.changedCounters(max),
     send: (counters) => client.report(counters),
     onError: (error) =>
-      logger.warn({ err: error }, 'the control plane was not told how far budgets are'),
+      logger.warn(callFault(error), 'the control plane was not told how far budgets are'),
   });
   return { name: 'counters', start: () => reporter.start(), stop: () => reporter.stop() };
 }

@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { createSealer } from '@sluice/mcp';
 import type { GuardedFetch, HostRules, UpstreamPools } from '@sluice/outbound';
+import { callFault } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { ConfigSource } from '../held/config-source.ts';
@@ -70,7 +71,7 @@ export function mcpPart(env: Env, parts: McpParts) {
       const now = performance.now();
       if (now - faultAt < faultSilenceMs) return;
       faultAt = now;
-      logger.warn({ err }, 'what MCP servers list could not be told to the control plane');
+      logger.warn(callFault(err), 'what MCP servers list could not be told to the control plane');
     },
   });
   const access = new Access(seen);

@@ -24,10 +24,11 @@ const firstTryMs = 2000;
 
 /** What several gateways share; nothing, where there is no Redis. */
 export function redisPart(place: RedisPlace | undefined, logger: Logger) {
-  const connect = () => place && new SharedStore({ client: connectRedis(place, logger), logger });
-  const shared = connect();
+  const connect = (kind: string) =>
+    place && new SharedStore({ client: connectRedis(place, logger, { kind }), logger });
+  const shared = connect('state');
   // Large answers must not stand in line before counters.
-  const sharedCache = connect();
+  const sharedCache = connect('cache');
   const part: Part = {
     name: 'redis',
     // The first request is counted with those of others, too.

@@ -1,6 +1,7 @@
 import { normaliseScope } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
 import type { GuardedFetch } from '@sluice/outbound';
+import { callFault } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import type { ConfigSource } from '../held/config-source.ts';
@@ -33,7 +34,7 @@ function take(env: Env, { source, fetch, logger }: TokensParts & { fetch: Guarde
   const organisations = new Organisations({ source, fetch, logger, listed: listed ?? [] });
   const refusals = new RefusalLog({
     write: (report) => source.reportRefusedTokens(report),
-    onError: (error) => logger.warn({ err: error }, 'refused tokens could not be reported'),
+    onError: (error) => logger.warn(callFault(error), 'refused tokens could not be reported'),
   });
   const defaultScopes = (env.JWT_LOCAL_AUTH_DEFAULT_SCOPES ?? []).map(normaliseScope);
   const tokens = new TokenKeys({ organisations, refusals, listed, defaultScopes });

@@ -1,5 +1,5 @@
 import { jobs } from '@sluice/proto-stubs';
-import type { RpcClient } from '@sluice/rpc';
+import { callFault, type RpcClient } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import { addCounter, type Logger, type Metrics } from '@sluice/telemetry';
 import { WorkNotes, workNoteOutcomes } from '../owners/work-notes.ts';
@@ -42,7 +42,7 @@ export function workNotesPart({ controlPlane, metrics, logger }: WorkNotesParts)
         );
     },
     onAway: (error) =>
-      logger.warn({ err: error }, 'work at providers cannot be noted, and is noted later'),
+      logger.warn(callFault(error), 'work at providers cannot be noted, and is noted later'),
     onBack: () => logger.info('work at providers is noted again'),
   });
   const part: Part = {

@@ -1,17 +1,34 @@
-import { createSeldom, type Logger } from '@sluice/telemetry';
+import { createSeldom, type Logger, reasonOf } from '@sluice/telemetry';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisPlace } from './redis-settings.ts';
 
 /** A client that connects now, and again for ever. Whoever gets it closes it. */
-export function connectRedis(place: RedisPlace, logger: Logger): Redis | Cluster {
+export function connectRedis(
+  place: RedisPlace,
+  logger: Logger,
+  /** What stands beside what the log says of it. */
+  facts: object = {},
+): Redis | Cluster {
   const client = place.mode === 'cluster' ? connectCluster(place) : connectOne(place);
   const seldom = createSeldom(tellEveryMs);
-  const tell = (error: unknown) =>
+  let awaySinceMs: number | undefined;
+  const tell = (error: unknown) => {
+    if (client.status !== 'ready') awaySinceMs ??= performance.now();
     seldom.say(causeOf(error), (repeats) =>
-      logger.warn({ err: error, repeats }, 'redis cannot be used at the moment'),
+      logger.warn(
+        { ...facts, reason: reasonOf(error), repeats },
+        'redis cannot be used at the moment',
+      ),
     );
+  };
   client.on('error', tell);
   client.on('node error', tell);
+  client.on('ready', () => {
+    if (awaySinceMs === undefined) return;
+    const awayMs = Math.round(performance.now() - awaySinceMs);
+    awaySinceMs = undefined;
+    logger.info({ ...facts, away_ms: awayMs }, 'redis can be used again');
+  });
   return client;
 }
 

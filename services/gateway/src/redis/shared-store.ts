@@ -1,4 +1,4 @@
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, reasonOf } from '@sluice/telemetry';
 import type { Cluster, Command, Redis } from 'ioredis';
 import { Chain, type Linked } from '../chain/chain.ts';
 import { sharedKeys } from './shared-keys.ts';
@@ -249,7 +249,8 @@ export class SharedPart {
   rest(error: unknown, key?: string): void {
     this.#isResting = true;
     if (key !== undefined) this.#failedKey = key;
-    if (!this.#hasSaidAlone) this.#around.logger.error({ err: error }, this.#part.says.alone);
+    if (!this.#hasSaidAlone)
+      this.#around.logger.error({ reason: reasonOf(error) }, this.#part.says.alone);
     this.#hasSaidAlone = true;
     this.#around.onRest();
   }

@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { callFault } from '@sluice/rpc';
 import type { Logger } from '@sluice/telemetry';
 import { RecentMap } from '../chain/recent-map.ts';
 
@@ -39,7 +40,7 @@ export class KeepWatch {
       this.#code = code;
     }
     this.#logger.warn(
-      { err: error, code, workspace_id: workspaceId, request_id: requestId },
+      { ...callFault(error), code, workspace_id: workspaceId, request_id: requestId },
       'responses cannot be kept: they are answered with store: false',
     );
   }

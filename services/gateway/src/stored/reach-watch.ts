@@ -8,6 +8,7 @@ import type { Logger } from '@sluice/telemetry';
 export class ReachWatch {
   readonly #logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   #code: string | undefined;
+  #sinceMs = 0;
 
   constructor(logger: Pick<Logger, 'info' | 'warn' | 'error'>) {
     this.#logger = logger;
@@ -16,7 +17,8 @@ export class ReachWatch {
   reached(): void {
     if (this.#code === undefined) return;
     this.#code = undefined;
-    this.#logger.info('what is kept is reached again');
+    const awayMs = Math.round(performance.now() - this.#sinceMs);
+    this.#logger.info({ away_ms: awayMs }, 'what is kept is reached again');
   }
 
   lost(caught: unknown, requestId: string): void {
@@ -26,6 +28,7 @@ export class ReachWatch {
       return;
     }
     if (code === this.#code) return;
+    if (this.#code === undefined) this.#sinceMs = performance.now();
     this.#code = code;
     const reason = cause instanceof Error ? cause.message : message;
     this.#logger.warn({ code, reason, request_id: requestId }, 'what is kept cannot be reached');

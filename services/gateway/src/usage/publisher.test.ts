@@ -110,7 +110,10 @@ describe('UsagePublisher', () => {
     await expect.poll(() => taken).toEqual(texts(7));
     expect(tested.failing).toBe(false);
     const there = { sink: 'test', address: 'there:1' };
-    expect(said.splice(0)).toEqual([{ ...there, reason: 'away' }, there]);
+    expect(said.splice(0)).toEqual([
+      { ...there, reason: 'away' },
+      { ...there, away_ms: expect.any(Number) },
+    ]);
   });
 
   it('tells the ledger that it is there whatever is done to the time of day', async () => {

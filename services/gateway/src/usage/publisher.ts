@@ -45,6 +45,7 @@ export class UsagePublisher {
   #stopping = false;
   #stopped = false;
   #failures = 0;
+  #failingSinceMs = 0;
   /** By `performance.now()`: whoever sets the time of day back delays nothing. */
   #cursorSavedAt = 0;
   #acknowledgedAt = Number.NEGATIVE_INFINITY;
@@ -116,8 +117,11 @@ export class UsagePublisher {
     });
     life.told();
     this.#acknowledgedAt = performance.now();
-    if (this.#failures > 0)
-      logger.info({ sink: sink.name, address: sink.address }, 'usage records flow again');
+    if (this.#failures > 0) {
+      const awayMs = Math.round(performance.now() - this.#failingSinceMs);
+      const there = { sink: sink.name, address: sink.address };
+      logger.info({ ...there, away_ms: awayMs }, 'usage records flow again');
+    }
     this.#failures = 0;
   }
 
@@ -153,6 +157,7 @@ export class UsagePublisher {
     } catch (error) {
       this.#failures++;
       if (this.#failures > 1) return;
+      this.#failingSinceMs = performance.now();
       // What the other side does has a reason; only what is ours has a stack.
       const why = error instanceof NotTaken ? { reason: error.message } : { err: error };
       logger.warn(

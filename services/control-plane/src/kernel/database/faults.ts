@@ -1,32 +1,21 @@
 import { GatewayError } from '@sluice/errors';
 import { Prisma } from '../../generated/prisma/client.ts';
 
-/** Prisma's codes for a server that is not there, is too busy, went away in the middle, or gave up for others. */
-const unavailable = new Set([
-  'P1001',
-  'P1002',
-  'P1008',
-  'P1017',
-  'P2024',
-  'P2028',
-  'P2034',
-  'P2037',
-]);
-const unavailableKinds = new Set([
-  'DatabaseNotReachable',
-  'ConnectionClosed',
-  'SocketTimeout',
-  'TooManyConnections',
-  'TransactionWriteConflict',
-]);
+/** Prisma's codes for a server that is not there or went away in the middle; for one that is too busy, or gave up for others. */
+const away = new Set(['P1001', 'P1002', 'P1017']);
+const busy = new Set(['P1008', 'P2024', 'P2028', 'P2034', 'P2037']);
+const awayKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
+const busyKinds = new Set(['TooManyConnections', 'TransactionWriteConflict']);
 /** A connection that breaks has no code in `pg`, only one of these texts. */
 const brokenConnection =
-  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+const lateAnswer = /^Query read timeout/;
 /**
- * SQLSTATE: connection lost, out of resources, stopped by an operator, a statement or a lock that took too long, and
+ * SQLSTATE: connection lost, stopped by an operator; out of resources, a statement or a lock that took too long, and
  * two transactions in each other's way.
  */
-const unavailableStates = /^(08|53|57P|57014|55P03|40001|40P01)/;
+const awayStates = /^(08|57P)/;
+const busyStates = /^(53|57014|55P03|40001|40P01)/;
 /** The database may be back at once. */
 const retryAfterSeconds = '1';
 
@@ -35,7 +24,7 @@ const retryAfterSeconds = '1';
  * doing, a database that is away will be back; the rest is a fault of ours.
  */
 export function fromDatabase(error: unknown): unknown {
-  if (isUnavailable(error))
+  if (isDatabaseAway(error) || isBusy(error))
     return new GatewayError('admin.control_plane_unavailable', {
       message: 'The database cannot be reached at the moment.',
       headers: { 'retry-after': retryAfterSeconds },
@@ -63,14 +52,29 @@ function takesSlug(error: Error): boolean {
   return driverFault(error)?.constraint?.index?.endsWith('_slug_key') === true;
 }
 
-function isUnavailable(error: unknown): boolean {
-  if (error instanceof Prisma.PrismaClientKnownRequestError && unavailable.has(error.code))
-    return true;
+/** Whether nobody is there who could answer anything. */
+export function isDatabaseAway(error: unknown): boolean {
+  return fits(error, { codes: away, kinds: awayKinds, text: brokenConnection, states: awayStates });
+}
+
+function isBusy(error: unknown): boolean {
+  return fits(error, { codes: busy, kinds: busyKinds, text: lateAnswer, states: busyStates });
+}
+
+interface Signs {
+  codes: ReadonlySet<string>;
+  kinds: ReadonlySet<string>;
+  text: RegExp;
+  states: RegExp;
+}
+
+function fits(error: unknown, { codes, kinds, text, states }: Signs): boolean {
+  if (error instanceof Prisma.PrismaClientKnownRequestError && codes.has(error.code)) return true;
   const fault = driverFault(error);
   return (
-    (error instanceof Error && brokenConnection.test(error.message)) ||
-    unavailableKinds.has(fault?.kind ?? '') ||
-    unavailableStates.test(fault?.originalCode ?? '')
+    (error instanceof Error && text.test(error.message)) ||
+    kinds.has(fault?.kind ?? '') ||
+    states.test(fault?.originalCode ?? '')
   );
 }
 

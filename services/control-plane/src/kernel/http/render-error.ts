@@ -3,11 +3,15 @@ import type { Logger } from '@sluice/telemetry';
 import type { ErrorRequestHandler } from 'express';
 
 /** The one place where an error becomes an answer. */
-export function renderError(logger: Logger): ErrorRequestHandler {
+export function renderError(
+  logger: Logger,
+  /** What failed because something is away is said where that is watched. */
+  isOutage: (error: unknown) => boolean,
+): ErrorRequestHandler {
   return (caught, req, res, next) => {
     const error = fromUnknown(fromExpress(caught));
     const requestId = String(res.locals.requestId ?? '');
-    if (error.status >= 500)
+    if (error.status >= 500 && !isOutage(error))
       logger.error(
         {
           request_id: requestId,

@@ -3,6 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { GatewayError } from '@sluice/errors';
 import { analytics, usage } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
+import { type Logger, Outage } from '@sluice/telemetry';
 
 /** Somebody looks at a page: a ledger that is down is said at once. */
 const options = { timeoutMs: 10_000, failFast: true };
@@ -104,6 +105,21 @@ export function analyticsAway(cause: unknown): GatewayError {
   return new GatewayError('admin.analytics_unavailable', {
     headers: { 'retry-after': retryAfterSeconds },
     cause,
+  });
+}
+
+/** What the log says of a data service that is not there; what it could not answer is another matter. */
+export function ledgerOutage(logger: Logger, client: RpcClient, address: string): Outage {
+  return new Outage({
+    logger,
+    away: 'the data service is away',
+    back: 'the data service is back',
+    facts: { address },
+    isOutage: (error) => (error as { code?: unknown } | null)?.code === status.UNAVAILABLE,
+    async probe() {
+      const reason = await client.whyUnreachable(2_000);
+      if (reason !== undefined) throw new Error(reason);
+    },
   });
 }
 

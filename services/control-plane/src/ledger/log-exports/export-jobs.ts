@@ -143,7 +143,7 @@ export class ExportJobs {
     if (isFinal(error) || failures + 1 >= failuresMax) {
       const told = await endLogExport(client, claim, { status: 'failed', error: reasonOf(error) });
       if (told) metrics.ended('failed');
-      logger.warn({ ...facts, err: error }, 'a log export failed');
+      logger.error({ ...facts, err: error }, 'a log export failed');
       return;
     }
     const afterMs = Math.min(pauseMaxMs, 1000 * 2 ** failures);

@@ -1,0 +1,165 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Scenario, startScenario } from './scenario.ts';
+
+/**
+ * What the services log while something is away: that it is, once, with the reason, and once that it is back and after how long,
+ * whoever asks meanwhile and however often. What is away has no stack.
+ */
+
+const awayMs = 20_000;
+const afterMs = 12_000;
+
+let scenario: Scenario;
+beforeAll(async () => {
+  scenario = await startScenario({
+    processes: true,
+    nats: true,
+    redis: true,
+    logStore: true,
+    relaysPostgres: true,
+  });
+}, 120_000);
+afterAll(() => scenario.stop());
+
+const services = ['gateway', 'control-plane', 'data-service'] as const;
+type Service = (typeof services)[number];
+
+interface Line {
+  readonly time: string;
+  readonly msg: string;
+  readonly kind?: string;
+  readonly away_ms?: number;
+}
+
+/** What a service wrote since then, but its line for each request. */
+function saidSince(service: Service, fromMs: number): Line[] {
+  return scenario.stack
+    .part(service)
+    .stderr()
+    .split('\n')
+    .filter((text) => text.startsWith('{'))
+    .map((text) => JSON.parse(text) as Line)
+    .filter(({ time, msg }) => Date.parse(time) >= fromMs && msg !== 'request');
+}
+
+/** What callers, admins and pages ask all the time, whatever comes of it. */
+async function askAll(untilMs: number): Promise<void> {
+  const span = new URLSearchParams({
+    time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),
+    time_of_generation_max: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  const look = (path: string) => scenario.call(`/v1${path}`, { method: 'GET', host: null });
+  for (let turn = 0; Date.now() < untilMs; turn++) {
+    const config = { name: `At ${untilMs}, ${turn}`, config: { provider: '@demo' } };
+    const asked = [
+      scenario.chat(),
+      scenario.chat({ key: `sk-nobody-${untilMs}-${turn}` }),
+      look('/files'),
+      look('/batches'),
+      look('/configs'),
+      look(`/analytics/graphs/requests?${span}`),
+      look('/requests/01890000-0000-7000-8000-000000000000'),
+      scenario.call('/v1/configs', { host: null, body: config }),
+    ];
+    await Promise.all(
+      asked.map((each) =>
+        each.then(
+          (answer) => answer.arrayBuffer(),
+          () => {},
+        ),
+      ),
+    );
+    await delay(200);
+  }
+}
+
+interface Outage {
+  readonly name: string;
+  down(): Promise<unknown> | undefined;
+  up(): Promise<unknown> | undefined;
+  /** What must be said, by service: its last has how long it was. */
+  readonly says: Partial<Record<Service, readonly (readonly [away: string, back: string])[]>>;
+}
+
+const part = (name: Service) => ({
+  down: () => scenario.stack.part(name).kill(),
+  up: () => scenario.stack.part(name).start(),
+});
+
+const work = [
+  ['batches cannot be looked for at the moment', 'batches are looked for again'],
+  ['work at providers cannot be followed at the moment', 'work at providers is followed again'],
+] as const;
+
+const outages: readonly Outage[] = [
+  {
+    name: 'Postgres',
+    down: () => scenario.stack.postgresRelay?.down(),
+    up: () => scenario.stack.postgresRelay?.up(),
+    says: {
+      gateway: [['what is kept cannot be reached', 'what is kept is reached again']],
+      'control-plane': [
+        ['the database is away', 'the database is back'],
+        ['the connection that hears of changes was lost', 'changes are heard again'],
+      ],
+      'data-service': work,
+    },
+  },
+  {
+    name: 'NATS',
+    down: () => scenario.stack.nats?.kill(),
+    up: () => scenario.stack.nats?.restart(),
+    says: {
+      gateway: [['usage records wait in the outbox', 'usage records flow again']],
+      'data-service': [['disconnected from NATS', 'reconnected to NATS']],
+    },
+  },
+  {
+    name: 'Redis',
+    down: () => scenario.stack.redis?.kill(),
+    up: () => scenario.stack.redis?.restart(),
+    says: { gateway: [['redis cannot be used at the moment', 'redis can be used again']] },
+  },
+  {
+    name: 'the control plane',
+    ...part('control-plane'),
+    says: {
+      gateway: [
+        ['the control plane is away; the last state stays in force', 'watching the control plane'],
+        ['what is kept cannot be reached', 'what is kept is reached again'],
+      ],
+      'data-service': work,
+    },
+  },
+  {
+    name: 'the data service',
+    ...part('data-service'),
+    says: { 'control-plane': [['the data service is away', 'the data service is back']] },
+  },
+];
+
+it.each(outages)(
+  'says once that $name is away, and once that it is back',
+  async (outage) => {
+    await askAll(Date.now() + 1000);
+    const fromMs = Date.now();
+    await outage.down();
+    await askAll(fromMs + awayMs);
+    await outage.up();
+    await askAll(Date.now() + afterMs);
+    for (const service of services) {
+      const lines = saidSince(service, fromMs);
+      expect(lines.filter((line) => JSON.stringify(line).includes('"stack"'))).toEqual([]);
+      const names = lines.map(({ msg, kind = '' }) => `${msg} ${kind}`);
+      expect(names).toEqual([...new Set(names)]);
+      for (const [away, back] of outage.says[service] ?? []) {
+        const said = lines.filter(({ msg }) => msg === away || msg === back);
+        expect(said.map(({ msg }) => msg)).toEqual(expect.arrayContaining([away, back]));
+        for (const { msg, away_ms = 0 } of said)
+          if (msg === back) expect(away_ms).toBeGreaterThan(awayMs / 2);
+      }
+    }
+  },
+  120_000,
+);
