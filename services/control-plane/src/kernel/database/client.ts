@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
-import { oneAtATime } from './one-at-a-time.ts';
+import { OneAtATimeClient } from './one-at-a-time-client.ts';
 import { createStatementNames } from './statement-names.ts';
 
 /** The whole client; only wiring and `changes` hold one. */
@@ -17,6 +17,7 @@ export function createDatabaseClient(options: {
   preparedMax?: number;
 }): DatabaseClient {
   const pool = new Pool({
+    Client: OneAtATimeClient,
     connectionString: options.url,
     max: options.connectionsMax,
     connectionTimeoutMillis: 5_000,
@@ -29,10 +30,7 @@ export function createDatabaseClient(options: {
   });
   // The query under way is told of a lost connection, or the next one that is given it. Between
   // the two nobody listens, and an error that nobody hears would end the process.
-  pool.on('connect', (connection) => {
-    connection.on('error', () => {});
-    oneAtATime(connection);
-  });
+  pool.on('connect', (connection) => connection.on('error', () => {}));
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     statementNameGenerator: createStatementNames(options.preparedMax ?? 0),
