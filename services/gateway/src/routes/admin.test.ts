@@ -153,6 +153,8 @@ describe('createAdminForwarder', () => {
     '/v1/configs/x%0d%0aa',
     '/docs/../metrics',
     '/v0.1/servers/a%2f..%2fb',
+    '/v1/analytics/groups/metadata/a%2f..%2f..%2fb',
+    '/v1/analytics/groups/model%2fb',
     'http://elsewhere/v1/configs/../x',
   ])('refuses %s, which may lead elsewhere behind us', async (path) => {
     expect(await heard(path, {}, [])).toMatchObject({
@@ -166,6 +168,7 @@ describe('createAdminForwarder', () => {
     '/v1/prompts/a.b..c/versions/',
     '/v1/users/a%40b.example',
     '/v0.1/servers/io.example%2Fserver/versions',
+    '/v1/analytics/groups/metadata/team%2Fname?page_size=1',
   ])('passes %s on as it is', async (path) => {
     expect(await heard(path, {}, [])).toMatchObject({ status: 200, url: `/base${path}` });
   });

@@ -233,10 +233,12 @@ async function inForceHere(
 }
 
 /** @throws GatewayError 400 `request.invalid_field` when the path could lead somewhere else behind us. */
+/** Below these stand names that may hold slashes, escaped: the registry's are `publisher/server`, and keys of metadata what callers like. */
+const slashedNames = [...adminRootPaths, '/v1/analytics/groups/metadata'];
+
 function refuseAmbiguous(target: string): void {
   const pathname = target.split('?', 1)[0] ?? '';
-  // Names of the registry are `publisher/server`, escaped.
-  const escapedSlashes = adminRootPaths.some((root) => pathname.startsWith(`${root}/`));
+  const escapedSlashes = slashedNames.some((root) => pathname.startsWith(`${root}/`));
   if (!isAmbiguousPath(pathname, { escapedSlashes })) return;
   throw new GatewayError('request.invalid_field', {
     field: 'path',

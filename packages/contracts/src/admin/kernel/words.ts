@@ -88,7 +88,7 @@ export const pathWords = {
   labelId: 'The UUID of the label.',
   mcpIntegrationId: 'The integration of an MCP server, by UUID or slug.',
   mcpServerId: 'The MCP server, by UUID or slug.',
-  metadataKey: 'The key of the metadata.',
+  metadataKey: 'The key of the metadata; a slash in it is written `%2F`.',
   policyUsageLimitsId: 'The UUID of the policy.',
   promptId: 'The prompt, by UUID or slug.',
   promptPartialId: 'The partial, by UUID or slug.',
