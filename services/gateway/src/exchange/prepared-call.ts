@@ -57,6 +57,8 @@ export interface PreparedCall {
   lesson: Lesson | undefined;
   /** Whose share of second calls it takes from; undefined = it is never sent twice at once. */
   hedgeKey: string | undefined;
+  /** It tells of what was used already, which is recorded whether or not it could be noted before. */
+  isUsed?: boolean;
   /** Has its stream continued should it be cut; undefined = nobody asked for that. */
   recovery: StreamRecovery | undefined;
 }

@@ -66,7 +66,7 @@ export interface UsedEvent extends LoggedEvent {
 
 /** Records of what is only told, not paid for: a vendor, or a caller, that makes thousands fills no ledger. */
 const toldMax = 1000;
-/** Events that wait for the disk or for Redis; a session that has more is ended. */
+/** Events that wait for the disk or for Redis; a session that has more is ended, once those are counted that come until then. */
 const waitingMax = 1000;
 /** Of those, what is kept for their logs: of the others only that they happened. */
 const contentWaitingMax = 16;
@@ -106,10 +106,7 @@ export class SessionMeter {
 
   /** Something was paid for. */
   used(event: UsedEvent): void {
-    if (this.#waiting >= waitingMax) {
-      this.onRefused?.(new GatewayError('overloaded'));
-      return;
-    }
+    if (this.#waiting >= waitingMax) this.onRefused?.(new GatewayError('overloaded'));
     const content = this.#waiting < contentWaitingMax ? event.content : undefined;
     this.#waiting++;
     this.#queue = this.#queue.then(async () => {
@@ -158,7 +155,13 @@ export class SessionMeter {
     notes.target = this.#call.target;
     notes.hookVerdicts = (await event.verdicts) ?? [];
     requester.visits.push(notes);
-    const call = { ...this.#call, requester, notes, reservation: held?.reservation };
+    const call = {
+      ...this.#call,
+      requester,
+      notes,
+      reservation: held?.reservation,
+      isUsed: true,
+    };
     const attempt = new OngoingAttempt(call, 0);
     try {
       await attempt.begin(listeners);
@@ -174,6 +177,8 @@ export class SessionMeter {
     // A hold that is taken before would find the counter as it was.
     if (held !== undefined)
       await this.#parts.limits.settled?.(requester.key?.source.organisationId ?? '');
+    // What was used is recorded; nothing more may be that perhaps could not.
+    if (this.#parts.recorder.isFull) throw new GatewayError('gateway.ledger_full');
     await this.#hold();
   }
 

@@ -14,7 +14,8 @@ import { decisionOf, type GuessedPrompt, type UsageRecorder } from './usage-reco
 /**
  * Notes each attempt before it is made, and what it came to: from the one to
  * the other its record is `lost`, should this process die. An attempt that
- * cannot be noted is not made: `gateway.ledger_full`.
+ * cannot be noted is not made: `gateway.ledger_full`. What was used already is no more refused
+ * than the end of an attempt is.
  */
 export function recordAttempt(
   recorder: UsageRecorder,
@@ -33,7 +34,7 @@ export function recordAttempt(
     record.preProcessingMs = notes.entry.preProcessingMs;
     if (requester.progress.preProcessingMs === 0)
       requester.progress.preProcessingMs = record.preProcessingMs;
-    const { reservation } = call;
+    const { reservation, isUsed } = call;
     const prompt = promptOf(call);
     const least = prompt && usedBy(prompt);
     const counts = least === undefined ? undefined : reservation?.countsWith(least);
@@ -46,9 +47,15 @@ export function recordAttempt(
     try {
       const { written, opening } = recorder.begin(record, { prompt, counts }, note);
       const hears: OutcomeListener = (ended) => finish(record, ended, recorder, least, opening);
-      return { written, hears, refuse };
+      if (isUsed !== true) return { written, hears, refuse };
+      // Its record tells whoever waits that the disk refuses.
+      written.catch(() => {});
+      return hears;
     } catch (error) {
-      throw refuse(error);
+      if (isUsed !== true) throw refuse(error);
+      recorder.takeBack(record);
+      record.sequence = 0;
+      return (ended) => finish(record, ended, recorder, least, undefined);
     }
   };
 }
@@ -68,7 +75,7 @@ function finish(
   ended: EndedAttempt,
   recorder: UsageRecorder,
   least: Used | undefined,
-  opening: Buffer,
+  opening: Buffer | undefined,
 ): Promise<void> {
   const { facts, bill, price } = ended;
   const { requester, notes } = ended.call;
@@ -88,6 +95,8 @@ function finish(
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);
+  // Looking is free: what is looked at has a record of its own, where it was paid for.
+  else if (requester.subject.operation.repeat === 'safe') record.costKnown = true;
   addCounts(record, ended.call.reservation);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {
