@@ -57,6 +57,20 @@ describe('the price of an attempt', () => {
     });
   });
 
+  it('is known to be none of an answer of the cache, and of what only looks', async () => {
+    trial = lab.trial();
+    const upstream = await trial.upstream('a', json(200, { ...chatReply, usage: counted }));
+    const config = { ...upstream.target(), cache: { mode: 'simple' } };
+    const body = { ...chatBody, messages: [{ role: 'user', content: 'Twice' }] };
+    const [first] = (await trial.ask({ body, config, records: 1 })).rawRecords;
+    expect(first).toMatchObject({ costKnown: true, cacheStatus: 'MISS' });
+    const [hit] = (await trial.ask({ body, config, records: 1 })).rawRecords;
+    expect(hit).toMatchObject({ costKnown: true, costNanoUsd: 0n, cacheStatus: 'HIT' });
+    const look = { method: 'GET', path: '/v1/files/file-1', config: upstream.target(), records: 1 };
+    const [looked] = (await trial.ask(look)).rawRecords;
+    expect(looked).toMatchObject({ statusCode: 200, costKnown: true, costNanoUsd: 0n });
+  });
+
   it('takes in searches, and keeps what the provider says it cost beside ours', async () => {
     const reply = {
       ...chatReply,

@@ -105,6 +105,7 @@ export class UsageRecorder {
     const record = this.blankFor(exchange, visit, target);
     record.outcome = Outcome.SUCCESS;
     record.statusCode = status;
+    record.costKnown = true;
     record.avoidedCostNanoUsd = avoidedCostNanoUsd;
     addCounts(record, visit.reservation);
     record.cacheType = visit.cacheSimilarity === undefined ? 'simple' : 'semantic';
@@ -112,7 +113,6 @@ export class UsageRecorder {
     visit.recordedAs = record;
     addUncalled(record, exchange, visit);
     visit.summary = replySummary(record);
-    visit.summary.costKnown = true;
     return this.store(record);
   }
 
