@@ -30,6 +30,7 @@ export {
   uuids,
 } from './define-settings.ts';
 export { factsKeySetting } from './facts-key-setting.ts';
+export { readableFolder, writableFolder } from './folders.ts';
 export { type Misspelt, misspelt } from './misspelt.ts';
 export { closingDeadlines, graceMs, metricsSettings, processSettings } from './process-settings.ts';
 export { clientTlsSettings, serverTlsSettings } from './tls-settings.ts';

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { defineSettings } from '@sluice/env';
 import { describe, expect, it } from 'vitest';
 import { BreakingStore } from './breaking-store.ts';
@@ -15,7 +16,7 @@ describe('openLogStore', () => {
   it('keeps nothing unless it is told where', () => expect(open({})).toBeUndefined());
 
   it.each<[string, Record<string, string>, string]>([
-    ['a folder', { LOG_STORE: 'local', LOG_STORE_DIR: '/tmp/logs' }, 'folder /tmp/logs'],
+    ['a folder', { LOG_STORE: 'local', LOG_STORE_DIR: tmpdir() }, `folder ${tmpdir()}`],
     [
       'a bucket',
       { ...s3, LOG_STORE_GENERATIONS_BUCKET: 'logs' },
@@ -60,6 +61,11 @@ describe('openLogStore', () => {
       'LOG_STORE: s3_assume is not supported by this release: use s3',
     ],
     ['an unknown kind', { LOG_STORE: 'floppy' }, 'LOG_STORE: floppy is unknown'],
+    [
+      'a file in place of a folder',
+      { LOG_STORE: 'local', LOG_STORE_DIR: '/dev/null' },
+      'LOG_STORE_DIR: the folder /dev/null cannot be written',
+    ],
     ['no folder', { LOG_STORE: 'local' }, 'LOG_STORE_DIR: is required with LOG_STORE=local'],
     [
       'no key',

@@ -1,4 +1,4 @@
-import { type SectionValues, SettingsError } from '@sluice/env';
+import { type SectionValues, SettingsError, writableFolder } from '@sluice/env';
 import { BreakingStore } from './breaking-store.ts';
 import { FolderStore } from './folder-store.ts';
 import { logStoreSettings } from './log-store-settings.ts';
@@ -50,7 +50,8 @@ export function expectLogStoreWithin(
 const atVendors: ReadonlySet<string> = new Set(['s3', 'gcs']);
 
 function openKind(kind: string, env: LogStoreEnv, nowMs: () => number): ObjectStore {
-  if (kind === 'local') return new FolderStore(needed(env, 'LOG_STORE_DIR'));
+  if (kind === 'local')
+    return new FolderStore(writableFolder('LOG_STORE_DIR', needed(env, 'LOG_STORE_DIR')));
   const reason = notSupported.get(kind);
   if (reason !== undefined)
     throw new SettingsError([`LOG_STORE: ${kind} is not supported by this release: ${reason}`]);

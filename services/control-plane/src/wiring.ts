@@ -7,7 +7,7 @@ import {
   jobTokenSeal,
   pepperName,
 } from '@sluice/contracts';
-import { SettingsError } from '@sluice/env';
+import { readableFolder, SettingsError } from '@sluice/env';
 import { RefusalLog } from '@sluice/jwt';
 import { expectLogStoreWithin, logStoreEnvOf, openLogStore } from '@sluice/object-store';
 import { isWithinGap } from '@sluice/outbound';
@@ -114,7 +114,7 @@ export function wire(
   });
   const priceBook = new PriceBook();
   const priceFiles = priceFilesPart({
-    dir: env.PRICE_FILES_DIR,
+    dir: env.PRICE_FILES_DIR && readableFolder('PRICE_FILES_DIR', env.PRICE_FILES_DIR),
     keys: loadPublicKeys('FACTS_PUBLIC_KEY_FILE', env.FACTS_PUBLIC_KEY_FILE),
     use(files) {
       priceBook.files = files;

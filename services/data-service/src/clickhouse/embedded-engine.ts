@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { lockDataDir } from '@sluice/data-dir';
+import { writableFolder } from '@sluice/env';
 import { textLiteral } from '../queries/parameters.ts';
 import { blockFile } from './block-file.ts';
 import type { ClickHouse } from './connect.ts';
@@ -22,6 +23,7 @@ export async function openEmbedded(dataDir: string): Promise<ClickHouse> {
     import('chdb/connection'),
     import('chdb'),
   ]);
+  writableFolder('CLICKHOUSE_DATA_DIR', dataDir, 0o700);
   // Before the engine looks at it; the engine's own lock says less, and later.
   const lock = await lockDataDir(dataDir, { name: 'CLICKHOUSE_DATA_DIR', waitMs: 10_000 });
   const open = () => createChdbConnection({ path: dataDir }) as unknown as Connection;

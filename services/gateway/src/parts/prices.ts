@@ -1,3 +1,4 @@
+import { readableFolder } from '@sluice/env';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import type { Part } from '@sluice/service';
@@ -15,7 +16,7 @@ export function pricesPart(
   const priceBook = new PriceBook();
   const prices = new PriceList(priceBook);
   const priceFiles = priceFilesPart({
-    dir: env.PRICE_FILES_DIR,
+    dir: env.PRICE_FILES_DIR && readableFolder('PRICE_FILES_DIR', env.PRICE_FILES_DIR),
     keys,
     use(files) {
       priceBook.files = files;
