@@ -28,8 +28,9 @@ describe('a folder to write to', () => {
     [
       'a file system without folders',
       '/proc/sluice/data',
-      'takes no folders .ENOENT at /proc/sluice',
+      'takes no files and folders .ENOENT at /proc/sluice',
     ],
+    ['a file system without files', '/proc', 'takes no files and folders .ENOENT'],
     ['a device', '/dev/null', 'there is a file in its place'],
   ])('is refused in one sentence: %s', (_name, path, reason) =>
     expect(() => writableFolder('DATA_DIR', path)).toThrow(

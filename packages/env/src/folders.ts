@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { SettingsError } from './define-settings.ts';
 
 /**
@@ -11,6 +11,7 @@ export function writableFolder(name: string, path: string, mode?: number): strin
   try {
     makeFolder(path, mode);
     accessSync(path, constants.W_OK | constants.X_OK);
+    takeFile(path);
   } catch (error) {
     throw unusable(name, path, error, 'written');
   }
@@ -42,6 +43,19 @@ function makeFolder(path: string, mode: number | undefined): void {
   }
 }
 
+/** Rights say nothing of file systems that take no files, as `/proc`. One that is full has what is kept already. */
+function takeFile(folder: string): void {
+  const path = join(folder, `.sluice-${process.pid}`);
+  try {
+    writeFileSync(path, '');
+    rmSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOSPC' && code !== 'EDQUOT')
+      throw Object.assign(error as Error, { path: folder });
+  }
+}
+
 function notAFolder(path: string): Error {
   return Object.assign(new Error('not a folder'), { code: 'ENOTDIR', path });
 }
@@ -61,7 +75,7 @@ const writing: Readonly<Record<string, string>> = {
   EACCES: 'who runs this has no right to',
   EPERM: 'who runs this has no right to',
   EROFS: 'its file system is read-only',
-  ENOENT: 'its file system takes no folders',
+  ENOENT: 'its file system takes no files and folders',
   ENOSPC: 'its file system is full',
   ENAMETOOLONG: 'its name is too long',
 };
