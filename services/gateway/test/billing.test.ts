@@ -477,7 +477,7 @@ describe('an attempt is billed', () => {
       const first = await trial.ask(call);
       const hit = await trial.ask(call);
       expect([first, hit].map(({ answer }) => answer.own('cache-status'))).toEqual(['MISS', 'HIT']);
-      expect(hit.records).toMatchObject([{ tokens: null, costNanoUsd: null }]);
+      expect(hit.records).toMatchObject([{ tokens: null, costNanoUsd: 0 }]);
       const expected = saved(billedOf(first));
       expect(expected).toBeGreaterThan(0);
       expect(hit.rawRecords.map((record) => Number(record.avoidedCostNanoUsd))).toEqual([expected]);
