@@ -69,6 +69,8 @@ const commands = {
     'node_modules/vitest/vitest.mjs',
     'run',
     'services/gateway/test/chaos',
+    'services/gateway/test/outages.test.ts',
+    'services/data-service/test/outages.test.ts',
     'services/gateway/test/ledger.test.ts',
     'services/gateway/test/recovered-streams.test.ts',
     '--no-file-parallelism',
