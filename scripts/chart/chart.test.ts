@@ -166,6 +166,34 @@ describe('what containers are told', () => {
   });
 });
 
+describe('addresses of services', () => {
+  it('have a port that their Service has, in every profile', () => {
+    const balanced = valueSets['a load balancer'] ?? {};
+    for (const [name, set] of Object.entries({ ...profiles, balanced })) {
+      const objects = renderObjects(set);
+      const ports = new Map(
+        objects
+          .filter(({ kind }) => kind === 'Service')
+          .map(({ metadata, spec }) => [`${metadata.name}.ai.svc`, portsOf(spec.ports)]),
+      );
+      const named = objects
+        .filter(({ kind }) => kind === 'ConfigMap')
+        .flatMap(({ data }) => Object.entries(data as Record<string, string>))
+        .flatMap(([setting, value]) => {
+          const [, host = '', port] = /^(?:https?:\/\/)?([^/:]+\.ai\.svc):(\d+)$/.exec(value) ?? [];
+          return port === undefined ? [] : [{ setting, host, port: Number(port) }];
+        });
+      expect(named.map(({ setting }) => setting)).toContain('GATEWAY_URL');
+      for (const { setting, host, port } of named)
+        expect(ports.get(host), `${name}: ${setting}`).toContain(port);
+    }
+  });
+});
+
+function portsOf(ports: readonly { readonly port: number }[]): number[] {
+  return ports.map(({ port }) => port);
+}
+
 const told = Object.fromEntries(
   ['settings of all kinds', 'no TLS', 'NATS and Redis', 'callers who speak gRPC'].map((name) => [
     name,

@@ -81,6 +81,8 @@ async function main(): Promise<void> {
       gateway: {
         ...one,
         drain: { shutdownDelaySeconds: 1, drainSeconds: 10 },
+        // There are no Services: under their names are the pods themselves.
+        service: { port: 8787 },
       },
       controlPlane: one,
       dataService: { ...one, settings: { GAP_GRACE: 2000 } },

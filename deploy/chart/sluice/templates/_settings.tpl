@@ -83,7 +83,7 @@
 {{- $_ := set $own "PORT" "8792" -}}
 {{- $_ := set $own "GRPC_PORT" "8791" -}}
 {{- $_ := set $own "CONTROL_PLANE_GRPC_URL" (printf "%s:8790" (get $host "control-plane")) -}}
-{{- $_ := set $own "GATEWAY_URL" (get $environment "GATEWAY_URL" | default (printf "http://%s:8787" (get $host "gateway"))) -}}
+{{- $_ := set $own "GATEWAY_URL" (get $environment "GATEWAY_URL" | default (printf "http://%s:%d" (get $host "gateway") (int $root.Values.gateway.service.port))) -}}
 {{- end -}}
 {{- if or (eq $component "gateway") (eq $component "control-plane") -}}
 {{/* What callers name must never lead back into the installation. */}}
