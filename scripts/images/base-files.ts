@@ -41,14 +41,16 @@ export async function baseFiles(
 }
 
 const unwanted =
-  /^usr\/share\/(man|lintian|info|gcc|gdb)(\/|$)|\/gconv(\/|$)|^(usr\/)?s?bin\/.|^etc\/update-motd\.d(\/|$)/;
+  /^usr\/share\/(man|lintian|info|gcc|gdb|zoneinfo\/right)(\/|$)|\/gconv(\/|$)|^(usr\/)?s?bin\/.|^etc\/update-motd\.d(\/|$)/;
+const unusedLibrary =
+  /\/lib(mvec|nsl|nss_compat|nss_hesiod|thread_db|c_malloc_debug|memusage|pcprofile)\.so/;
 
 /**
  * Terms are kept; what is for reading only is not, nor scripts for a shell that is not there, nor what converts character
- * sets, which Node does itself.
+ * sets, which Node does itself, nor libraries of vectors, NIS and debuggers, which it is not linked with, nor zones with leap seconds.
  */
 function isWanted({ path, type }: TarEntry): boolean {
-  if (unwanted.test(path)) return false;
+  if (unwanted.test(path) || unusedLibrary.test(path)) return false;
   const isDocument = path.startsWith('usr/share/doc/') && type === 'file';
   return !isDocument || path.endsWith('/copyright');
 }
