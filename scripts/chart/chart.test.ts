@@ -324,6 +324,27 @@ describe('NetworkPolicies', () => {
     expect(find(/^HorizontalPodAutoscaler$/)).toBeUndefined();
   });
 
+  it('let out to the object store whoever has one, and nobody else', () => {
+    const world = expect.objectContaining({
+      ipBlock: expect.objectContaining({ cidr: '0.0.0.0/0' }),
+    });
+    const letsOut = (values: object) =>
+      renderObjects({ values: { ...own, ...values } })
+        .filter(({ kind, spec }) => {
+          const rules = (spec?.egress ?? []) as { to?: unknown[] }[];
+          return (
+            kind === 'NetworkPolicy' && rules.some(({ to }) => world.asymmetricMatch(to?.at?.(0)))
+          );
+        })
+        .map(({ metadata }) => metadata.name);
+    const beyondProviders = ['sluice-control-plane', 'sluice-gateway'];
+    expect(letsOut({}).sort()).toEqual(beyondProviders);
+    expect(letsOut({ settings: { LOG_STORE: 'local' } }).sort()).toEqual(beyondProviders);
+    const all = [...beyondProviders, 'sluice-data-service'].sort();
+    expect(letsOut({ settings: { LOG_STORE: 's3' } }).sort()).toEqual(all);
+    expect(letsOut({ dataService: { settings: { LOG_STORE: 's3' } } }).sort()).toEqual(all);
+  });
+
   it('leave no pod of the release alone', () => {
     const objects = renderObjects(profiles.trial ?? {});
     const selected = new Set(

@@ -79,7 +79,7 @@ export const installations: Readonly<Record<string, Installation>> = {
     set: { values: outsiderValues },
     others: [
       ...outsiders('Postgres', 'ClickHouse', 'NATS', 'Redis', 'Kubernetes'),
-      ...outsiders('providers', 'DNS', 'callers', 'Prometheus'),
+      ...outsiders('object store', 'providers', 'DNS', 'callers', 'Prometheus'),
       ...strangers,
     ],
     meant: (to, ports) => [to, ports],
@@ -90,7 +90,9 @@ export const installations: Readonly<Record<string, Installation>> = {
       values: {
         ...profiles.trial?.values,
         stores: { nats: { enabled: true }, redis: { enabled: true } },
+        settings: { LOG_STORE: 's3_custom', LOG_STORE_BASEPATH: 'https://minio.stores/bodies' },
         networkPolicy: {
+          objectStore: { to: [inNamespace('stores')] },
           callers: [inNamespace('ingress')],
           scrapers: [
             { ...inNamespace('monitoring'), podSelector: { matchLabels: { app: 'prometheus' } } },
@@ -108,6 +110,7 @@ export const installations: Readonly<Record<string, Installation>> = {
         namespace: 'kube-system',
         labels: { 'k8s-app': 'kube-dns' },
       },
+      { name: 'object store', address: '10.42.8.5', namespace: 'stores', labels: {} },
       { name: 'callers', address: '10.42.8.2', namespace: 'ingress', labels: { app: 'nginx' } },
       {
         name: 'Prometheus',

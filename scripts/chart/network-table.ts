@@ -42,6 +42,7 @@ const outside: Readonly<Record<string, string>> = {
   '192.0.2.7/32': 'DNS',
   '192.0.2.8/32': 'callers',
   '192.0.2.9/32': 'Prometheus',
+  '192.0.2.10/32': 'object store',
 };
 
 /** @throws Error when nobody outside has this name */
@@ -57,6 +58,7 @@ const block = (name: string) => [{ ipBlock: { cidr: `${addressOf(name)}/32` } }]
 export const outsiderValues = {
   secrets: { existingSecret: 'sluice' },
   stores: { nats: { enabled: true }, redis: { enabled: true } },
+  settings: { LOG_STORE: 's3' },
   networkPolicy: {
     callers: block('callers'),
     scrapers: block('Prometheus'),
@@ -67,6 +69,7 @@ export const outsiderValues = {
     redis: { to: block('Redis') },
     kubernetes: { to: block('Kubernetes') },
     providers: { to: block('providers') },
+    objectStore: { to: block('object store') },
   },
 };
 

@@ -271,6 +271,13 @@ export const valueSets: Readonly<Record<string, ValueSet>> = {
       },
     },
   },
+  'an object store inside': {
+    values: {
+      ...own,
+      settings: { LOG_STORE: 's3_custom', LOG_STORE_BASEPATH: 'https://minio.stores:9000/bodies' },
+      networkPolicy: { objectStore: { to: [{ podSelector: {} }], ports: [9000] } },
+    },
+  },
   'a load balancer': {
     values: {
       ...own,
@@ -393,6 +400,13 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
   'certificates of two services': [
     { ...own, tls: { mode: 'existing', existing: { gateway: 'a', controlPlane: 'b' } } },
     'needs the names of three Secrets',
+  ],
+  'an object store that nobody is let out to': [
+    {
+      ...own,
+      settings: { LOG_STORE: 's3_custom', LOG_STORE_BASEPATH: 'https://minio.stores:9000/bodies' },
+    },
+    'LOG_STORE_BASEPATH is at port 9000, and no NetworkPolicy lets the gateway out to it',
   ],
   'stores on trial without an image': [
     { secrets: { generate: true }, trial: { enabled: true }, migrations: { hook: false } },

@@ -286,6 +286,7 @@ const schema = {
       redis: peers,
       kubernetes: peers,
       providers: peers,
+      objectStore: peers,
       extraEgress: object({
         gateway: kubernetesList,
         controlPlane: kubernetesList,

@@ -69,6 +69,21 @@
     {{- fail (printf "%s.serviceAccount.create: false needs %s.serviceAccount.name." $key $key) -}}
   {{- end -}}
 {{- end -}}
+{{- if $values.networkPolicy.enabled -}}
+{{- range $component := list "gateway" "control-plane" "data-service" -}}
+  {{- $key := include "sluice.valuesKey" $component -}}
+  {{- $address := get (get $values $key).settings "LOG_STORE_BASEPATH" | default (get $values.settings "LOG_STORE_BASEPATH") | default "" -}}
+  {{- if and (include "sluice.objectStore" (dict "root" $ "component" $component)) (regexMatch "^https?://[^/ ]+" $address) (not (get $values.networkPolicy.extraEgress $key)) -}}
+    {{- $url := urlParse $address -}}
+    {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}
+    {{- $ports := list -}}
+    {{- range $values.networkPolicy.objectStore.ports -}}{{- $ports = append $ports (int . | toString) -}}{{- end -}}
+    {{- if not (has $port $ports) -}}
+      {{- fail (printf "LOG_STORE_BASEPATH is at port %s, and no NetworkPolicy lets the %s out to it: say where it is in networkPolicy.objectStore.to, and networkPolicy.objectStore.ports: [%s]." $port $component $port) -}}
+    {{- end -}}
+  {{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and $values.ingress.enabled (not $values.ingress.hosts) -}}
   {{- fail "ingress.enabled needs ingress.hosts: at least one name under which callers reach the gateway." -}}
 {{- end -}}

@@ -1,3 +1,10 @@
+{{/* Which object store a service has, of its settings; nothing for none, and for a folder. (dict "root" $ "component" …) */}}
+{{- define "sluice.objectStore" -}}
+{{- $settings := get .root.Values (include "sluice.valuesKey" .component) | dig "settings" dict -}}
+{{- $store := get $settings "LOG_STORE" | default (get .root.Values.settings "LOG_STORE") -}}
+{{- if and $store (ne $store "local") -}}{{- $store -}}{{- end -}}
+{{- end -}}
+
 {{/* One rule of egress: to a pod of ours, or to what values say. (dict "root" $ "to" "postgres") */}}
 {{- define "sluice.egressRule" -}}
 {{- $root := .root -}}
