@@ -257,6 +257,23 @@ describe('pods', () => {
   });
 });
 
+describe('a route below a prefix', () => {
+  it('takes the prefix away', () => {
+    const routeOf = (name: string) =>
+      renderObjects(valueSets[name] ?? {}).find(({ kind }) => kind === 'HTTPRoute')?.spec.rules[0];
+    expect(routeOf('Gateway API')).not.toHaveProperty('filters');
+    expect(routeOf('Gateway API below a prefix')).toMatchObject({
+      matches: [{ path: { type: 'PathPrefix', value: '/ai' } }],
+      filters: [
+        {
+          type: 'URLRewrite',
+          urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } },
+        },
+      ],
+    });
+  });
+});
+
 describe('pages', () => {
   it.each(['README', 'openshift'])('docs/deploy/%s.md tells commands that Helm takes', (name) => {
     const commands = read(`docs/deploy/${name}.md`)

@@ -148,6 +148,21 @@ export const valueSets: Readonly<Record<string, ValueSet>> = {
       },
     },
   },
+  'an ingress below a prefix': {
+    values: {
+      ...own,
+      ingress: {
+        enabled: true,
+        hosts: ['example.com'],
+        path: '/ai(/|$)(.*)',
+        pathType: 'ImplementationSpecific',
+        annotations: { 'nginx.ingress.kubernetes.io/rewrite-target': '/$2' },
+      },
+    },
+  },
+  'Gateway API below a prefix': {
+    values: { ...own, httpRoute: { enabled: true, path: '/ai', parentRefs: [{ name: 'shared' }] } },
+  },
   'Gateway API': {
     values: {
       ...own,
@@ -392,6 +407,10 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
   'an ingress for nobody': [
     { ...own, ingress: { enabled: true } },
     'ingress.enabled needs ingress.hosts',
+  ],
+  'a prefix that nobody takes away': [
+    { ...own, ingress: { enabled: true, hosts: ['ai.example.com'], path: '/ai' } },
+    'ingress.path: the gateway does not serve below /ai',
   ],
   'a route from nowhere': [
     { ...own, httpRoute: { enabled: true } },

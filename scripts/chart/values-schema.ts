@@ -265,6 +265,7 @@ const schema = {
       annotations: texts,
       hosts: listOf({ type: 'string', pattern: '^(\\*\\.)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' }),
       path: { type: 'string', pattern: '^/' },
+      pathType: oneOf('Prefix', 'ImplementationSpecific'),
       tls: kubernetesList,
     }),
     httpRoute: object({
@@ -272,6 +273,7 @@ const schema = {
       annotations: texts,
       parentRefs: kubernetesList,
       hostnames: listOf(text),
+      path: { type: 'string', pattern: '^/([^/?#]+(/[^/?#]+)*)?$' },
       requestTimeout: optionalDuration,
       backendRequestTimeout: optionalDuration,
     }),

@@ -87,6 +87,9 @@
 {{- if and $values.ingress.enabled (not $values.ingress.hosts) -}}
   {{- fail "ingress.enabled needs ingress.hosts: at least one name under which callers reach the gateway." -}}
 {{- end -}}
+{{- if and $values.ingress.enabled (eq $values.ingress.pathType "Prefix") (not (regexMatch "^/(v1(/.*)?)?$" $values.ingress.path)) -}}
+  {{- fail (printf "ingress.path: the gateway does not serve below %s, and an Ingress takes no prefix away by itself. Where the class rewrites, set ingress.pathType: ImplementationSpecific, and path and annotations as it wants them (docs/deploy/kubernetes.md); httpRoute.path does it anywhere." $values.ingress.path) -}}
+{{- end -}}
 {{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) -}}
   {{- fail "httpRoute.enabled needs httpRoute.parentRefs: the Gateway that the route belongs to." -}}
 {{- end -}}
