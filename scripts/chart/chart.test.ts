@@ -133,6 +133,23 @@ describe('settings', () => {
     expect(names.map(keyOf)).toEqual(['uri', 'url', 'CLICKHOUSE_URL']);
   });
 
+  it('come from where the user’s own variables say, each once', () => {
+    const other = { valueFrom: { secretKeyRef: { name: 'other', key: 'of-mine' } } };
+    const extraEnv = [
+      { name: 'HTTPS_PROXY', ...other },
+      { name: 'DATABASE_URL', ...other },
+    ];
+    const set = { values: { ...own, gateway: { extraEnv }, migrations: { extraEnv } } };
+    const pods = podsOf(renderObjects(set)).filter(({ metadata }) =>
+      ['gateway', 'migrations'].includes(metadata.labels['app.kubernetes.io/component']),
+    );
+    expect(pods).toHaveLength(2);
+    for (const { spec } of pods)
+      for (const { env } of [...spec.containers, ...(spec.initContainers ?? [])])
+        for (const entry of extraEnv)
+          expect(env.filter(({ name }: Variable) => name === entry.name)).toEqual([entry]);
+  });
+
   it('are taken of a chart that has this one as a part', () => {
     expect(render(valueSets['a part of another chart'] ?? {})).toMatchObject({
       ok: true,

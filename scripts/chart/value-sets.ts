@@ -347,6 +347,10 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
     { ...own, gateway: { settings: { PORT: 1 } } },
     'gateway.settings.PORT is set by the chart',
   ],
+  'a setting of the chart as a variable': [
+    { ...own, gateway: { extraEnv: [{ name: 'PORT', value: '1' }] } },
+    'gateway.extraEnv: PORT is set by the chart',
+  ],
   'a setting that no service has': [
     { ...own, gateway: { settings: { LOG_LEVLE: 'info' } } },
     'LOG_LEVLE',
@@ -403,6 +407,10 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
   'the port of gRPC for HTTP': [
     { ...own, gateway: { grpc: { enabled: true }, service: { port: 8789 } } },
     'gateway.service.port: 8789 is the port of callers who speak gRPC',
+  ],
+  'the port of MCP for HTTP': [
+    { ...own, gateway: { mcpPort: { enabled: true }, service: { port: 8788 } } },
+    'gateway.service.port: 8788 is the port of MCP servers',
   ],
   'an ingress for nobody': [
     { ...own, ingress: { enabled: true } },

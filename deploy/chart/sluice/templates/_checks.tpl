@@ -32,6 +32,12 @@
   {{- end -}}
   {{- if $values.migrations.hook -}}{{- fail "trial.enabled needs migrations.hook: false: a hook runs before the stores of the release exist." -}}{{- end -}}
 {{- end -}}
+{{- range $component, $of := $known -}}
+  {{- $key := include "sluice.valuesKey" $component -}}
+  {{- range (get $values $key).extraEnv -}}
+    {{- if hasKey $of.owned .name -}}{{- fail (printf "%s.extraEnv: %s is set by the chart: %s." $key .name (get $of.owned .name)) -}}{{- end -}}
+  {{- end -}}
+{{- end -}}
 {{- $fullname := include "sluice.fullname" . -}}
 {{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $fullname) -}}
   {{- fail (printf "%s is no name for Services, which begin with a letter and have letters, digits and hyphens alone: set fullnameOverride." $fullname) -}}
@@ -45,6 +51,9 @@
 {{- end -}}
 {{- if and $values.gateway.grpc.enabled (eq (int $service.port) 8789) -}}
   {{- fail "gateway.service.port: 8789 is the port of callers who speak gRPC (gateway.grpc.enabled)." -}}
+{{- end -}}
+{{- if and $values.gateway.mcpPort.enabled (eq (int $service.port) 8788) -}}
+  {{- fail "gateway.service.port: 8788 is the port of MCP servers (gateway.mcpPort.enabled)." -}}
 {{- end -}}
 {{- if and (eq $values.tls.mode "existing") (not (and $values.tls.existing.gateway $values.tls.existing.controlPlane $values.tls.existing.dataService)) -}}
   {{- fail "tls.mode: existing needs the names of three Secrets (tls.crt, tls.key, ca.crt) in tls.existing.gateway, .controlPlane and .dataService." -}}

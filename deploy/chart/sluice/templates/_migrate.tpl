@@ -17,37 +17,23 @@
     {{- toYaml . | nindent 4 }}
     {{- end }}
   env:
+    {{- $env := list }}
     {{- if eq .what "migrate" }}
-    {{- include "sluice.secretEnv" (dict "root" $root "component" "migrations") | nindent 4 }}
+    {{- $env = include "sluice.secretEnv" (dict "root" $root "component" "migrations") | fromYamlArray }}
     {{- else }}
     {{- $database := include "sluice.storeSecret" (dict "root" $root "store" "postgres" "setting" "DATABASE_URL") | fromJson }}
-    - name: DATABASE_URL
-      valueFrom:
-        secretKeyRef:
-          name: {{ $database.name }}
-          key: {{ $database.key }}
+    {{- $env = list (dict "name" "DATABASE_URL" "valueFrom" (dict "secretKeyRef" $database)) }}
     {{- range list "MASTER_KEY" "KEY_PEPPER" }}
-    - name: {{ . }}
-      valueFrom:
-        secretKeyRef:
-          name: {{ include "sluice.keysSecret" $root }}
-          key: {{ . }}
+    {{- $env = append $env (dict "name" . "valueFrom" (dict "secretKeyRef" (dict "name" (include "sluice.keysSecret" $root) "key" .))) }}
     {{- end }}
     {{- range list "ADMIN_KEY" "WORKSPACE_KEY" }}
-    - name: {{ . }}
-      valueFrom:
-        secretKeyRef:
-          name: {{ include "sluice.firstKeysSecret" $root }}
-          key: {{ . }}
+    {{- $env = append $env (dict "name" . "valueFrom" (dict "secretKeyRef" (dict "name" (include "sluice.firstKeysSecret" $root) "key" .))) }}
     {{- end }}
     {{- if and $root.Values.trial.enabled $root.Values.trial.demoUpstreamUrl }}
-    - name: DEMO_UPSTREAM_URL
-      value: {{ $root.Values.trial.demoUpstreamUrl | quote }}
+    {{- $env = append $env (dict "name" "DEMO_UPSTREAM_URL" "value" $root.Values.trial.demoUpstreamUrl) }}
     {{- end }}
     {{- end }}
-    {{- with $values.extraEnv }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+    {{- include "sluice.env" (dict "own" $env "extra" $values.extraEnv) | nindent 4 }}
   resources:
     {{- toYaml $values.resources | nindent 4 }}
   volumeMounts:

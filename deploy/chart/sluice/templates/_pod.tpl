@@ -127,16 +127,11 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       env:
+        {{- $env := include "sluice.secretEnv" (dict "root" $root "component" $component) | fromYamlArray }}
         {{- if eq $component "gateway" }}
-        - name: REPLICA_ID
-          valueFrom:
-            fieldRef:
-              fieldPath: metadata.name
+        {{- $env = prepend $env (dict "name" "REPLICA_ID" "valueFrom" (dict "fieldRef" (dict "fieldPath" "metadata.name"))) }}
         {{- end }}
-        {{- include "sluice.secretEnv" (dict "root" $root "component" $component) | nindent 8 }}
-        {{- with $values.extraEnv }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
+        {{- include "sluice.env" (dict "own" $env "extra" $values.extraEnv) | nindent 8 }}
       startupProbe:
         {{- include "sluice.probe" (dict "path" "/health/live" "port" "http" "scheme" $scheme "own" $values.probes.startup "defaults" (dict "periodSeconds" 2 "timeoutSeconds" 2 "failureThreshold" 300)) | nindent 8 }}
       readinessProbe:

@@ -122,6 +122,16 @@
 {{- .Values.firstKeys.existingSecret | default (printf "%s-first-keys" (include "sluice.fullname" .)) -}}
 {{- end -}}
 
+{{/* `env` of a container: the chart's entries, and after them the user's, each in the place of one of its name. (dict "own" … "extra" …) */}}
+{{- define "sluice.env" -}}
+{{- $extra := .extra | default list -}}
+{{- $names := list -}}
+{{- range $extra -}}{{- $names = append $names .name -}}{{- end -}}
+{{- $entries := list -}}
+{{- range .own -}}{{- if not (has .name $names) -}}{{- $entries = append $entries . -}}{{- end -}}{{- end -}}
+{{- toYaml (concat $entries $extra) -}}
+{{- end -}}
+
 {{/* Secret settings as entries of `env`, each only to the service that has it. (dict "root" $ "component" …) */}}
 {{- define "sluice.secretEnv" -}}
 {{- $root := .root -}}
