@@ -47,9 +47,18 @@ describe('values', () => {
     (_name, [values, sentence]) => {
       const { ok, told } = render({ values });
       expect(told).toContain(sentence);
+      expect(told).not.toMatch(/nil pointer|wrong type for value|invalid value; expected/);
       expect(ok).toBe(false);
     },
   );
+
+  it('may be blocks of which nothing is left but their names', async () => {
+    const objects = renderObjects(valueSets['blocks of which nothing is left'] ?? {});
+    const least = renderObjects({ values: own });
+    const nameOf = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
+    expect(objects.map(nameOf)).toEqual(least.map(nameOf));
+    expect(await faultsOf(objects)).toEqual([]);
+  });
 
   it('have the names that the schema has, all of them', () => {
     const schema = JSON.parse(read('deploy/chart/sluice/values.schema.json')) as Schema;

@@ -313,6 +313,29 @@ export const valueSets: Readonly<Record<string, ValueSet>> = {
       firstKeys: { enabled: false },
     },
   },
+  'blocks of which nothing is left': {
+    values: {
+      ...own,
+      settings: null,
+      commonLabels: null,
+      commonAnnotations: null,
+      gateway: {
+        replicas: null,
+        settings: null,
+        resources: null,
+        podLabels: null,
+        podAnnotations: null,
+        podSecurityContext: null,
+        securityContext: null,
+        extraEnv: null,
+        probes: { startup: null, readiness: null, liveness: null },
+      },
+      controlPlane: { settings: null },
+      dataService: { settings: null, serviceAccount: { annotations: null } },
+      migrations: { settings: null, resources: null, securityContext: null, podAnnotations: null },
+      networkPolicy: { callers: null, extraEgress: { gateway: null } },
+    },
+  },
   'IPv6 and another name': {
     values: {
       ...own,
@@ -367,6 +390,8 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
     { ...own, gateway: { settings: { LIMIT_STORE_TIMEOUT: 5 } } },
     'LIMIT_STORE_TIMEOUT',
   ],
+  'nothing behind a name that has a default': [{ ...own, networkPolicy: null }, 'networkPolicy'],
+  'nothing behind a switch': [{ ...own, gateway: { persistence: { enabled: null } } }, 'enabled'],
   'a choice there is not': [{ ...own, settings: { LOG_LEVEL: 'loud' } }, 'LOG_LEVEL'],
   'a value there is not': [{ ...own, gateway: { replicaCount: 3 } }, 'replicaCount'],
   'no gateway': [{ ...own, gateway: { replicas: 0 } }, 'replicas'],
@@ -377,6 +402,10 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
   'both bounds of a disruption budget': [
     { ...own, gateway: { podDisruptionBudget: { minAvailable: 1 } } },
     'takes minAvailable or maxUnavailable, not both',
+  ],
+  'no bound of a disruption budget': [
+    { ...own, gateway: { podDisruptionBudget: { maxUnavailable: null } } },
+    'gateway.podDisruptionBudget.enabled needs minAvailable or maxUnavailable',
   ],
   'an autoscaler upside down': [
     { ...own, gateway: { autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 2 } } },

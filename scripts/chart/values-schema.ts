@@ -3,7 +3,10 @@
  * and the services' settings, as their `settings.ts` have them. Nothing
  * unknown is taken but within objects that Kubernetes itself describes.
  */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { DescribedSetting } from '@sluice/env';
+import { parse } from 'yaml';
 import { type ChartComponent, componentSettings, settingsOfComponents } from './chart-settings.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -130,7 +133,7 @@ const placing = {
 function service(component: ChartComponent, more: Record<string, Schema>, scaling = {}): Schema {
   return object({
     ...placing,
-    replicas: count(1),
+    replicas: orNull(count(1)),
     image,
     settings: settings(component),
     existingSecret: name,
@@ -316,6 +319,35 @@ const schema = {
   }),
 };
 
+const valuesFile = resolve(import.meta.dirname, '../../deploy/chart/sluice/values.yaml');
+
+/**
+ * What may not be null: all that has a default, but free maps. Helm takes the default away from a name with nothing behind
+ * it, and templates would say that in words of Go.
+ */
+function requiringDefaults(of: Schema, defaults: unknown): Schema {
+  const { properties } = of as { properties?: Readonly<Record<string, Schema>> };
+  if (properties === undefined || !isFilled(defaults)) return of;
+  const known = defaults as Readonly<Record<string, unknown>>;
+  const required = Object.keys(properties).filter((name) => {
+    const { type, properties: structured } = properties[name] ?? {};
+    const isFreeMap = type === 'object' && structured === undefined;
+    return isFilled(known[name]) && !isFreeMap && !(Array.isArray(type) && type.includes('null'));
+  });
+  const below = Object.entries(properties).map(([name, each]) => [
+    name,
+    requiringDefaults(each, known[name]),
+  ]);
+  return { ...of, required, properties: Object.fromEntries(below) };
+}
+
+/** Neither empty nor nothing. */
+function isFilled(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
 export function valuesSchemaFile(): string {
-  return `${JSON.stringify(schema, null, 2)}\n`;
+  const defaults: unknown = parse(readFileSync(valuesFile, 'utf8'));
+  return `${JSON.stringify(requiringDefaults(schema, defaults), null, 2)}\n`;
 }

@@ -68,6 +68,9 @@
   {{- if and $of.podDisruptionBudget.enabled (not (kindIs "invalid" $of.podDisruptionBudget.minAvailable)) (not (kindIs "invalid" $of.podDisruptionBudget.maxUnavailable)) -}}
     {{- fail (printf "%s.podDisruptionBudget takes minAvailable or maxUnavailable, not both: set the other to null." $key) -}}
   {{- end -}}
+  {{- if and $of.podDisruptionBudget.enabled (kindIs "invalid" $of.podDisruptionBudget.minAvailable) (kindIs "invalid" $of.podDisruptionBudget.maxUnavailable) -}}
+    {{- fail (printf "%s.podDisruptionBudget.enabled needs minAvailable or maxUnavailable." $key) -}}
+  {{- end -}}
   {{- if and $of.autoscaling.enabled (lt (int $of.autoscaling.maxReplicas) (int $of.autoscaling.minReplicas)) -}}
     {{- fail (printf "%s.autoscaling.maxReplicas (%d) is below minReplicas (%d)." $key (int $of.autoscaling.maxReplicas) (int $of.autoscaling.minReplicas)) -}}
   {{- end -}}
@@ -81,7 +84,7 @@
 {{- if $values.networkPolicy.enabled -}}
 {{- range $component := list "gateway" "control-plane" "data-service" -}}
   {{- $key := include "sluice.valuesKey" $component -}}
-  {{- $address := get (get $values $key).settings "LOG_STORE_BASEPATH" | default (get $values.settings "LOG_STORE_BASEPATH") | default "" -}}
+  {{- $address := get ((get $values $key).settings | default dict) "LOG_STORE_BASEPATH" | default (get ($values.settings | default dict) "LOG_STORE_BASEPATH") | default "" -}}
   {{- if and (include "sluice.objectStore" (dict "root" $ "component" $component)) (regexMatch "^https?://[^/ ]+" $address) (not (get $values.networkPolicy.extraEgress $key)) -}}
     {{- $url := urlParse $address -}}
     {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "443" "80" (eq $url.scheme "https")) -}}

@@ -1,7 +1,7 @@
 {{/* Which object store a service has, of its settings; nothing for none, and for a folder. (dict "root" $ "component" …) */}}
 {{- define "sluice.objectStore" -}}
-{{- $settings := get .root.Values (include "sluice.valuesKey" .component) | dig "settings" dict -}}
-{{- $store := get $settings "LOG_STORE" | default (get .root.Values.settings "LOG_STORE") -}}
+{{- $settings := get .root.Values (include "sluice.valuesKey" .component) | dig "settings" dict | default dict -}}
+{{- $store := get $settings "LOG_STORE" | default (get (.root.Values.settings | default dict) "LOG_STORE") -}}
 {{- if and $store (ne $store "local") -}}{{- $store -}}{{- end -}}
 {{- end -}}
 

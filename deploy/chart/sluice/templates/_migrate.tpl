@@ -9,7 +9,7 @@
   args: [provision, first-keys]
   {{- end }}
   securityContext:
-    {{- toYaml (mergeOverwrite (include "sluice.containerSecurity" $root | fromYaml) (deepCopy $values.securityContext)) | nindent 4 }}
+    {{- toYaml (mergeOverwrite (include "sluice.containerSecurity" $root | fromYaml) (deepCopy ($values.securityContext | default dict))) | nindent 4 }}
   envFrom:
     - configMapRef:
         name: {{ include "sluice.componentName" (dict "root" $root "component" "migrations") }}
@@ -35,7 +35,7 @@
     {{- end }}
     {{- include "sluice.env" (dict "own" $env "extra" $values.extraEnv) | nindent 4 }}
   resources:
-    {{- toYaml $values.resources | nindent 4 }}
+    {{- toYaml ($values.resources | default dict) | nindent 4 }}
   volumeMounts:
     - name: tmp
       mountPath: /tmp
@@ -63,7 +63,7 @@
 {{- $secrets = append $secrets (dict "name" (include "sluice.madeSecret" .) "keys" $keys) -}}
 {{- end -}}
 {{- if and .Values.firstKeys.enabled (not .Values.firstKeys.existingSecret) -}}
-{{- $prefix := get .Values.controlPlane.settings "API_KEY_PREFIX" | default (get .Values.settings "API_KEY_PREFIX") | default "sl_" -}}
+{{- $prefix := get (.Values.controlPlane.settings | default dict) "API_KEY_PREFIX" | default (get (.Values.settings | default dict) "API_KEY_PREFIX") | default "sl_" -}}
 {{- $secrets = append $secrets (dict "name" (include "sluice.firstKeysSecret" .) "keys" (dict "ADMIN_KEY" (printf "key:%s" $prefix) "WORKSPACE_KEY" (printf "key:%s" $prefix))) -}}
 {{- end -}}
 {{- $certificates := dict -}}

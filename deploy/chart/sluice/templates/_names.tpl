@@ -23,7 +23,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "sluice.labels" -}}
 {{- $own := include "sluice.selector" . | fromYaml -}}
 {{- $more := dict "app.kubernetes.io/version" (.root.Chart.AppVersion | toString) "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/part-of" "sluice" "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") -}}
-{{- toYaml (mergeOverwrite (deepCopy .root.Values.commonLabels) $more $own) -}}
+{{- toYaml (mergeOverwrite (deepCopy (.root.Values.commonLabels | default dict)) $more $own) -}}
 {{- end -}}
 
 {{/* metadata of an object: (dict "root" $ "component" … "name" … "annotations" … "labels" …) */}}
@@ -33,7 +33,7 @@ namespace: {{ .root.Release.Namespace }}
 labels:
   {{- $labels := include "sluice.labels" . | fromYaml }}
   {{- toYaml (mergeOverwrite (deepCopy (default dict .labels)) $labels) | nindent 2 }}
-{{- $annotations := mergeOverwrite (deepCopy .root.Values.commonAnnotations) (default dict .annotations) }}
+{{- $annotations := mergeOverwrite (deepCopy (.root.Values.commonAnnotations | default dict)) (default dict .annotations) }}
 {{- with $annotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

@@ -9,7 +9,7 @@ imagePullSecrets:
 {{- end }}
 enableServiceLinks: false
 securityContext:
-  {{- toYaml (mergeOverwrite (include "sluice.podSecurity" .root | fromYaml) (deepCopy $values.podSecurityContext)) | nindent 2 }}
+  {{- toYaml (mergeOverwrite (include "sluice.podSecurity" .root | fromYaml) (deepCopy ($values.podSecurityContext | default dict))) | nindent 2 }}
 {{- with $values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
@@ -67,7 +67,7 @@ httpGet:
   path: {{ .path }}
   port: {{ .port }}
   scheme: {{ .scheme }}
-{{ toYaml (mergeOverwrite (deepCopy .defaults) .own) }}
+{{ toYaml (mergeOverwrite (deepCopy .defaults) (.own | default dict)) }}
 {{- end -}}
 
 {{/* A service's pod template. (dict "root" $ "component" … "ports" … ) */}}
@@ -82,9 +82,9 @@ httpGet:
 {{- $scheme := ternary "HTTPS" "HTTP" (and (eq $component "control-plane") (ne $root.Values.tls.mode "none")) -}}
 metadata:
   labels:
-    {{- toYaml (mergeOverwrite (deepCopy $values.podLabels) (include "sluice.labels" . | fromYaml)) | nindent 4 }}
+    {{- toYaml (mergeOverwrite (deepCopy ($values.podLabels | default dict)) (include "sluice.labels" . | fromYaml)) | nindent 4 }}
   annotations:
-    {{- toYaml (mergeOverwrite (deepCopy $root.Values.commonAnnotations) (deepCopy $values.podAnnotations) $annotations) | nindent 4 }}
+    {{- toYaml (mergeOverwrite (deepCopy ($root.Values.commonAnnotations | default dict)) (deepCopy ($values.podAnnotations | default dict)) $annotations) | nindent 4 }}
 spec:
   serviceAccountName: {{ include "sluice.serviceAccountName" . }}
   # None of them speaks to the API server. Clouds put their own tokens into pods where they are asked to.
@@ -113,7 +113,7 @@ spec:
       image: {{ include "sluice.image" (dict "root" $root "image" $values.image) }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       securityContext:
-        {{- toYaml (mergeOverwrite (include "sluice.containerSecurity" $root | fromYaml) (deepCopy $values.securityContext)) | nindent 8 }}
+        {{- toYaml (mergeOverwrite (include "sluice.containerSecurity" $root | fromYaml) (deepCopy ($values.securityContext | default dict))) | nindent 8 }}
       ports:
         {{- range $name, $port := .ports }}
         - name: {{ $name }}
@@ -139,7 +139,7 @@ spec:
       livenessProbe:
         {{- include "sluice.probe" (dict "path" "/health/live" "port" "http" "scheme" $scheme "own" $values.probes.liveness "defaults" (dict "periodSeconds" 10 "timeoutSeconds" 5 "failureThreshold" 6)) | nindent 8 }}
       resources:
-        {{- toYaml $values.resources | nindent 8 }}
+        {{- toYaml ($values.resources | default dict) | nindent 8 }}
       volumeMounts:
         - name: tmp
           mountPath: /tmp

@@ -8,8 +8,8 @@ activeDeadlineSeconds: 600
 template:
   metadata:
     labels:
-      {{- toYaml (mergeOverwrite (deepCopy $values.podLabels) (include "sluice.labels" $scope | fromYaml)) | nindent 6 }}
-    {{- with mergeOverwrite (deepCopy $root.Values.commonAnnotations) (deepCopy $values.podAnnotations) }}
+      {{- toYaml (mergeOverwrite (deepCopy ($values.podLabels | default dict)) (include "sluice.labels" $scope | fromYaml)) | nindent 6 }}
+    {{- with mergeOverwrite (deepCopy ($root.Values.commonAnnotations | default dict)) (deepCopy ($values.podAnnotations | default dict)) }}
     annotations:
       {{- toYaml . | nindent 6 }}
     {{- end }}
@@ -27,9 +27,9 @@ template:
           - name: PROVISION_SECRETS
             value: {{ .made | quote }}
         securityContext:
-          {{- toYaml (mergeOverwrite (include "sluice.containerSecurity" $root | fromYaml) (deepCopy $values.securityContext)) | nindent 10 }}
+          {{- toYaml (mergeOverwrite (include "sluice.containerSecurity" $root | fromYaml) (deepCopy ($values.securityContext | default dict))) | nindent 10 }}
         resources:
-          {{- toYaml $values.resources | nindent 10 }}
+          {{- toYaml ($values.resources | default dict) | nindent 10 }}
         volumeMounts:
           - name: tmp
             mountPath: /tmp
