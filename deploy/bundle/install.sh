@@ -20,7 +20,14 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ -n "$registry$containerd" ] || usage
-case $registry in *[!A-Za-z0-9.:/_-]*) echo "--registry: $registry is no registry" >&2; exit 2 ;; esac
+refuse() { echo "$1" >&2; exit 2; }
+[ -z "$registry" ] || [ -z "$containerd" ] || refuse "--registry and --containerd: one of them at a time"
+case $tool in '' | skopeo | podman) ;; *) refuse "--tool: skopeo or podman" ;; esac
+case $registry in
+  *://*) refuse "--registry: $registry begins with a scheme: a host, a port and a path are all it takes, and --plain-http for http" ;;
+  *[!A-Za-z0-9.:/_-]* | /*) refuse "--registry: $registry is no registry" ;;
+  */*[A-Z]*) refuse "--registry: $registry has capital letters in its path, which registries do not take" ;;
+esac
 
 if [ -n "$key" ]; then sh "$here/verify.sh" --key "$key"; else sh "$here/verify.sh"; fi
 
@@ -35,6 +42,8 @@ else
       command -v "$found" >/dev/null && { tool=$found; break; }
     done
   fi
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
   [ -n "$tool" ] || { echo "Neither skopeo nor podman is here: one of them takes the images to a registry." >&2; exit 1; }
   while read -r value name digest; do
     from="oci:$here/images:docker.io/$name:$version"
@@ -46,14 +55,11 @@ else
         [ "$arrived" = "$digest" ] || { echo "$name: arrived as $arrived, and not as $digest" >&2; exit 1; }
         ;;
       podman)
-        # Podman takes the image of this machine's platform alone, under a digest of its own.
-        podman pull --quiet "$from" >/dev/null
-        podman push --quiet --digestfile "$here/.digest" ${plain:+--tls-verify=false} "docker.io/$name:$version" "$to" ||
-          { rm -f "$here/.digest"; exit 1; }
-        digest=$(cat "$here/.digest")
-        rm -f "$here/.digest"
+        # Podman takes the image of this machine's platform alone, under a digest of its own. What it calls it goes by its version.
+        image=$(podman pull --quiet "$from")
+        podman push --quiet --digestfile "$work/digest" ${plain:+--tls-verify=false} "$image" "$to"
+        digest=$(cat "$work/digest")
         ;;
-      *) echo "--tool: skopeo or podman" >&2; exit 2 ;;
     esac
     echo "$registry/$name@$digest"
     [ "$value" = - ] || flags="$flags --set $value.image.digest=$digest"
@@ -68,6 +74,9 @@ else
   flags=" --set global.imageRegistry=$registry$flags"
 fi
 if [ -f "$here/chart/sluice-$version.tgz" ]; then
+  # As a shell takes it, whatever the folder is called.
+  place=$here
+  case $here in *[!A-Za-z0-9/._-]*) place="'$(printf %s "$here" | sed "s/'/'\\\\''/g")'" ;; esac
   echo
-  echo "helm upgrade --install sluice $here/chart/sluice-$version.tgz --namespace sluice --create-namespace --values $here/values/airgap.yaml$flags"
+  echo "helm upgrade --install sluice $place/chart/sluice-$version.tgz --namespace sluice --create-namespace --values $place/values/airgap.yaml$flags"
 fi

@@ -200,6 +200,42 @@ describe('verify.sh', () => {
   });
 });
 
+describe('install.sh', () => {
+  const install = (place: string, args: readonly string[], path = process.env.PATH) => {
+    const how = { encoding: 'utf8', env: { ...process.env, PATH: path } } as const;
+    const { status, stdout, stderr } = spawnSync('sh', [join(place, 'install.sh'), ...args], how);
+    return { status, said: `${stdout}${stderr}`.trim() };
+  };
+
+  it.each([
+    [['--registry', 'https://registry.corp'], 'begins with a scheme'],
+    [['--registry', 'registry.corp/Team'], 'has capital letters in its path'],
+    [['--registry', 'registry.corp;id'], 'is no registry'],
+    [['--registry', 'registry.corp', '--tool', 'docker'], '--tool: skopeo or podman'],
+    [['--registry', 'registry.corp', '--containerd'], 'one of them at a time'],
+  ])('refuses %j before it does anything', (args, sentence) => {
+    const { status, said } = install(bundle, args);
+    expect(said).toContain(sentence);
+    expect(said).not.toContain('Verified');
+    expect(status).toBe(2);
+  });
+
+  it('prints a line that a shell takes, whatever the folder is called', () => {
+    const place = join(folder, "for the team's cluster");
+    cpSync(bundle, place, { recursive: true });
+    const programs = join(folder, 'programs');
+    mkdirSync(programs);
+    writeFileSync(join(programs, 'ctr'), '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 });
+    writeFileSync(join(programs, 'helm'), '#!/bin/sh\nprintf "%s\\n" "$@"\n', { mode: 0o755 });
+    const path = `${programs}:${process.env.PATH}`;
+    const { said } = install(place, ['--containerd'], path);
+    const line = said.split('\n').at(-1) ?? '';
+    const told = execFileSync('sh', ['-c', line], { encoding: 'utf8', env: { PATH: path } });
+    expect(told.split('\n')).toContain(join(place, `chart/sluice-${version}.tgz`));
+    expect(told.split('\n')).toContain(join(place, 'values/airgap.yaml'));
+  });
+});
+
 describe('the bundle', () => {
   it('is the same from the same parts, but for signatures and what holds them', async () => {
     const again = await make(join(folder, 'again'), join(folder, 'keys/sluice.key'));

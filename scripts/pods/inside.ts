@@ -71,7 +71,10 @@ async function main(): Promise<void> {
   const bundle =
     archive === undefined ? undefined : await installBundle(folder, archive, publicKey);
   if (bundle !== undefined)
-    report(`the bundle is verified, and its images are in a registry: ${bundle.arrived.length}`);
+    report(
+      `the bundle is verified, and its images are in a registry: ${bundle.arrived.length}, by Podman ${bundle.byPodman.length}`,
+      bundle.byPodman.length === bundle.arrived.length ? [] : [bundle.byPodman.join(', ')],
+    );
   const objects = renderObjects({
     ...(bundle ?? { profiles: ['airgap'] }),
     values: {
