@@ -142,6 +142,23 @@ describe('settings', () => {
     expect(names.map(keyOf)).toEqual(['uri', 'url', 'CLICKHOUSE_URL']);
   });
 
+  it('that a rotation needs stand beside the keys that were made, where no other Secret is named', () => {
+    const stores = { postgres: { existingSecret: 'pg' }, clickhouse: { existingSecret: 'ch' } };
+    const secretOf = (secrets: object, setting: string) => {
+      const objects = renderObjects({ values: { stores, secrets } });
+      const pod = objects.find(
+        ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'sluice-control-plane',
+      )?.spec.template.spec;
+      const found = pod.containers[0].env.find(({ name }: Variable) => name === setting);
+      return found?.valueFrom.secretKeyRef.name;
+    };
+    const names = ['MASTER_KEY', 'MASTER_KEY_ALSO'];
+    const of = (secrets: object) => names.map((name) => secretOf(secrets, name));
+    expect(of({ generate: true })).toEqual(['sluice-keys', 'sluice-keys']);
+    expect(of({ generate: true, existingSecret: 'mine' })).toEqual(['sluice-keys', 'mine']);
+    expect(of({ existingSecret: 'mine' })).toEqual(['mine', 'mine']);
+  });
+
   it('come from where the user’s own variables say, each once', () => {
     const other = { valueFrom: { secretKeyRef: { name: 'other', key: 'of-mine' } } };
     const extraEnv = [

@@ -152,7 +152,7 @@
 {{- $entries = append $entries (dict "name" $name "valueFrom" (dict "secretKeyRef" $reference)) -}}
 {{- end -}}
 {{- else if not (hasKey $known.owned $name) -}}
-{{- $from := $values.existingSecret | default $root.Values.secrets.existingSecret -}}
+{{- $from := $values.existingSecret | default $root.Values.secrets.existingSecret | default (ternary (include "sluice.madeSecret" $root) "" $root.Values.secrets.generate) -}}
 {{- if $from -}}
 {{- $entries = append $entries (dict "name" $name "valueFrom" (dict "secretKeyRef" (dict "name" $from "key" $name "optional" true))) -}}
 {{- end -}}
