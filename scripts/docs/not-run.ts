@@ -37,6 +37,10 @@ export const blocksNotRun: Readonly<Record<string, Readonly<Record<string, strin
     'EMBEDDINGS_URL=https://api.openai.com/v1 EMBEDDINGS_API_KEY=$KEY EMBEDDINGS_MODEL=text-embedding-3-small EMBEDDINGS_DIMENSIONS=1536 npm run cache:measure':
       'needs a key of OpenAI',
   },
+  'docs/deploy/rotation.md': {
+    'kubectl -n ai patch secret sluice-keys --patch "{\\"stringData\\":{\\"MASTER_KEY_ALSO\\":\\"$(openssl rand -hex 32)\\"}}"':
+      'needs a cluster',
+  },
   'docs/opentelemetry.md': {
     'OTEL_EXPORTER_OTLP_ENDPOINT=https://sluice.example/v1/otel': 'settings of another program',
   },
