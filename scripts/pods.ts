@@ -3,6 +3,7 @@
  * as the air-gap profile has them, in a network with nothing but itself, before real stores: migrations and first
  * keys, a chat, a stream, both kinds of policies, analytics. Ends with 1 when something failed, when a container
  * may more than the chart says, or when anything was sent elsewhere. As root on Linux with podman, runc and nft.
+ * `npm run pods -- --policies`: each pod in a network of its own, behind rules of nft made from the chart's NetworkPolicies.
  * `npm run pods -- --bundle`: from a bundle made of them, by its own scripts through a registry, with its chart and its Helm line.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -14,7 +15,9 @@ import { helm } from './chart/helm.ts';
 import { root } from './chart/render.ts';
 import { inOwnNetwork, requirePodman, requireTools } from './pods/own-network.ts';
 
-const { values: flags } = parseArgs({ options: { bundle: { type: 'boolean' } } });
+const { values: flags } = parseArgs({
+  options: { bundle: { type: 'boolean' }, policies: { type: 'boolean' } },
+});
 requirePodman();
 if (flags.bundle === true)
   requireTools(['docker-registry', 'skopeo', 'openssl'], 'docker-registry skopeo openssl');
@@ -31,10 +34,11 @@ helm();
 
 const bundleFolder = mkdtempSync(join(tmpdir(), 'sluice-bundle-'));
 const args = flags.bundle === true ? makeBundle() : [];
+const services = ['gateway', 'control-plane', 'data-service'];
 const ended = await inOwnNetwork({
-  program: join(root, 'scripts/pods/inside.ts'),
+  program: join(root, `scripts/pods/${flags.policies === true ? 'inside-policies' : 'inside'}.ts`),
   args,
-  names: ['gateway', 'control-plane', 'data-service'].map((name) => `sluice-${name}.ai.svc`),
+  names: flags.policies === true ? [] : services.map((name) => `sluice-${name}.ai.svc`),
   timeoutMs: 540_000,
 });
 rmSync(bundleFolder, { recursive: true });

@@ -2,18 +2,16 @@
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDemoUpstream } from '@sluice/demo-upstream';
-import { renderObjects, root } from '../chart/render.ts';
-import type { ImageList } from '../images/make-images.ts';
-import type { KubernetesSecret } from '../provision/kubernetes-api.ts';
-import { type MadeSecrets, makeSecrets } from '../provision/make-secrets.ts';
+import { renderObjects } from '../chart/render.ts';
 import { askedName, attemptRules, nameServer, readAttempts } from './attempts.ts';
 import { installBundle } from './bundle.ts';
 import { podManifests } from './manifests.ts';
 import { outOfMemory } from './out-of-memory.ts';
-import { allowedTooMuch, openPodman, startStores } from './podman.ts';
+import { allowedTooMuch, loadImages, openPodman, startStores } from './podman.ts';
+import { secretValues } from './secret-values.ts';
 import { callerOf, openReport, until, work } from './work.ts';
 
 const [folder = '', archive, publicKey = ''] = process.argv.slice(2);
@@ -98,7 +96,7 @@ async function main(): Promise<void> {
   writeFileSync(migrationsFile, manifests.migrations, { mode: 0o600 });
   writeFileSync(servicesFile, manifests.services, { mode: 0o600 });
 
-  if (bundle === undefined) loadImages();
+  if (bundle === undefined) report(`${loadImages(podman)} images are loaded`);
   else pullImages(manifests.migrations + manifests.services);
 
   podman('kube', 'play', '--network', 'host', migrationsFile);
@@ -184,15 +182,6 @@ async function firstAnswer(key: string, port: number): Promise<string> {
   return String(response.status);
 }
 
-function loadImages(): void {
-  const images = JSON.parse(
-    readFileSync(join(root, 'dist/images/images.json'), 'utf8'),
-  ) as ImageList;
-  for (const { service } of images.images)
-    podman('load', '--quiet', '--input', join(root, `dist/images/${service}.oci.tar`));
-  report(`${images.images.length} images are loaded`);
-}
-
 /** By the digests that the Helm line named. */
 function pullImages(manifests: string): void {
   const images = new Set([...manifests.matchAll(/"image":"([^"]+)"/g)].map(([, name]) => name));
@@ -201,45 +190,6 @@ function pullImages(manifests: string): void {
     `${images.size} images are pulled by digest`,
     [...images].filter((image) => !/^127\.0\.0\.1:5000\/mirror\/.*@sha256:/.test(image ?? '')),
   );
-}
-
-/** As the chart's own Job makes them, and the Secret with the stores. */
-async function secretValues(
-  objects: ReturnType<typeof renderObjects>,
-  stores: Readonly<Record<string, string>>,
-): Promise<Map<string, Record<string, string>>> {
-  const job = objects.find(
-    ({ metadata, kind }) => kind === 'Job' && metadata.name === 'sluice-provision',
-  );
-  const wanted = JSON.parse(job?.spec.template.spec.containers[0].env[0].value) as MadeSecrets;
-  const held = new Map<string, KubernetesSecret>();
-  await makeSecrets(
-    {
-      read: async (name) => held.get(name),
-      create: async (secret) => {
-        held.set(secret.metadata.name, secret);
-        return true;
-      },
-      patch: async (name, data) => {
-        const secret = held.get(name) as KubernetesSecret;
-        held.set(name, { ...secret, data: { ...secret.data, ...data } });
-      },
-    },
-    wanted,
-    new Date(),
-  );
-  const values = new Map<string, Record<string, string>>([['stores', { ...stores }]]);
-  for (const [name, { data }] of held)
-    values.set(
-      name,
-      Object.fromEntries(
-        Object.entries(data ?? {}).map(([key, value]) => [
-          key,
-          Buffer.from(value, 'base64').toString('utf8'),
-        ]),
-      ),
-    );
-  return values;
 }
 
 try {

@@ -7,10 +7,12 @@ import {
   spawnSync,
 } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { root } from '../chart/render.ts';
+import type { ImageList } from '../images/make-images.ts';
 
 /** What is read of a container's state. */
 export interface Container {
@@ -42,13 +44,28 @@ export function openPodman(folder: string) {
   async function run(...args: string[]): Promise<{ stdout: string; stderr: string }> {
     return promisify(execFile)('podman', [...storage, ...args], how);
   }
+  /** The same in the network namespace of that name: for pods of the host's network it is theirs. */
+  async function runIn(network: string, ...args: string[]): Promise<void> {
+    const command = [`--net=/run/netns/${network}`, 'podman', ...storage, ...args];
+    await promisify(execFile)('nsenter', command, how);
+  }
   function containers(): Container[] {
     const ids = podman('ps', '--all', '--quiet', '--no-trunc').split('\n').filter(Boolean);
     if (ids.length === 0) return [];
     const all = JSON.parse(podman('inspect', '--type', 'container', ...ids)) as Container[];
     return all.filter(({ IsInfra }) => !IsInfra);
   }
-  return { podman, run, containers, logs };
+  return { podman, run, runIn, containers, logs };
+}
+
+/** Those of `npm run images`; returns how many. */
+export function loadImages(podman: (...args: string[]) => string): number {
+  const { images } = JSON.parse(
+    readFileSync(join(root, 'dist/images/images.json'), 'utf8'),
+  ) as ImageList;
+  for (const { service } of images)
+    podman('load', '--quiet', '--input', join(root, `dist/images/${service}.oci.tar`));
+  return images.length;
 }
 
 /** Says what a container may more than a hardened cluster lets it, one line a container. */
