@@ -12,7 +12,14 @@ import {
 } from './chart-settings.ts';
 import { helm } from './helm.ts';
 import { flowsPicture, networkTable, tableBelow } from './network-table.ts';
-import { chartFolder, type KubernetesObject, render, renderObjects, root } from './render.ts';
+import {
+  chartFolder,
+  type KubernetesObject,
+  render,
+  renderObjects,
+  root,
+  type ValueSet,
+} from './render.ts';
 import { faultsOf } from './validate.ts';
 import { own, profiles, refusals, valueSets } from './value-sets.ts';
 
@@ -403,6 +410,21 @@ describe('NetworkPolicies', () => {
     const all = [...beyondProviders, 'sluice-data-service'].sort();
     expect(letsOut({ settings: { LOG_STORE: 's3' } }).sort()).toEqual(all);
     expect(letsOut({ dataService: { settings: { LOG_STORE: 's3' } } }).sort()).toEqual(all);
+  });
+
+  it('let all ask DNS, also of a cache on the node, and on GKE of its metadata server', () => {
+    const node = { ipBlock: { cidr: '169.254.20.10/32' } };
+    const metadata = { ipBlock: { cidr: '169.254.169.254/32' } };
+    const asked = (set: ValueSet) =>
+      renderObjects(set)
+        .filter(({ kind }) => kind === 'NetworkPolicy')
+        .map(({ spec }) => {
+          const rules = spec.egress as { to?: unknown[]; ports: { port: number }[] }[];
+          return rules.find(({ ports }) => ports[0]?.port === 53)?.to;
+        });
+    for (const to of asked({ values: own })) expect(to).toContainEqual(node);
+    for (const to of asked(profiles.gke ?? {}))
+      expect(to).toEqual(expect.arrayContaining([node, metadata]));
   });
 
   it('leave no pod of the release alone', () => {

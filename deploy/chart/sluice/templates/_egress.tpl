@@ -23,7 +23,7 @@
 {{- if eq .to "dns" -}}
 {{- $protocols = list "UDP" "TCP" -}}
 {{- if not $peers -}}
-{{- $peers = list (dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" "kube-system")) "podSelector" (dict "matchLabels" (dict "k8s-app" "kube-dns"))) -}}
+{{- $peers = list (dict "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" "kube-system")) "podSelector" (dict "matchLabels" (dict "k8s-app" "kube-dns"))) (dict "ipBlock" (dict "cidr" "169.254.20.10/32")) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
