@@ -44,6 +44,7 @@ else
   fi
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
+  ln -s "$here/images" "$work/images"
   [ -n "$tool" ] || { echo "Neither skopeo nor podman is here: one of them takes the images to a registry." >&2; exit 1; }
   while read -r value name digest; do
     from="oci:$here/images:docker.io/$name:$version"
@@ -55,8 +56,9 @@ else
         [ "$arrived" = "$digest" ] || { echo "$name: arrived as $arrived, and not as $digest" >&2; exit 1; }
         ;;
       podman)
-        # Podman takes the image of this machine's platform alone, under a digest of its own. What it calls it goes by its version.
-        image=$(podman pull --quiet "$from")
+        # Podman takes the image of this machine's platform alone, under a digest of its own, and makes it a name of the path,
+        # which must be a name of an image: a short link, then.
+        image=$(cd "$work" && podman pull --quiet "oci:images:docker.io/$name:$version")
         podman push --quiet --digestfile "$work/digest" ${plain:+--tls-verify=false} "$image" "$to"
         digest=$(cat "$work/digest")
         ;;
