@@ -3,6 +3,7 @@
 # beside this file. What is there is left as it is. Keep a copy of master_key and key_pepper
 # elsewhere: without them nothing that is stored can be read, and no key is known.
 set -eu
+command -v openssl >/dev/null || { echo "openssl is needed" >&2; exit 1; }
 dir=${1:-$(dirname "$0")/secrets}
 umask 077
 mkdir -p "$dir"
@@ -15,7 +16,10 @@ write() {
   # Compose may have made a folder in the place of a file that it missed.
   if [ -d "$dir/$1" ]; then echo "$dir/$1 is a folder: take it away" >&2; exit 1; fi
   if [ -e "$dir/$1" ]; then cat > /dev/null; return 0; fi
+  rm -f "$dir/.$1.new"
   cat > "$dir/.$1.new"
+  # Nobody sees how the one before a pipe ends.
+  if [ ! -s "$dir/.$1.new" ]; then rm -f "$dir/.$1.new"; echo "$dir/$1 could not be made" >&2; exit 1; fi
   chmod 444 "$dir/.$1.new"
   mv "$dir/.$1.new" "$dir/$1"
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -7,6 +7,8 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -141,6 +143,31 @@ describe('compose-secrets.sh', () => {
     rmSync(join(target, 'redis_url'));
     mkdirSync(join(target, 'redis_url'));
     expect(make).toThrow('redis_url is a folder: take it away');
+  });
+});
+
+describe('compose-secrets.sh where openssl is not', () => {
+  it('says so, makes none, and makes them whole the next time', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'secrets-'));
+    const script = join(deploy, 'compose-secrets.sh');
+    const [programs, target] = [join(dir, 'programs'), join(dir, 'secrets')];
+    mkdirSync(programs);
+    for (const name of ['dirname', 'mkdir', 'chmod', 'cat', 'mv', 'rm', 'cut']) {
+      const path = execFileSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim();
+      symlinkSync(path, join(programs, name));
+    }
+    const make = (path: string | undefined) =>
+      spawnSync('/bin/sh', [script, target], { encoding: 'utf8', env: { PATH: path } });
+    const { status, stderr } = make(programs);
+    expect([status, stderr]).toEqual([1, 'openssl is needed\n']);
+    // One that ends half way.
+    writeFileSync(join(programs, 'openssl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    expect(make(programs)).toMatchObject({ status: 1 });
+    expect(readdirSync(target)).toEqual([]);
+    expect(make(process.env.PATH)).toMatchObject({ status: 0 });
+    for (const name of readdirSync(target))
+      expect(readFileSync(join(target, name), 'utf8'), name).not.toBe('');
+    rmSync(dir, { recursive: true });
   });
 });
 
