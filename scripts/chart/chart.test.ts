@@ -67,6 +67,12 @@ describe('values', () => {
     expect(await faultsOf(objects)).toEqual([]);
   });
 
+  it('may be nought', () => {
+    const values = { ...own, migrations: { hook: false, ttlSecondsAfterFinished: 0 } };
+    const job = renderObjects({ values }).find(({ kind }) => kind === 'Job');
+    expect(job?.spec.ttlSecondsAfterFinished).toBe(0);
+  });
+
   it('have the names that the schema has, all of them', () => {
     const schema = JSON.parse(read('deploy/chart/sluice/values.schema.json')) as Schema;
     expect(namesIn(parse(readFileSync(`${chartFolder}/values.yaml`, 'utf8')), schema)).toEqual([]);

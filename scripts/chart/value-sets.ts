@@ -419,6 +419,19 @@ export const refusals: Readonly<Record<string, readonly [values: object, sentenc
     { ...own, dataService: { serviceAccount: { create: false } } },
     'needs dataService.serviceAccount.name',
   ],
+  'one service account made twice': [
+    {
+      ...own,
+      gateway: { serviceAccount: { name: 'ai' } },
+      dataService: { serviceAccount: { name: 'ai' } },
+    },
+    'dataService.serviceAccount.name: ai is made by gateway already',
+  ],
+  'a variable without a name': [{ ...own, gateway: { extraEnv: [{ value: '1' }] } }, 'name'],
+  'an issuer without a name': [
+    { ...own, tls: { mode: 'certManager', certManager: { issuerRef: { kind: 'ClusterIssuer' } } } },
+    'tls.certManager.issuerRef needs a name',
+  ],
   'a name with a dot': [{ ...own, fullnameOverride: 'ai.gateway' }, 'ai.gateway is no name for'],
   'a name that begins with a digit': [{ ...own, fullnameOverride: '1ai' }, '1ai is no name for'],
   'an address in the place of a registry': [

@@ -122,7 +122,7 @@ const placing = {
   hostAliases: kubernetesList,
   dnsPolicy: oneOf('', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'),
   dnsConfig: kubernetesObject,
-  extraEnv: kubernetesList,
+  extraEnv: listOf({ ...kubernetesObject, required: ['name'] }),
   extraEnvFrom: kubernetesList,
   extraVolumes: kubernetesList,
   extraVolumeMounts: kubernetesList,

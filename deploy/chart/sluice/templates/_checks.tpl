@@ -58,9 +58,18 @@
 {{- if and (eq $values.tls.mode "existing") (not (and $values.tls.existing.gateway $values.tls.existing.controlPlane $values.tls.existing.dataService)) -}}
   {{- fail "tls.mode: existing needs the names of three Secrets (tls.crt, tls.key, ca.crt) in tls.existing.gateway, .controlPlane and .dataService." -}}
 {{- end -}}
+{{- if and (eq $values.tls.mode "certManager") $values.tls.certManager.issuerRef (not (get $values.tls.certManager.issuerRef "name")) -}}
+  {{- fail "tls.certManager.issuerRef needs a name; empty, an authority is made for this installation." -}}
+{{- end -}}
+{{- $accounts := dict -}}
 {{- range $component := list "gateway" "control-plane" "data-service" -}}
   {{- $key := include "sluice.valuesKey" $component -}}
   {{- $of := get $values $key -}}
+  {{- $account := include "sluice.serviceAccountName" (dict "root" $ "component" $component) -}}
+  {{- if and $of.serviceAccount.create (hasKey $accounts $account) -}}
+    {{- fail (printf "%s.serviceAccount.name: %s is made by %s already: set %s.serviceAccount.create: false to use it there." $key $account (get $accounts $account) $key) -}}
+  {{- end -}}
+  {{- if $of.serviceAccount.create -}}{{- $_ := set $accounts $account $key -}}{{- end -}}
   {{- $least := include "sluice.graceSecondsMin" (dict "values" $of) | int -}}
   {{- if and $of.terminationGracePeriodSeconds (lt (int $of.terminationGracePeriodSeconds) $least) -}}
     {{- fail (printf "%s.terminationGracePeriodSeconds must be %d at least: shutdownDelaySeconds (%d), drainSeconds (%d), and 30 s in which what is held is written. Streams would be cut, and records lost." $key $least (int $of.drain.shutdownDelaySeconds) (int $of.drain.drainSeconds)) -}}
