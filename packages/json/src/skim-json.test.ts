@@ -46,6 +46,28 @@ describe('SkimmedJson', () => {
     });
   });
 
+  it('reads large objects in the same way, as many levels down as it is told to', () => {
+    const row = (text: string) => ({
+      custom_id: 'a',
+      response: { body: { data: [text, text], usage: { prompt_tokens: 7 } }, status_code: 200 },
+      none: { of: text },
+      error: null,
+    });
+    const bytes = Buffer.from(JSON.stringify(row('x\\"{[,'.repeat(40_000)), null, 1));
+    const told = (levels: number, size: number) => {
+      const skim = new SkimmedJson(levels);
+      for (let at = 0; at < bytes.length; at += size) skim.add(bytes.subarray(at, at + size));
+      return skim.object();
+    };
+    const { response, ...rest } = row('');
+    const whole = { body: { ...response.body, data: [0, 0] }, status_code: 200 };
+    for (const size of [bytes.length, 1000, 7]) {
+      expect(told(2, size)).toEqual({ ...rest, response: whole });
+      expect(told(1, size)).toEqual({ ...rest, response: { body: {}, status_code: 200 } });
+      expect(told(0, size)).toEqual({ ...rest, response: {}, none: {} });
+    }
+  });
+
   it.each(['[1,2]', '{"a":1', '"a"', '7', '', '{"a":1}}}'])(
     'says nothing of %j, or what the parser says',
     (text) => {

@@ -20,8 +20,9 @@ const closeObject = 0x7d;
  * The small members of a JSON object that is too large to be parsed, read while
  * it passes: model and usage stand beside lists of a million numbers. Of a large
  * member only the kind is kept: an empty text, an object without members, a list
- * of as many zeros as it has items. Holds some hundred kilobytes at the most,
- * and takes one to two nanoseconds a byte.
+ * of as many zeros as it has items. With `levels` a large object is read in the
+ * same way, so many levels down. Holds some hundred kilobytes at the most for
+ * each, and takes one to two nanoseconds a byte.
  */
 export class SkimmedJson {
   #depth = 0;
@@ -36,6 +37,13 @@ export class SkimmedJson {
   #commas = 0;
   #members: string[] = [];
   #keptBytes = 0;
+  /** The member that is being read, when it is an object. */
+  #inner: SkimmedJson | undefined;
+  readonly #levels: number;
+
+  constructor(levels = 0) {
+    this.#levels = levels;
+  }
 
   add(chunk: Buffer): void {
     if (this.#isOver) return;
@@ -44,6 +52,7 @@ export class SkimmedJson {
     let depth = this.#depth;
     let commas = this.#commas;
     let from = depth === 0 ? length : 0;
+    let innerFrom = 0;
     let at = this.#isText ? this.#skipText(chunk, 0) : 0;
     while (at < length) {
       const byte = chunk[at] as number;
@@ -55,6 +64,7 @@ export class SkimmedJson {
         if (depth === 2) commas++;
         else if (depth === 1) {
           this.#keep(chunk, from, at);
+          this.#inner?.add(chunk.subarray(innerFrom, at));
           this.#finish(commas);
           commas = 0;
           from = at + 1;
@@ -64,11 +74,15 @@ export class SkimmedJson {
         if (depth === 1) {
           from = at + 1;
           if (byte === openList) break;
+        } else if (depth === 2 && byte === openObject && this.#levels > 0) {
+          this.#inner = new SkimmedJson(this.#levels - 1);
+          innerFrom = at;
         }
       } else if (byte === closeObject || byte === closeList) {
         depth--;
         if (depth <= 0) {
           this.#keep(chunk, from, at);
+          this.#inner?.add(chunk.subarray(innerFrom, at));
           this.#finish(commas);
           this.#isOver = true;
           break;
@@ -80,13 +94,19 @@ export class SkimmedJson {
     if (at < length && depth === 1) this.#isOver = true;
     this.#depth = depth;
     this.#commas = commas;
-    if (!this.#isOver) this.#keep(chunk, from, length);
+    if (this.#isOver) return;
+    this.#keep(chunk, from, length);
+    this.#inner?.add(chunk.subarray(innerFrom));
   }
 
   /** What there is of it; undefined when it was no object, or had not ended. */
   object(): Record<string, unknown> | undefined {
-    if (!this.#isOver || this.#depth !== 0) return undefined;
-    return readJsonObject(Buffer.from(`{${this.#members.join(',')}}`), jsonBounds.small);
+    const text = this.#text();
+    return text === undefined ? undefined : readJsonObject(Buffer.from(text), jsonBounds.small);
+  }
+
+  #text(): string | undefined {
+    return this.#isOver && this.#depth === 0 ? `{${this.#members.join(',')}}` : undefined;
   }
 
   /** The position after the text that `from` is within, or the chunk's length when it goes on. */
@@ -123,7 +143,8 @@ export class SkimmedJson {
     const head = Buffer.concat(this.#head).toString('utf8');
     const isWhole = this.#memberBytes <= this.#headBytes;
     const fits = isWhole && this.#keptBytes + this.#headBytes <= keptBytesMax;
-    const member = fits ? head : kindOf(head, commas);
+    const inner = this.#inner === undefined ? undefined : this.#inner.#text();
+    const member = fits ? head : kindOf(head, commas, inner);
     if (member !== undefined && member.trim() !== '' && this.#keptBytes < 2 * keptBytesMax) {
       this.#members.push(member);
       this.#keptBytes += member.length;
@@ -131,17 +152,18 @@ export class SkimmedJson {
     this.#head = [];
     this.#headBytes = 0;
     this.#memberBytes = 0;
+    this.#inner = undefined;
   }
 }
 
 const memberStart = /^\s*("(?:[^"\\]|\\.){0,200}")\s*:\s*(.)/s;
 
 /** `"data": [0,0,0]` for what was too large; nothing for what is no member. */
-function kindOf(head: string, commas: number): string | undefined {
+function kindOf(head: string, commas: number, inner = '{}'): string | undefined {
   const [, name, first] = memberStart.exec(head) ?? [];
   if (name === undefined) return undefined;
   if (first === '"') return `${name}:""`;
-  if (first === '{') return `${name}:{}`;
+  if (first === '{') return `${name}:${inner}`;
   if (first !== '[') return undefined;
   return `${name}:[0${',0'.repeat(Math.min(commas, itemsMax - 1))}]`;
 }

@@ -12,8 +12,6 @@ export {
   type BatchRowReader,
   batchRowMapper,
   batchRowReader,
-  type RowOptions,
-  type UnifiedRow,
   urlOfRow,
 } from './batches/batch-rows.ts';
 export {
@@ -24,6 +22,8 @@ export {
   type VendorBatches,
 } from './batches/jobs/vendor-batches.ts';
 export { vendorBatchesOf } from './batches/jobs/vendors.ts';
+export { LargeRow, tooLargeLine, tooLargeResult } from './batches/large-rows.ts';
+export type { RowOptions, UnifiedRow } from './batches/unified-row.ts';
 export { type AskedToolUses, askedToolUses } from './bills/charged-tools.ts';
 export { servedTierOf } from './bills/served-tier.ts';
 export { withAskedImage } from './bills/with-asked-image.ts';

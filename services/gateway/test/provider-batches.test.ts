@@ -199,6 +199,25 @@ describe('a batch at OpenAI', () => {
     }, patient);
   }, 60_000);
 
+  it('of which one row is too large has all others, and is billed whole', async () => {
+    const { client, batch } = await run(
+      ['before', 'large', 'after'].map((id) => asking(id, id, 'our-half')),
+    );
+    await completed(client, batch.id);
+    const lines = linesIn(await outputOf(batch.id, atOpenAi()));
+    expect(lines.map(({ custom_id: id, response }) => [id, response?.status_code])).toEqual([
+      ['before', 200],
+      ['large', 502],
+      ['after', 200],
+    ]);
+    expect(lines[1]?.response?.body).toMatchObject({ error: { code: 'batch.answer_too_large' } });
+    await eventually(async () => {
+      const { total, cost } = await batchUse(s, batch.id);
+      expect(total).toBe(3);
+      expect(cost).toBeCloseTo(cents(3, 0.0001, 0.0002) / 2, 9);
+    }, patient);
+  }, 60_000);
+
   it('of which every line failed is read all the same', async () => {
     const { client, batch } = await run([asking('one', 'fail', 'our-half')]);
     await completed(client, batch.id);

@@ -21,6 +21,7 @@ const madeAt = () => Math.floor(Date.now() / 1000);
 /** Whoever makes a batch with such a line does not hear that it was made. */
 const isUnheard = (rows: readonly { custom_id: string }[]) =>
   rows.some(({ custom_id: id }) => id === 'unheard');
+const isLarge = ({ body }: Line) => body.messages?.[0]?.content === 'large';
 const isFailed = ({ body }: Line) => body.messages?.[0]?.content === 'fail';
 
 /** OpenAI's files and batches, as strict as OpenAI is. */
@@ -59,16 +60,19 @@ export function openAiVendor(apiKey: string) {
   };
   const rowOf = (line: Line) => {
     const failed = isFailed(line);
-    const body = failed
-      ? { error: { message: 'no', type: 'invalid_request_error', param: null, code: null } }
-      : line.body.input === undefined
-        ? { ...chatReply, model: line.body.model }
-        : {
-            object: 'list',
-            model: line.body.model,
-            data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
-            usage: { prompt_tokens: 1000, total_tokens: 1000 },
-          };
+    const content = 'x'.repeat(isLarge(line) ? 17 * 1024 * 1024 : 0);
+    const body = isLarge(line)
+      ? { ...chatReply, choices: [{ index: 0, message: { content } }], model: line.body.model }
+      : failed
+        ? { error: { message: 'no', type: 'invalid_request_error', param: null, code: null } }
+        : line.body.input === undefined
+          ? { ...chatReply, model: line.body.model }
+          : {
+              object: 'list',
+              model: line.body.model,
+              data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+              usage: { prompt_tokens: 1000, total_tokens: 1000 },
+            };
     const response = { status_code: failed ? 400 : 200, request_id: 'r', body };
     return JSON.stringify({
       id: `l-${line.custom_id}`,

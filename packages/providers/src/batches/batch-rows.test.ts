@@ -1,6 +1,8 @@
 import { GatewayError } from '@sluice/errors';
 import { describe, expect, it } from 'vitest';
-import { batchRowMapper, batchRowReader, type RowOptions } from './batch-rows.ts';
+import { batchRowMapper, batchRowReader } from './batch-rows.ts';
+import { LargeRow } from './large-rows.ts';
+import type { RowOptions, UnifiedRow } from './unified-row.ts';
 
 const here = new URL('.', import.meta.url).pathname;
 const setting = (name: string) =>
@@ -141,6 +143,22 @@ const rows: readonly [provider: string, name: string, row: object][] = [
   ['cohere', 'embeddings', { custom_id: 'e-1', text: 'blue', embeddings: { float: [0.5, 1] } }],
 ];
 
+const openAiEmbeddings = {
+  id: 'b-1',
+  custom_id: 'e-1',
+  response: {
+    status_code: 200,
+    request_id: 'r',
+    body: {
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [0.5, 1] }],
+      model: 'text-embedding-3-large',
+      usage: { prompt_tokens: 3, total_tokens: 3 },
+    },
+  },
+  error: null,
+};
+
 describe('rows of batches', () => {
   it.each(lines)('a line becomes a row of %s: %s', async (provider, name, line) => {
     const map = batchRowMapper(provider, options);
@@ -156,6 +174,53 @@ describe('rows of batches', () => {
     await expect(`${JSON.stringify(facts, null, 2)}\n`).toMatchFileSnapshot(
       golden(`facts.${provider}.${name}`),
     );
+  });
+
+  it.each([
+    ...rows.filter(([, name]) => !['error', 'errored', 'expired'].includes(name)),
+    ['openai', 'embeddings', openAiEmbeddings],
+  ] as const)(
+    'a row of %s that is too large tells whose it is, and what it used: %s',
+    (provider, name, row) => {
+      const model = provider === 'bedrock' ? 'amazon.titan-embed-text-v2:0' : '';
+      const small = batchRowReader(provider, { ...options, model })(
+        Buffer.from(JSON.stringify(row)),
+      );
+      const text = JSON.stringify(row)
+        .replaceAll('Rayleigh.', 'x'.repeat(100_000))
+        .replaceAll('[0.5,1]', JSON.stringify(new Array(30_000).fill(0.5)));
+      const large = new LargeRow(provider, { ...options, model });
+      for (const piece of [text.slice(0, 5_000), text.slice(5_000)]) large.add(Buffer.from(piece));
+      const { bytes, ...read } = large.end() as UnifiedRow;
+      // Of embeddings Vertex AI counts within the list.
+      const isCountedInList = provider === 'vertex-ai' && name === 'embeddings';
+      expect({ ...read, usage: read.facts.usage }).toMatchObject({
+        usage: isCountedInList ? undefined : small?.facts.usage,
+        customId: small?.customId,
+        endpoint: small?.endpoint,
+        isSuccess: small?.isSuccess,
+        status: small?.status,
+      });
+      expect(JSON.parse(String(bytes))).toMatchObject({
+        custom_id: small?.customId,
+        response: { status_code: 502, body: { error: { code: 'batch.answer_too_large' } } },
+        error: null,
+      });
+    },
+  );
+
+  it('loses no row that has more in it than is parsed', () => {
+    const numbers = `[${'0.5,'.repeat(1_000_000)}1]`;
+    const row = JSON.stringify(openAiEmbeddings).replace('[0.5,1]', numbers);
+    const read = batchRowReader('openai', options)(Buffer.from(row));
+    expect(read).toMatchObject({ customId: 'e-1', isSuccess: true, endpoint: 'embed' });
+    expect(read?.facts.usage).toMatchObject({ inputTokens: 3 });
+    expect(read?.bytes.equals(Buffer.from(row))).toBe(true);
+    const titan = batchRowReader('bedrock', { ...options, model: 'amazon.titan-embed-text-v2:0' });
+    const large = titan(Buffer.from(JSON.stringify(rows[3]?.[2]).replace('[0.5,1]', numbers)));
+    expect(large).toMatchObject({ customId: 'e-1', isSuccess: true, status: 200 });
+    expect(large?.facts.usage).toMatchObject({ inputTokens: 3 });
+    expect(String(large?.bytes)).toContain('batch.answer_too_large');
   });
 
   it('leaves OpenAI’s rows as they are, byte for byte', () => {

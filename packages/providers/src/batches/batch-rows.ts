@@ -3,24 +3,13 @@ import { GatewayError } from '@sluice/errors';
 import { findProvider } from '../catalog.ts';
 import type { CallContext, ProviderEntry, ReplyFacts, Translation } from '../contract.ts';
 import { objectOf, parseJson, parseObject, stringOf } from '../json/json-access.ts';
-import type { ModelOverrides } from '../models/model-overrides.ts';
-import { anthropicRows, isClaudeMessage } from './anthropic.ts';
+import { LargeRow } from './large-rows.ts';
 import { openAiRows } from './openai.ts';
 import { lineFault, readBatchInput, rowEndpoint, urlOfEndpoint } from './read-line.ts';
+import { translationOfReply } from './reply-translation.ts';
 import type { BatchLine, RowDialect, RowEndpoint, VendorResult } from './row.ts';
 import { rowDialect } from './row-dialects.ts';
-
-/** What rows may depend on beside themselves. All of it may be left out. */
-export interface RowOptions {
-  /** What all lines ask for, e.g. `/v1/chat/completions`: others are refused. Of results: in whose shape replies are told. */
-  readonly endpoint?: string;
-  /** In the place of what lines name; of results, where they do not name it. */
-  readonly model?: string;
-  readonly setting?: (name: string) => string | undefined;
-  readonly modelOverrides?: ModelOverrides;
-  readonly strictOpenAiCompliance?: boolean;
-  readonly nowMs?: number;
-}
+import { contextOf, isAnswer, type RowOptions, type UnifiedRow } from './unified-row.ts';
 
 export type BatchRowMapper = (line: Uint8Array, lineNumber: number) => Uint8Array;
 
@@ -78,20 +67,6 @@ function rowOf(
   }
 }
 
-/** A line of results, as OpenAI tells it, and what it says of itself. */
-export interface UnifiedRow {
-  readonly customId: string;
-  readonly endpoint: RowEndpoint;
-  /** Answered, and so to be paid. */
-  readonly isSuccess: boolean;
-  readonly status: number;
-  readonly facts: ReplyFacts;
-  /** What was asked, in the vendor's words, where its row repeats it. */
-  readonly asked?: JsonObject;
-  /** Without a line end. */
-  readonly bytes: Buffer;
-}
-
 /** The address that a line of such an endpoint is sent to, e.g. `/v1/chat/completions`. */
 export function urlOfRow(endpoint: RowEndpoint): string {
   return urlOfEndpoint(endpoint);
@@ -107,12 +82,23 @@ export function batchRowReader(providerId: string, options: RowOptions = {}): Ba
   if (provider === undefined) throw new GatewayError('internal');
   const wanted = options.endpoint === undefined ? undefined : rowEndpoint(options.endpoint);
   return (bytes) => {
-    const row = parseObject(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-    const result = row === undefined ? undefined : dialect.read(row);
-    if (row === undefined || result === undefined) return undefined;
+    const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const row = parseObject(line);
+    if (row === undefined) return tooMuch(line, providerId, options);
+    const result = dialect.read(row);
+    if (result === undefined) return undefined;
     if (dialect === openAiRows) return asItCame(bytes, result, provider, options);
     return told(result, dialect, provider, { ...options, wanted });
   };
+}
+
+/** A row that has more in it than is parsed; undefined = it is none. */
+function tooMuch(line: Buffer, providerId: string, options: RowOptions): UnifiedRow | undefined {
+  const large = new LargeRow(providerId, options);
+  large.add(line);
+  const row = large.end();
+  if (row === undefined || rowDialect(providerId) !== openAiRows) return row;
+  return { ...row, bytes: Buffer.from(line) };
 }
 
 /** Bytes that are OpenAI's already: read, and not changed. */
@@ -180,10 +166,6 @@ function told(
   };
 }
 
-function isAnswer({ status, reply }: VendorResult): boolean {
-  return reply !== undefined && status >= 200 && status <= 299;
-}
-
 interface ReadReply {
   readonly status: number;
   readonly body: JsonValue;
@@ -212,38 +194,4 @@ function replyOf(
   }
 }
 
-/** Hosts of many vendors' models give some of their replies as their vendors do. */
-function translationOfReply(
-  reply: JsonValue,
-  endpoint: RowEndpoint,
-  dialect: RowDialect,
-  context: CallContext,
-): Translation {
-  const object = objectOf(reply);
-  if (object?.object === 'chat.completion') return openAiRows.translation('chatComplete', context);
-  const isForeign = rowDialect(context.provider.id) !== anthropicRows;
-  if (!isForeign || object === undefined || !isClaudeMessage(object))
-    return dialect.translation(endpoint, context);
-  const anthropic = findProvider('anthropic') ?? context.provider;
-  return anthropicRows.translation(endpoint, { ...context, provider: anthropic });
-}
-
 const plainHead = { status: 200, headers: {} };
-
-function contextOf(
-  provider: ProviderEntry,
-  model: string,
-  request: JsonObject,
-  options: RowOptions,
-): CallContext {
-  return {
-    provider,
-    model,
-    stream: false,
-    setting: options.setting ?? (() => undefined),
-    request,
-    strictOpenAiCompliance: options.strictOpenAiCompliance ?? true,
-    nowMs: options.nowMs ?? 0,
-    ...(options.modelOverrides === undefined ? {} : { modelOverrides: options.modelOverrides }),
-  };
-}

@@ -1,14 +1,16 @@
 import { avroLines, isAvro } from '@sluice/providers';
-import { linesOf } from './lines-of.ts';
+import { type LongLine, linesOf } from './lines-of.ts';
 
 /**
  * Rows of a vendor's results, each a line of JSON: lines as they come, or those of a file of Avro.
- * @throws GatewayError `upstream.response_too_large` for a line, or a block of Avro, that is longer than `bytesMax`
+ * One that is longer than `bytesMax` is what `openLong` gives, once it has heard all of it.
+ * @throws GatewayError `upstream.response_too_large` for a block of Avro that is longer than `bytesMax`
  */
-export async function* rowLines(
+export async function* rowLines<Long extends LongLine>(
   content: AsyncIterable<Buffer>,
   bytesMax: number,
-): AsyncGenerator<Buffer, void> {
+  openLong: () => Long,
+): AsyncGenerator<Buffer | Long, void> {
   const pieces = content[Symbol.asyncIterator]();
   let start = Buffer.alloc(0);
   let isOver = false;
@@ -28,7 +30,7 @@ export async function* rowLines(
   try {
     yield* isAvro(start) === true
       ? avroLines(all(), { blockBytesMax: bytesMax })
-      : linesOf(all(), bytesMax);
+      : linesOf(all(), bytesMax, openLong);
   } finally {
     await pieces.return?.();
   }

@@ -5,8 +5,12 @@ import {
   type FileRequest,
   isEndedBatch,
   type JsonObject,
+  LargeRow,
   type OutputPlace,
   pathOf,
+  type RowOptions,
+  tooLargeLine,
+  tooLargeResult,
   type UnifiedRow,
   VendorRefusal,
 } from '@sluice/providers';
@@ -54,14 +58,17 @@ export async function outputOf(
   });
   const query = new URLSearchParams(visit.exchange.subject.search);
   const isNative = operation === 'results';
-  const reader = batchRowReader(isNative ? 'anthropic' : target.entry.id, {
+  const dialect = isNative ? 'anthropic' : target.entry.id;
+  const options: RowOptions = {
     setting: asking.context.setting,
     nowMs: use.nowMs,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     endpoint:
       operation === 'results' ? '/v1/messages' : (query.get('endpoint') ?? endpointOf(batch)),
     ...(typeof batch.model === 'string' ? { model: batch.model } : {}),
-  });
+  };
+  const read = batchRowReader(dialect, options);
+  const openLarge = () => new LargeRow(dialect, options);
   return {
     kind: 'made',
     headers: {
@@ -71,7 +78,7 @@ export async function outputOf(
         : { 'content-disposition': `attachment; filename="${id.replace(/[^\w-]/g, '_')}.jsonl"` }),
       'cache-control': 'private, no-store',
     },
-    content: rowsOf({ opened, rest, open, reader, bill, isNative }),
+    content: rowsOf({ opened, rest, open, read, openLarge, bill, isNative }),
   };
 }
 
@@ -86,7 +93,9 @@ interface Rows {
   readonly opened: VendorAnswer | undefined;
   readonly rest: readonly OutputPlace[];
   readonly open: (place: OutputPlace) => Promise<VendorAnswer | undefined>;
-  readonly reader: (line: Uint8Array) => UnifiedRow | undefined;
+  readonly read: (line: Uint8Array) => UnifiedRow | undefined;
+  /** For a row that is more than may be held. */
+  readonly openLarge: () => LargeRow;
   readonly bill: BatchBill | undefined;
   /** Lines go on as they came. */
   readonly isNative: boolean;
@@ -96,17 +105,20 @@ async function* rowsOf({
   opened,
   rest,
   open,
-  reader,
+  read,
+  openLarge,
   bill,
   isNative,
 }: Rows): AsyncGenerator<Buffer, void> {
   let answer = opened;
   for (let at = 0; answer !== undefined; at++) {
-    for await (const line of rowLines(answer.pieces(), rowBytesMax)) {
-      const row = reader(line);
-      if (row === undefined) continue;
-      await bill?.hear(row);
-      yield Buffer.concat([isNative ? line : row.bytes, lineEnd]);
+    for await (const line of rowLines(answer.pieces(), rowBytesMax, openLarge)) {
+      const isLarge = !Buffer.isBuffer(line);
+      const row = isLarge ? line.end() : read(line);
+      if (row === undefined && !isLarge) continue;
+      if (row !== undefined) await bill?.hear(row);
+      const own = isLarge ? tooLargeResult(row?.customId) : line;
+      yield Buffer.concat([isNative ? own : (row?.bytes ?? tooLargeLine()), lineEnd]);
     }
     const next = rest[at];
     answer = next && (await open(next).catch(refusalAsError));

@@ -280,7 +280,7 @@ function askedBatch({ batches, visit, target, context, rules }: AskingBatches): 
     lines:
       stored === undefined || rules.readStored === undefined || limited
         ? undefined
-        : linesOf(rules.readStored(key?.source.workspaceId ?? '', stored), rowBytesMax),
+        : linesOf<never>(rules.readStored(key?.source.workspaceId ?? '', stored), rowBytesMax),
     row: (line, number) => mapper?.(line, number) ?? line,
   };
 }
