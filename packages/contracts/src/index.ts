@@ -169,6 +169,7 @@ export {
 } from './roles.ts';
 export { isReservedSlug, rootSegment } from './root-paths.ts';
 export { jwtScopes, type KeyType, keyTypes, normaliseScope, scopesOf } from './scopes.ts';
+export { SeenIds } from './seen-ids.ts';
 export {
   createServiceKey,
   hashServiceKey,

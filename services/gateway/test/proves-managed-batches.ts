@@ -18,11 +18,7 @@ export interface ManagedCase {
 
 /** All at once: between two looks at a batch are ten seconds. */
 export async function provesManagedBatches(s: Scenario, cases: readonly ManagedCase[]) {
-  const client = new OpenAI({
-    apiKey: s.stack.credentials.workspace_key,
-    baseURL: `${s.stack.gatewayUrls[0]}/v1`,
-    maxRetries: 0,
-  });
+  const client = clientOf(s);
   const manage = async (path: string, body: object) => {
     const made = await s.call(`/v1${path}`, { host: null, body });
     expect(made.status, await made.clone().text()).toBe(200);
@@ -78,4 +74,46 @@ export async function provesManagedBatches(s: Scenario, cases: readonly ManagedC
   }
 
   await Promise.all(cases.map(proves));
+}
+
+/** Of `lines` a provider answers the first, and is cancelled before the second. */
+export async function provesStoppedBatch(s: Scenario, provider: string, lines: readonly string[]) {
+  const client = clientOf(s);
+  const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
+  const { id } = await client.batches.create({
+    input_file_id: (await client.files.create({ file, purpose: 'batch' })).id,
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+    ...({ service_options: { provider } } as object),
+  });
+  const patient = { timeoutMs: 40_000, intervalMs: 200 };
+  await eventually(
+    async () => expect((await client.batches.retrieve(id)).status).toBe('in_progress'),
+    patient,
+  );
+  await eventually(
+    () => expect(s.upstream.requests.some(({ body }) => body.includes('"never"'))).toBe(true),
+    patient,
+  );
+  await client.batches.cancel(id);
+  const end = await eventually(async () => {
+    const now = await client.batches.retrieve(id);
+    expect(now.status).toBe('cancelled');
+    return now;
+  }, patient);
+  expect(end.request_counts?.total).toBe(2);
+  const errors = await (await client.files.content(end.error_file_id ?? '')).text();
+  expect(linesIn(errors).at(-1)).toMatchObject({
+    custom_id: 'never',
+    response: null,
+    error: { code: 'batch_cancelled' },
+  });
+}
+
+function clientOf(s: Scenario): OpenAI {
+  return new OpenAI({
+    apiKey: s.stack.credentials.workspace_key,
+    baseURL: `${s.stack.gatewayUrls[0]}/v1`,
+    maxRetries: 0,
+  });
 }

@@ -11,6 +11,7 @@ import {
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, line, linesIn, question } from './batch-lines.ts';
+import { provesStoppedBatch } from './proves-managed-batches.ts';
 import { provesManagedTuning } from './proves-managed-tuning.ts';
 import { errorOf, type Scenario, startScenario } from './scenario.ts';
 import { anthropicBatchVendor, openAiVendor } from './vendor-batches.ts';
@@ -248,6 +249,19 @@ describe('a batch at OpenAI', () => {
     expect(await client.batches.cancel(batch.id)).toMatchObject({ status: 'cancelling' });
   });
 
+  it('that is cancelled tells the lines that were not run, which cost nothing', async () => {
+    const { client, batch } = await run(
+      ['done', 'never'].map((id) => asking(id, 'Hi', 'our-half')),
+    );
+    await client.batches.cancel(batch.id);
+    await client.batches.retrieve(batch.id);
+    expect(linesIn(await outputOf(batch.id, atOpenAi()))).toMatchObject([
+      { custom_id: 'done', response: { status_code: 200 }, error: null },
+      { custom_id: 'never', response: null, error: { code: 'batch_cancelled' } },
+    ]);
+    await eventually(async () => expect((await batchUse(s, batch.id)).total).toBe(1), patient);
+  }, 60_000);
+
   it('is not made of a file that the provider does not have', async () => {
     const file = await upload(clientOf(undefined), [asking('one', 'Hi', 'our-half')]);
     const refused = clientOf(atOpenAi()).batches.create({
@@ -353,6 +367,11 @@ describe('a batch that the service has a provider run', () => {
     const made = claude.requests.filter(({ body }) => body.includes('"unheard"'));
     expect(made).toHaveLength(1);
   }, 60_000);
+
+  it('that is cancelled has the lines that were not run in its error file, for another try', async () => {
+    const lines = ['done', 'never'].map((id) => asking(id, 'Hi', 'our-half'));
+    await provesStoppedBatch(s, await savedProvider('stopping'), lines);
+  }, 90_000);
 
   async function runUnheard(slug: string, vendor: string, model: string) {
     const client = clientOf(undefined);

@@ -21,6 +21,8 @@ const madeAt = () => Math.floor(Date.now() / 1000);
 /** Whoever makes a batch with such a line does not hear that it was made. */
 const isUnheard = (rows: readonly { custom_id: string }[]) =>
   rows.some(({ custom_id: id }) => id === 'unheard');
+/** Its batch does not end before it is cancelled, and does not come to it. */
+const isNeverRun = ({ custom_id: id }: Line) => id === 'never';
 const isLarge = ({ body }: Line) => body.messages?.[0]?.content === 'large';
 const isFailed = ({ body }: Line) => body.messages?.[0]?.content === 'fail';
 
@@ -45,14 +47,17 @@ export function openAiVendor(apiKey: string) {
     input_file_id: batch.inputFileId,
     completion_window: '24h',
     status: batch.status,
-    output_file_id: batch.status === 'completed' ? outputOf(id, batch, false) : null,
-    error_file_id: batch.status === 'completed' ? outputOf(id, batch, true) : null,
+    output_file_id: hasOutput(batch) ? outputOf(id, batch, false) : null,
+    error_file_id: hasOutput(batch) ? outputOf(id, batch, true) : null,
     created_at: batch.madeAt,
     request_counts: { total: batch.lines.length, completed: 0, failed: 0 },
     metadata: null,
   });
+  const hasOutput = ({ status }: RunBatch) => status === 'completed' || status === 'cancelled';
   const outputOf = (id: string, { lines }: RunBatch, failed: boolean) => {
-    const rows = lines.filter((line) => isFailed(line) === failed).map((line) => rowOf(line));
+    const rows = lines
+      .filter((line) => isFailed(line) === failed && !isNeverRun(line))
+      .map((line) => rowOf(line));
     if (rows.length === 0) return null;
     const fileId = `${id}-${failed ? 'errors' : 'output'}`;
     files.set(fileId, Buffer.from(rows.join('\n')));
@@ -137,8 +142,11 @@ export function openAiVendor(apiKey: string) {
     const batch = batches.get(id);
     if (batch === undefined) return refuse(404, 'no such batch');
     if (below === 'cancel') batch.status = 'cancelling';
-    else if (batch.status !== 'cancelling')
-      batch.status = ++batch.looks >= looksNeeded ? 'completed' : 'in_progress';
+    else if (batch.status === 'cancelling') batch.status = 'cancelled';
+    else if (batch.status !== 'cancelled') {
+      const isDone = ++batch.looks >= looksNeeded && !batch.lines.some(isNeverRun);
+      batch.status = isDone ? 'completed' : 'in_progress';
+    }
     return json(200, told(id, batch));
   };
 

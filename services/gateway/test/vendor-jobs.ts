@@ -136,6 +136,12 @@ export function describeVendorJobs(
     );
   const refusedBy = (...vendors: { refusals: string[] }[]) =>
     vendors.flatMap(({ refusals }) => refusals.splice(0));
+  const neverRun = (customId: string) => ({
+    id: `batch_req_${customId}`,
+    custom_id: customId,
+    response: null,
+    error: { code: 'batch_cancelled', message: expect.any(String) },
+  });
   let names = 0;
   const name = () => `job-of-${++names}`;
 
@@ -208,7 +214,7 @@ export function describeVendorJobs(
       expect(refusedBy(bedrock)).toHaveLength(7);
     });
 
-    it('is stopped at Bedrock, and stopped once; what it has not come to is no error', async () => {
+    it('is stopped at Bedrock, and stopped once; lines that it has not come to are told', async () => {
       const model = 'amazon.titan-embed-text-v2:0';
       const client = clientOf(atBedrock(), { 'x-service-aws-bedrock-model': model });
       const input = await upload(client, [embedLine('line-1', model)]);
@@ -222,7 +228,7 @@ export function describeVendorJobs(
       expect((await client.batches.cancel(stopped.id)).status).toMatch(/^cancell/);
       await ended(client, stopped.id, 'cancelled');
       await expect(client.batches.cancel(stopped.id)).rejects.toMatchObject({ status: 409 });
-      expect(await outputOf(stopped.id, atBedrock())).toEqual([]);
+      expect(await outputOf(stopped.id, atBedrock())).toEqual([neverRun('line-1')]);
       const whole = await client.batches.create(asked);
       await ended(client, whole.id, 'completed');
       expect(await outputOf(whole.id, atBedrock())).toMatchObject([
@@ -290,7 +296,7 @@ export function describeVendorJobs(
         });
       const cancelled = await client.batches.create(asked);
       expect((await client.batches.cancel(cancelled.id)).status).toMatch(/^cancell/);
-      expect(await outputOf(cancelled.id, atVertex())).toEqual([]);
+      expect(await outputOf(cancelled.id, atVertex())).toEqual([neverRun('line-1')]);
       await expect(client.batches.retrieve('99')).rejects.toMatchObject({ status: 404 });
       const wrong = clientOf({ ...atVertex(), api_key: 'ya29.another' });
       await expect(wrong.batches.list()).rejects.toMatchObject({ status: 401 });

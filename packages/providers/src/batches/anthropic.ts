@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { objectOf, stringOf } from '../json/json-access.ts';
 import { findTranslation } from '../translation/find-translation.ts';
+import { notRunFault } from './not-run-fault.ts';
 import { lineFault } from './read-line.ts';
 import type { RowDialect, VendorResult } from './row.ts';
 
@@ -75,17 +76,10 @@ function readAnthropicRow(row: JsonObject): VendorResult | undefined {
     reply: undefined,
     status: 0,
     requestId: '',
-    error: neverRun[type] ?? {
+    // It is `canceled` there.
+    error: notRunFault(type === 'canceled' ? 'cancelled' : type) ?? {
       code: 'failed',
       message: 'The provider gave no answer to this line.',
     },
   };
 }
-
-const neverRun: Readonly<Record<string, VendorResult['error']>> = {
-  canceled: {
-    code: 'batch_cancelled',
-    message: 'The batch was cancelled before this line was run.',
-  },
-  expired: { code: 'batch_expired', message: 'The batch expired before this line was run.' },
-};

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SeenIds } from '@sluice/contracts';
 import { type Line, linesOf } from './lines.ts';
 import { type LineFault, readLine } from './read-line.ts';
-import { SeenIds } from './seen-ids.ts';
 
 export interface LineRules {
   readonly endpoint: string;

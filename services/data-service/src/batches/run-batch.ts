@@ -1,3 +1,4 @@
+import { SeenIds } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { jobs } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
@@ -9,15 +10,14 @@ import { Answers } from './answers.ts';
 import type { BatchMetrics, BatchType, KeptLine } from './batch-metrics.ts';
 import type { LineCaller } from './call-line.ts';
 import { checkLines } from './check-lines.ts';
-import { tokensIn } from './line-facts.ts';
 import { linesOf } from './lines.ts';
+import { ManagedOutput } from './managed-output.ts';
 import { Pace, type PaceRules } from './pace.ts';
 import type { PartAddress, PartStore } from './part-store.ts';
-import { LateFile, putTogether } from './put-together.ts';
+import { putTogether } from './put-together.ts';
 import { type LineFault, readLine } from './read-line.ts';
 import { type RunEnd, runLines } from './run-lines.ts';
 import { type ManagedPlan, ManagedRun, type ManagedState, Refused } from './run-managed.ts';
-import { SeenIds } from './seen-ids.ts';
 
 export interface BatchRules {
   readonly linesMax: number;
@@ -333,40 +333,37 @@ class BatchRun {
     });
     let end = await managed.run();
     if (end === 'left' || life.lost.aborted) return 'left';
-    const parts = { register, contents, owner: { organisationId, workspaceId }, batchId: id };
-    const output = new LateFile(parts, 'output');
-    const errors = new LateFile(parts, 'error');
-    const counts = { completed: 0n, failed: 0n };
+    const owner = { organisationId, workspaceId };
+    const output = new ManagedOutput({ register, contents, owner, batchId: id });
     try {
       if (end.message === undefined || end.status !== 'failed')
         for await (const line of managed.output()) {
-          const { response } = JSON.parse(line) as OutputLine;
-          const isAnswer = (response?.status_code ?? 500) < 300;
-          if (isAnswer) counts.completed += 1n;
-          else counts.failed += 1n;
-          await (isAnswer ? output : errors).write(line);
-          const facts = { provider: managed.provider, ...tokensIn(response?.body) };
-          if (!managed.isCounted) this.#count([{ isError: !isAnswer, facts }]);
+          const { isError, tokens } = await output.keep(line);
+          const facts = { provider: managed.provider, ...tokens };
+          if (!managed.isCounted) this.#count([{ isError, facts }]);
         }
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       end = { status: 'failed', message: error.message };
     }
-    if (!managed.isCounted) await note({ isCounted: true }, counts);
+    if (!managed.isCounted) await note({ isCounted: true }, output.counts);
     await register.ask(register.jobs.noteFinalizing, { id, run: this.#claim.run });
+    let notRun = 0n;
+    const left = end.status === 'failed' || total === 0 ? undefined : notRunFaults[end.status];
+    const isTold = (customId: string) => output.tells(customId);
+    if (left !== undefined)
+      for await (const line of this.#notRun(left, false, isTold)) {
+        notRun += 1n;
+        await output.keepNotRun(line);
+      }
     const fault = { code: 'provider_failed', message: end.message ?? '', param: null, line: null };
     const ended = await register.ask(register.jobs.endBatch, {
       id,
       run: this.#claim.run,
       status: end.status,
-      outputFileId: await output.end(),
-      errorFileId: await errors.end(),
+      ...(await output.end()),
       errorsJson: JSON.stringify(end.message === undefined ? [] : [fault]),
-      notRun: BigInt(
-        end.status === 'expired'
-          ? Math.max(0, total - Number(counts.completed + counts.failed))
-          : 0,
-      ),
+      notRun,
     });
     if (!ended.isHeld) return 'left';
     this.#countEnd();
@@ -395,7 +392,8 @@ class BatchRun {
       }
     };
     const files = await putTogether(
-      this.#addresses,
+      // Of a batch that a provider runs they say how far it has come.
+      this.#managed() === undefined ? this.#addresses : [],
       fault === undefined ? none() : lines(this.#notRun(fault, status === 'expired')),
       {
         register,
@@ -420,22 +418,29 @@ class BatchRun {
   }
 
   /** @throws GoneFile where it is needed */
-  async *#notRun(fault: object, isNeeded: boolean): AsyncGenerator<string, void> {
+  async *#notRun(
+    fault: object,
+    isNeeded: boolean,
+    isTold: (customId: string) => boolean = () => false,
+  ): AsyncGenerator<string, void> {
     try {
-      yield* this.#notRunLines(fault);
+      yield* this.#notRunLines(fault, isTold);
     } catch (error) {
       // It ends as it was to end: there is nothing that could be tried again.
       if (isNeeded || !(error instanceof GoneFile)) throw error;
     }
   }
 
-  async *#notRunLines(error: object): AsyncGenerator<string, void> {
+  async *#notRunLines(
+    error: object,
+    isTold: (customId: string) => boolean,
+  ): AsyncGenerator<string, void> {
     const { endpoint, id, status } = this.#batch;
     const { [retryName]: retried } = this.#headers();
     if (retried !== undefined && status === 'cancelling') await this.#passOver(retried);
     for await (const line of linesOf(this.#input(), this.#parts.rules.lineBytesMax)) {
       const read = this.#answered.has(line.number) ? undefined : readLine(line, endpoint);
-      if (read === undefined || 'code' in read) continue;
+      if (read === undefined || 'code' in read || isTold(read.customId)) continue;
       yield JSON.stringify({
         id: `batch_req_${id.replaceAll('-', '')}_${line.number}`,
         custom_id: read.customId,
@@ -449,10 +454,6 @@ class BatchRun {
 /** Jobs of vendors that are neither OpenAI's nor made of lines have a model themselves. */
 function modelsOf({ isOpenAi, takesLines }: ManagedPlan): 'of one provider' | 'one' {
   return isOpenAi || takesLines ? 'of one provider' : 'one';
-}
-
-interface OutputLine {
-  readonly response?: { readonly status_code?: number; readonly body?: unknown } | null;
 }
 
 /** The headers that lines are sent with. */

@@ -1,3 +1,4 @@
+import { SeenIds } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import {
   type BatchUse,
@@ -6,6 +7,7 @@ import {
   isEndedBatch,
   type JsonObject,
   LargeRow,
+  notRunFault,
   type OutputPlace,
   pathOf,
   type RowOptions,
@@ -22,6 +24,7 @@ import { rowLines } from '../http/row-lines.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
 import { type AskingBatches, rowBytesMax } from './asking-batches.ts';
 import type { BatchBill } from './batch-bills.ts';
+import { type NotRun, notRunLines } from './not-run-lines.ts';
 import { answerBytesMax, askWhole, entryOf, send, type VendorPlace } from './prepare-files.ts';
 import { proxyEntry } from './proxy-entry.ts';
 
@@ -78,7 +81,19 @@ export async function outputOf(
         : { 'content-disposition': `attachment; filename="${id.replace(/[^\w-]/g, '_')}.jsonl"` }),
       'cache-control': 'private, no-store',
     },
-    content: rowsOf({ opened, rest, open, read, openLarge, bill, isNative }),
+    content: rowsOf({
+      opened,
+      rest,
+      open,
+      read,
+      openLarge,
+      bill,
+      isNative,
+      // Anthropic's own results tell each line.
+      fault: isNative ? undefined : notRunFault(batch.status),
+      openInput: () => openInput(batch, open),
+      providerId: target.entry.id,
+    }),
   };
 }
 
@@ -99,6 +114,11 @@ interface Rows {
   readonly bill: BatchBill | undefined;
   /** Lines go on as they came. */
   readonly isNative: boolean;
+  /** What is said of lines that were never run; undefined = there are none. */
+  readonly fault: NotRun['fault'] | undefined;
+  /** What went up; undefined = nobody knows it any more. */
+  readonly openInput: () => Promise<VendorAnswer | undefined>;
+  readonly providerId: string;
 }
 
 async function* rowsOf({
@@ -109,7 +129,12 @@ async function* rowsOf({
   openLarge,
   bill,
   isNative,
+  fault,
+  openInput,
+  providerId,
 }: Rows): AsyncGenerator<Buffer, void> {
+  const told = new SeenIds();
+  let number = 0;
   let answer = opened;
   for (let at = 0; answer !== undefined; at++) {
     for await (const line of rowLines(answer.pieces(), rowBytesMax, openLarge)) {
@@ -117,6 +142,7 @@ async function* rowsOf({
       const row = isLarge ? line.end() : read(line);
       if (row === undefined && !isLarge) continue;
       if (row !== undefined) await bill?.hear(row);
+      if (row !== undefined && fault !== undefined) told.add(row.customId, ++number);
       const own = isLarge ? tooLargeResult(row?.customId) : line;
       yield Buffer.concat([isNative ? own : (row?.bytes ?? tooLargeLine()), lineEnd]);
     }
@@ -124,6 +150,10 @@ async function* rowsOf({
     answer = next && (await open(next).catch(refusalAsError));
   }
   await bill?.end();
+  const input = fault && (await openInput());
+  if (fault === undefined || input === undefined) return;
+  for await (const line of notRunLines({ input: input.pieces(), providerId, told, fault }))
+    yield Buffer.concat([line, lineEnd]);
 }
 
 const lineEnd = Buffer.from('\n');
@@ -133,6 +163,21 @@ function refusalAsError(error: unknown): never {
   throw new GatewayError('upstream.invalid_response', {
     message: `The provider answered ${error.status} to the request for a file of results.`,
   });
+}
+
+/** What is refused, e.g. since it was deleted, leaves the lines that the results tell. */
+async function openInput(
+  { input_file_id: id }: JsonObject,
+  open: Rows['open'],
+): Promise<VendorAnswer | undefined> {
+  if (typeof id !== 'string' || id === '') return undefined;
+  try {
+    return await open({ kind: 'file', id });
+  } catch (error) {
+    if (error instanceof VendorRefusal && error.status < 500) return undefined;
+    if (error instanceof GatewayError && error.status < 500) return undefined;
+    return refusalAsError(error);
+  }
 }
 
 async function openPlace(

@@ -1,0 +1,46 @@
+import { SeenIds } from '@sluice/contracts';
+import { tokensIn } from './line-facts.ts';
+import { LateFile, type PutTogetherParts } from './put-together.ts';
+
+/** What a batch that a provider ran came to, line by line, on its way into files of the service. */
+export class ManagedOutput {
+  readonly counts = { completed: 0n, failed: 0n };
+  readonly #told = new SeenIds();
+  readonly #output: LateFile;
+  readonly #errors: LateFile;
+  #lines = 0;
+
+  constructor(parts: Pick<PutTogetherParts, 'register' | 'contents' | 'owner' | 'batchId'>) {
+    this.#output = new LateFile(parts, 'output');
+    this.#errors = new LateFile(parts, 'error');
+  }
+
+  async keep(line: string) {
+    const { custom_id: id, response } = JSON.parse(line) as OutputLine;
+    if (typeof id === 'string') this.#told.add(id, ++this.#lines);
+    const isError = !((response?.status_code ?? 500) < 300);
+    if (isError) this.counts.failed += 1n;
+    else this.counts.completed += 1n;
+    await (isError ? this.#errors : this.#output).write(line);
+    return { isError, tokens: tokensIn(response?.body) };
+  }
+
+  /** Whether the provider told what became of a line. */
+  tells(customId: string): boolean {
+    return this.#told.has(customId);
+  }
+
+  /** A line that was never run. */
+  keepNotRun(line: string): Promise<void> {
+    return this.#errors.write(line);
+  }
+
+  async end(): Promise<{ outputFileId: string; errorFileId: string }> {
+    return { outputFileId: await this.#output.end(), errorFileId: await this.#errors.end() };
+  }
+}
+
+interface OutputLine {
+  readonly custom_id?: unknown;
+  readonly response?: { readonly status_code?: number; readonly body?: unknown } | null;
+}
