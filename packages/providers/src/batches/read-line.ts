@@ -36,7 +36,8 @@ export function lineFault(number: number, field: string, what: string): GatewayE
  * @throws GatewayError `request.invalid_field` with the line's number
  */
 export function readBatchInput(bytes: Uint8Array, number: number, model?: string): BatchLine {
-  const { custom_id: customId, url, method = 'POST', body: given } = objectIn(bytes, number);
+  const line = number === 1 ? withoutMark(bytes) : bytes;
+  const { custom_id: customId, url, method = 'POST', body: given } = objectIn(line, number);
   if (typeof customId !== 'string' || customId === '' || customId.length > 256)
     throw lineFault(number, 'custom_id', 'must be a text of 1 to 256 characters');
   if (method !== 'POST') throw lineFault(number, 'method', 'must be POST');
@@ -65,4 +66,10 @@ function objectIn(bytes: Uint8Array, number: number): JsonObject {
   const object = objectOf(value);
   if (object === undefined) throw lineFault(number, '', 'must be a JSON object');
   return object;
+}
+
+/** Editors begin files with a byte order mark. */
+function withoutMark(bytes: Uint8Array): Uint8Array {
+  const [first, second, third] = bytes;
+  return first === 0xef && second === 0xbb && third === 0xbf ? bytes.subarray(3) : bytes;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { batchRowMapper } from '../batches/batch-rows.ts';
 import { rewriteRows } from './row-lines.ts';
 
 describe('rewriteRows', () => {
@@ -6,13 +7,13 @@ describe('rewriteRows', () => {
   const mapper = (bytes: Uint8Array, number: number) =>
     Buffer.from(`${number}:${JSON.parse(Buffer.from(bytes).toString()).custom_id}`);
 
-  async function rewritten(text: string, size: number, purpose?: string): Promise<string> {
+  async function rewritten(text: string, size: number, purpose?: string, map = mapper) {
     const bytes = Buffer.from(text);
     async function* pieces() {
       for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
     }
     const out: Buffer[] = [];
-    for await (const piece of rewriteRows(pieces(), { mapper, purpose })) out.push(piece);
+    for await (const piece of rewriteRows(pieces(), { mapper: map, purpose })) out.push(piece);
     return Buffer.concat(out).toString();
   }
 
@@ -21,6 +22,24 @@ describe('rewriteRows', () => {
     for (const whole of [text, `${text}\n`, `${text}\r\n\n`])
       for (const size of [1, 2, 7, 31, 1000])
         expect(await rewritten(whole, size), `${size}`).toBe('2:ü1\n4:ü2\n5:ü3\n');
+  });
+
+  it('reads a file that begins with a byte order mark, wherever its purpose is said', async () => {
+    const row = (at: number) => JSON.stringify({ custom_id: `ü${at}`, body: { input: ['a'] } });
+    const asked = (at: number) =>
+      JSON.stringify({
+        custom_id: `ü${at}`,
+        url: '/v1/embeddings',
+        body: { model: 'm', input: ['a'] },
+      });
+    const text = `\ufeff${asked(1)}\n${asked(2)}`;
+    const own = batchRowMapper('mistral-ai') as typeof mapper;
+    for (const purpose of [undefined, 'batch'])
+      for (const size of [1, 2, 1000])
+        expect(await rewritten(text, size, purpose, own)).toBe(`${row(1)}\n${row(2)}\n`);
+    expect(await rewritten(`\ufeff${asked(1)}`, 1, undefined, own)).toBe(`${row(1)}\n`);
+    const tuning = '\ufeff{"messages":[]}\n';
+    expect(await rewritten(tuning, 1)).toBe(tuning);
   });
 
   it('leaves what is no batch untouched', async () => {

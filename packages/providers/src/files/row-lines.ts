@@ -83,7 +83,7 @@ const lineEnd = Buffer.from('\n');
 
 /** Whether it is one of OpenAI's, or means to be. */
 function isBatchLine(line: Buffer, purpose: string | undefined): boolean {
-  const parsed = line.length > lineBytesMax ? undefined : parseJson(line.toString('utf8'));
+  const parsed = line.length > lineBytesMax ? undefined : parseJson(line);
   const row = objectOf(parsed);
   if (row === undefined) return purpose === 'batch' && !isBlank(line);
   return ['custom_id', 'url', 'body', 'method'].some((name) => Object.hasOwn(row, name));
