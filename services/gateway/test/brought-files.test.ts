@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { json } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chatReply, type Scenario, startScenario } from './scenario.ts';
+import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
 /** Files that the service keeps, named in requests for models of providers that cannot know them. */
 let s: Scenario;
@@ -193,5 +193,84 @@ describe('a file that the service keeps', () => {
       return ((await answer.json()) as { input_tokens: number }).input_tokens;
     };
     expect(await counted(4000)).toBeGreaterThan(2 * (await counted(1000)));
+  });
+});
+
+describe('a file that the service keeps, named where the provider needs one of its own', () => {
+  const ids = (id: string) => ({ file_ids: [id] });
+  const tools = (id: string) => ({ tool_resources: { code_interpreter: ids(id) } });
+  const message = (id: string) => ({ role: 'user', content: 'Hi', attachments: [{ file_id: id }] });
+  const image = (id: string) => ({
+    role: 'user',
+    content: [{ type: 'image_file', image_file: { file_id: id } }],
+  });
+  it.each<[path: string, body: (id: string) => object]>([
+    ['/v1/vector_stores', ids],
+    ['/v1/vector_stores/vs_1/files', (id) => ({ file_id: id })],
+    ['/v1/vector_stores/vs_1/file_batches', ids],
+    ['/v1/vector_stores/vs_1/file_batches', (id) => ({ files: [{ file_id: id }] })],
+    ['/v1/containers', (id) => ({ name: 'c', ...ids(id) })],
+    ['/v1/containers/cntr_1/files', (id) => ({ file_id: id })],
+    ['/v1/assistants', (id) => ({ model, ...tools(id) })],
+    ['/v1/assistants/asst_1', tools],
+    [
+      '/v1/assistants',
+      (id) => ({ model, tool_resources: { file_search: { vector_stores: [ids(id)] } } }),
+    ],
+    ['/v1/threads', tools],
+    ['/v1/threads', (id) => ({ messages: [message(id)] })],
+    ['/v1/threads', (id) => ({ messages: [image(id)] })],
+    ['/v1/threads/thread_1', tools],
+    ['/v1/threads/thread_1/messages', message],
+    [
+      '/v1/threads/thread_1/runs',
+      (id) => ({ assistant_id: 'a', additional_messages: [message(id)] }),
+    ],
+    ['/v1/threads/runs', (id) => ({ assistant_id: 'a', thread: { messages: [message(id)] } })],
+    ['/v1/threads/runs', (id) => ({ assistant_id: 'a', thread: tools(id) })],
+    ['/v1/fine_tuning/jobs', (id) => ({ model, training_file: id })],
+    ['/v1/fine_tuning/jobs', (id) => ({ model, training_file: 'file-1', validation_file: id })],
+    ['/v1/batches', (id) => ({ input_file_id: id, endpoint: '/v1/embeddings' })],
+    [
+      '/v1/responses',
+      (id) => ({
+        model,
+        input: 'Hi',
+        tools: [{ type: 'code_interpreter', container: { type: 'auto', ...ids(id) } }],
+      }),
+    ],
+  ])('is refused with what to do, and its id is not sent: %s %#', async (path, body) => {
+    const { id } = await keep('{"a":1}', 'a.jsonl');
+    const before = s.upstream.requests.length;
+    const config = { provider: 'openai', api_key: 'sk', custom_host: `${s.upstream.url}/v1` };
+    const answer = await s.call(path, {
+      body: body(id),
+      host: null,
+      headers: { 'x-service-config': JSON.stringify(config), 'openai-beta': 'assistants=v2' },
+    });
+    const { status, code, param, message } = await errorOf(answer);
+    expect({ status, code }).toEqual({ status: 400, code: 'request.invalid_field' });
+    expect(param).toMatch(/^body\./);
+    expect(message).toContain('upload it there');
+    expect(s.upstream.requests).toHaveLength(before);
+  });
+
+  it('is told from a file of the provider’s in a path', async () => {
+    const { id } = await keep('{"a":1}', 'a.jsonl');
+    const config = { provider: 'openai', api_key: 'sk', custom_host: `${s.upstream.url}/v1` };
+    const before = s.upstream.requests.length;
+    for (const path of [`/v1/files/${id}`, `/v1/files/${id}/content`]) {
+      const answer = await s.call(path, {
+        method: 'GET',
+        host: null,
+        headers: { 'x-service-config': JSON.stringify(config) },
+      });
+      expect(await errorOf(answer)).toMatchObject({
+        status: 404,
+        code: 'file.not_found',
+        message: expect.stringContaining('without naming a provider'),
+      });
+    }
+    expect(s.upstream.requests).toHaveLength(before);
   });
 });

@@ -22,16 +22,16 @@ const response = goingOn(made('response', 'response'), {
   only: 'background',
 });
 
-const filesOfTools = [
-  ...file('body.tool_resources.code_interpreter.file_ids.*'),
-  ...named('vector store', 'body.tool_resources.file_search.vector_store_ids.*'),
+const toolsOf = (at: 'body' | `body.${string}`) => [
+  ...file(
+    `${at}.tool_resources.code_interpreter.file_ids.*`,
+    `${at}.tool_resources.file_search.vector_stores.*.file_ids.*`,
+  ),
+  ...named('vector store', `${at}.tool_resources.file_search.vector_store_ids.*`),
 ];
-const filesOfMessages = file(
-  'body.attachments.*.file_id',
-  'body.content.*.image_file.file_id',
-  'body.messages.*.attachments.*.file_id',
-  'body.messages.*.content.*.image_file.file_id',
-);
+const messageOf = (at: 'body' | `body.${string}`) =>
+  file(`${at}.attachments.*.file_id`, `${at}.content.*.image_file.file_id`);
+const filesOfTools = toolsOf('body');
 
 /** What `POST /v1/responses` makes and names. */
 export const responseObjects: ObjectFacts = {
@@ -300,7 +300,7 @@ export const objectRows = {
     of: 'assistants',
     objects: {
       makes: [made('thread', 'thread')],
-      names: [...filesOfTools, ...filesOfMessages],
+      names: [...filesOfTools, ...messageOf('body.messages.*')],
     },
     at: 'POST /v1/threads',
   },
@@ -309,7 +309,12 @@ export const objectRows = {
     of: 'assistants',
     objects: {
       makes: [run, made('thread', 'thread.run', 'thread_id'), made('thread', 'thread')],
-      names: [...assistantOfRun, ...filesOfTools],
+      names: [
+        ...assistantOfRun,
+        ...filesOfTools,
+        ...toolsOf('body.thread'),
+        ...messageOf('body.thread.messages.*'),
+      ],
     },
     at: 'POST /v1/threads/runs',
     bills: 'run',
@@ -324,7 +329,7 @@ export const objectRows = {
   listMessages: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/messages' },
   createMessage: {
     ...say,
-    ...naming(ofThread, filesOfMessages),
+    ...naming(ofThread, messageOf('body')),
     at: 'POST /v1/threads/:thread_id/messages',
   },
   getMessage: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/messages/:message_id' },
@@ -337,7 +342,7 @@ export const objectRows = {
   listRuns: { ...look, ...ofThread, at: 'GET /v1/threads/:thread_id/runs' },
   createRun: {
     ...say,
-    ...naming(ofThread, assistantOfRun, [run]),
+    ...naming(ofThread, [...assistantOfRun, ...messageOf('body.additional_messages.*')], [run]),
     at: 'POST /v1/threads/:thread_id/runs',
     bills: 'run',
   },

@@ -44,7 +44,7 @@ export function batchMetrics({ registry }: Pick<Metrics, 'registry'>): BatchMetr
   const failures = counter('batch_failure_row_count', 'Those whose answer is in the error file');
   const cost = counter(
     'batch_cost',
-    'USD, as gateways told them with answers; of batches that providers run the ledger has them',
+    'USD, as gateways told them with answers; none of type `provider`: what those cost is recorded when their output is read, and stands in the ledger',
   );
   const input = counter('batch_input_tokens', 'Input tokens, as answers told them');
   const total = counter('batch_total_tokens', 'Tokens, input and output, as answers told them');

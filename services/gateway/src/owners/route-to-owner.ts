@@ -33,7 +33,7 @@ export function planForOwner(
   const { subject, key } = exchange;
   const ids = idsInRequest(exchange);
   if (ids.length === 0) return undefined;
-  refuseOwn(ids);
+  refuseOwn(ids, subject.operation.id);
   const organisationId = key?.source.organisationId ?? '';
   const known = ids.map(({ id }) => notes.of(organisationId, id));
   if (known.some((one) => one instanceof Promise))
@@ -100,8 +100,10 @@ function planOf(
 }
 
 /** What is kept here was looked for before there was a target: no provider is shown its ids. */
-function refuseOwn(ids: NamedObjects['ids']): void {
+function refuseOwn(ids: NamedObjects['ids'], operation: string): void {
   for (const { kind, id, field } of ids) {
+    // Some vendors take the lines of a file with a batch: whoever makes it says which.
+    if (kind === 'file' && isStoredId(kind, id) && operation !== 'createBatch') refuseFile(field);
     if (kind !== 'response' && kind !== 'conversation') continue;
     if (isStoredId(kind, id))
       throw new GatewayError(`${kind}.not_found`, {
@@ -112,6 +114,18 @@ function refuseOwn(ids: NamedObjects['ids']): void {
     if (isStoredId('response', id) || isStoredId('conversation', id))
       throw new GatewayError(`${kind}.not_found`, { field });
   }
+}
+
+function refuseFile(field: string): never {
+  if (field.startsWith('path.'))
+    throw new GatewayError('file.not_found', {
+      field,
+      message: 'The file is kept by the service: ask without naming a provider for it.',
+    });
+  throw new GatewayError('request.invalid_field', {
+    field,
+    message: `${field} is a file that this service keeps, which the provider does not have: upload it there (POST /v1/files with the provider named), and name it by the id that it gets.`,
+  });
 }
 
 const notThere: ReadonlySet<number> = new Set([404]);
