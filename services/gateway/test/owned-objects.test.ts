@@ -221,6 +221,29 @@ describe('what stays at a provider', () => {
     for (const gateway of [0, 1]) expect((await remove(gateway, { key })).status).toBe(404);
     expect(kept[voiceAt]?.has(voice), 'it is still there').toBe(true);
     expect((await remove(1, {})).status).toBe(200);
+    const file = await idOf(await ask('/v1/files', target(0), { body: {} }));
+    const asking = (content: object) => ({
+      model: 'gpt-5',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: [content] }],
+    });
+    const source = { type: 'file', file_id: file };
+    const message = { role: 'user', content: 'Hi', attachments: [{ file_id: file }] };
+    const answered = { type: 'function_call_output', call_id: 'c', output: [source] };
+    for (const [path, body] of [
+      ['/v1/chat/completions', asking({ type: 'file', file: { file_id: file } })],
+      ['/v1/messages', asking({ type: 'document', source })],
+      ['/v1/messages', asking({ type: 'container_upload', file_id: file })],
+      ['/v1/messages', asking({ type: 'tool_result', content: [{ type: 'document', source }] })],
+      ['/v1/responses', { model: 'gpt-5', input: [answered] }],
+      ['/v1/threads/runs', { assistant_id: 'a', thread: { messages: [message] } }],
+    ] as const)
+      for (const gateway of [0, 1]) {
+        const before = upstreams[0]?.requests.length;
+        const given = await ask(path, target(0), { body, gateway, key });
+        expect([path, given.status], await given.text()).toEqual([path, 404]);
+        expect(upstreams[0]?.requests.length, path).toBe(before);
+      }
     const response = await make('/v1/responses', { model: 'gpt-5', input: 'Hi' });
     const owner = kept.findIndex((objects) => objects.has(response));
     for (const path of ['/v1/responses', '/v1/proxy/responses', '/v1/proxy/v1//responses/'])

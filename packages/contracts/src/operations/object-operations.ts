@@ -41,7 +41,13 @@ export const responseObjects: ObjectFacts = {
     ...named('response', 'body.previous_response_id'),
     ...named('conversation', 'body.conversation', 'body.conversation.id'),
     ...named('vector store', 'body.tools.*.vector_store_ids.*'),
-    ...file('body.tools.*.container.file_ids.*', 'body.input.*.content.*.file_id'),
+    ...file(
+      'body.tools.*.container.file_ids.*',
+      'body.input.*.content.*.file_id',
+      // What tools have answered.
+      'body.input.*.output.file_id',
+      'body.input.*.output.*.file_id',
+    ),
   ],
 };
 
@@ -49,6 +55,16 @@ export const responseObjects: ObjectFacts = {
 export const completionObjects: ObjectFacts = {
   stored: 'when-asked',
   makes: [made('completion', 'chat.completion'), made('completion', 'chat.completion.chunk')],
+  names: file('body.messages.*.content.*.file.file_id'),
+};
+
+/** What `POST /v1/messages` names: files of Anthropic's, also in what tools have answered. */
+export const messageObjects: ObjectFacts = {
+  names: file(
+    'body.messages.*.content.*.source.file_id',
+    'body.messages.*.content.*.file_id',
+    'body.messages.*.content.*.content.*.source.file_id',
+  ),
 };
 
 const ofResponse = {
