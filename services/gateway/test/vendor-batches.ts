@@ -160,6 +160,26 @@ export function openAiVendor(apiKey: string) {
   }
 }
 
+/** The same at Azure: another header, and a version in each address. */
+export function azureVendor(apiKey: string) {
+  const vendor = openAiVendor(apiKey);
+  return (request: RecordedRequest): UpstreamReply => {
+    const { headers, path } = request;
+    const [, place, query = ''] = /^\/openai\/([^?]*)(?:\?(.*))?$/.exec(path) ?? [];
+    const refuse = (status: number, message: string) => json(status, { error: { message } });
+    if (headers['api-key'] !== apiKey) return refuse(401, 'Access denied');
+    const isVersioned = query.split('&').includes('api-version=2024-10-21');
+    if (place === undefined || place.startsWith('v1/') === isVersioned)
+      return refuse(404, 'Resource not found');
+    return vendor({
+      ...request,
+      path: `/v1/${place.replace(/^v1\//, '')}?${query.replace(/&?api-version=[^&]*/, '')}`,
+      headers: { ...headers, authorization: `Bearer ${apiKey}` },
+      json: () => request.json(),
+    });
+  };
+}
+
 /** Anthropic's message batches, as strict as Anthropic is. */
 export function anthropicBatchVendor(apiKey: string) {
   const batches = new Map<

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse, linesIn } from './batch-lines.ts';
 import { type ManagedCase, provesManagedBatches } from './proves-managed-batches.ts';
 import { errorOf, type Scenario } from './scenario.ts';
+import { azureVendor } from './vendor-batches.ts';
 import { fireworksVendor } from './vendor-files.ts';
 import { bedrockJobs } from './vendors/bedrock-jobs.ts';
 import { cohereJobs, falVendor, fireworksJobs, togetherVendor } from './vendors/media-jobs.ts';
@@ -302,6 +303,41 @@ export function describeVendorJobs(
       await expect(wrong.batches.list()).rejects.toMatchObject({ status: 401 });
       refusedBy(vertex);
     });
+
+    it.each(['2024-10-21', 'v1'])(
+      'is Azure’s, at each address with its version: %s',
+      async (version) => {
+        upstream.handle(azureVendor(canary));
+        const config = {
+          provider: 'azure-openai',
+          api_key: canary,
+          custom_host: `${upstream.url}/openai`,
+          azure_api_version: version,
+          azure_deployment_id: 'nights',
+        };
+        const client = clientOf(config);
+        const lines = ['a-1', 'fail'].map((id) => batchLine(id, 'nights', id));
+        const { id } = await client.batches.create({
+          input_file_id: await upload(client, lines),
+          endpoint: '/v1/chat/completions',
+          completion_window: '24h',
+        });
+        await ended(client, id, 'completed');
+        expect(await outputOf(id, config)).toMatchObject([
+          { custom_id: 'a-1', response: { status_code: 200 } },
+          { custom_id: 'fail', response: { status_code: 400 } },
+        ]);
+        expect((await client.batches.list({ limit: 1 })).data[0]?.id).toBe(id);
+        const stopped = await client.batches.create({
+          input_file_id: await upload(client, [batchLine('never', 'nights', 'Hi')]),
+          endpoint: '/v1/chat/completions',
+          completion_window: '24h',
+        });
+        expect((await client.batches.cancel(stopped.id)).status).toBe('cancelling');
+        await ended(client, stopped.id, 'cancelled');
+        expect(await outputOf(stopped.id, config)).toEqual([neverRun('never')]);
+      },
+    );
 
     it('is an embed job of Cohere, read out of Avro in two parts without the credential', async () => {
       upstream.handle((request) => cohere.part(request) ?? bytes(500, Buffer.alloc(0)));
