@@ -1,4 +1,6 @@
 import { SeenIds } from '@sluice/contracts';
+import { SkimmedJson } from '@sluice/json';
+import { jsonIn } from '../through-gateway/answers.ts';
 import { tokensIn } from './line-facts.ts';
 import { LateFile, type PutTogetherParts } from './put-together.ts';
 
@@ -16,7 +18,7 @@ export class ManagedOutput {
   }
 
   async keep(line: string) {
-    const { custom_id: id, response } = JSON.parse(line) as OutputLine;
+    const { custom_id: id, response } = read(Buffer.from(line));
     if (typeof id === 'string') this.#told.add(id, ++this.#lines);
     const isError = !((response?.status_code ?? 500) < 300);
     if (isError) this.counts.failed += 1n;
@@ -38,6 +40,15 @@ export class ManagedOutput {
   async end(): Promise<{ outputFileId: string; errorFileId: string }> {
     return { outputFileId: await this.#output.end(), errorFileId: await this.#errors.end() };
   }
+}
+
+/** Of a line that has more in it than is parsed: what stands beside what is large. */
+function read(line: Buffer): OutputLine {
+  const parsed = jsonIn(line);
+  if (parsed !== undefined) return parsed as OutputLine;
+  const skim = new SkimmedJson(2);
+  skim.add(line);
+  return skim.object() ?? {};
 }
 
 interface OutputLine {
