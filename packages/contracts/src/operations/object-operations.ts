@@ -55,16 +55,20 @@ export const responseObjects: ObjectFacts = {
 export const completionObjects: ObjectFacts = {
   stored: 'when-asked',
   makes: [made('completion', 'chat.completion'), made('completion', 'chat.completion.chunk')],
-  names: file('body.messages.*.content.*.file.file_id'),
 };
 
-/** What `POST /v1/messages` names: files of Anthropic's, also in what tools have answered. */
-export const messageObjects: ObjectFacts = {
-  names: file(
-    'body.messages.*.content.*.source.file_id',
-    'body.messages.*.content.*.file_id',
-    'body.messages.*.content.*.content.*.source.file_id',
-  ),
+const ofMessages = file(
+  'body.messages.*.content.*.source.file_id',
+  'body.messages.*.content.*.file_id',
+  // What tools have answered.
+  'body.messages.*.content.*.content.*.source.file_id',
+);
+
+/** Files that a request which is read gives to its model; one that flows through unread may name them as well. */
+export const givenFiles: Readonly<Record<string, ObjectFacts['names']>> = {
+  chatComplete: file('body.messages.*.content.*.file.file_id'),
+  messages: ofMessages,
+  messagesCountTokens: ofMessages,
 };
 
 const ofResponse = {

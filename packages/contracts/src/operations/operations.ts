@@ -1,10 +1,5 @@
 import { speechObjects } from './media-rows.ts';
-import {
-  completionObjects,
-  messageObjects,
-  objectRows,
-  responseObjects,
-} from './object-operations.ts';
+import { completionObjects, objectRows, responseObjects } from './object-operations.ts';
 import type { ModelOperation, ObjectOperation, Operation, ToolOperation } from './operation.ts';
 import { realtimeCallOperations, realtimeOperations } from './realtime-operations.ts';
 
@@ -74,7 +69,6 @@ const rows = {
     at: 'POST /v1/messages',
     format: 'anthropic-messages',
     errors: 'anthropic',
-    objects: messageObjects,
   },
   complete: { ...conversation, at: 'POST /v1/completions', format: 'openai-completions' },
   createModelResponse: {
@@ -88,7 +82,6 @@ const rows = {
     at: 'POST /v1/messages/count_tokens',
     format: 'anthropic-count-tokens',
     errors: 'anthropic',
-    objects: messageObjects,
     repeat: 'safe',
     spends: 'nothing',
     uses: 'nothing',

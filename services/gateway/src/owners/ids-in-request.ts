@@ -1,4 +1,4 @@
-import { matchObject, type ObjectKind, objectsAt } from '@sluice/contracts';
+import { givenFiles, matchObject, type ObjectKind, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { canonicalFileId, type JsonValue } from '@sluice/providers';
 import type { ModelExchange } from '../exchange/exchange.ts';
@@ -19,7 +19,7 @@ const idLengthMax = 4096;
  */
 export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[] {
   const ids: Id[] = [];
-  let names = subject.operation.objects?.names;
+  let names = subject.operation.objects?.names ?? givenFiles[subject.operation.id];
   if (subject.operation.id === 'proxy') {
     // Nobody gets past an owner by another prefix, or by a path that no row knows.
     const passing = objectsAt(arrival.method, subject.pathname);
