@@ -125,6 +125,40 @@ describe('a tool call through anthropic', () => {
       },
     });
 
+  it('is a function call where functions were asked for, unary, streamed and answered', async () => {
+    const client = viaAnthropic();
+    const body = {
+      model: 'claude-sonnet-4-20250514',
+      messages,
+      functions: [tool.function],
+      function_call: 'auto' as const,
+    };
+    const unary = await client.chat.completions.create(body);
+    const [choice] = unary.choices;
+    expect(choice?.finish_reason).toBe('function_call');
+    const called = choice?.message.function_call;
+    expect(called?.name).toBe('get_weather');
+    expect(JSON.parse(called?.arguments ?? '')).toHaveProperty('city');
+
+    const stream = client.chat.completions.stream(body);
+    const streamed = await stream.finalChatCompletion();
+    expect(streamed.choices[0]).toMatchObject({
+      finish_reason: 'function_call',
+      message: { function_call: { name: 'get_weather' } },
+    });
+
+    const then = await client.chat.completions.create({
+      ...body,
+      messages: [
+        ...messages,
+        choice!.message,
+        { role: 'function' as const, name: 'get_weather', content: 'sunny' },
+      ],
+    });
+    expect(then.choices[0]?.message.content).toBeTruthy();
+    expect(then.choices[0]?.finish_reason).toBe('stop');
+  });
+
   it('works with the openai client, unary and streamed', async () => {
     const client = viaAnthropic();
     const body = { model: 'claude-sonnet-4-20250514', messages, tools: [tool] };

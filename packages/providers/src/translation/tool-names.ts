@@ -68,7 +68,8 @@ export function callerNames(
   rule: WordRule,
 ): ReadonlyMap<string, string> | undefined {
   let names: Map<string, string> | undefined;
-  for (const name of namesIn(arrayOf(request.tools) ?? [], undefined)) {
+  const asked = arrayOf(request.tools) ?? arrayOf(request.functions) ?? [];
+  for (const name of namesIn(asked, undefined)) {
     if (rule.isGood.test(name)) continue;
     names ??= new Map();
     names.set(fittingWord(name, rule), name);

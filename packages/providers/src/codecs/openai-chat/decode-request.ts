@@ -2,11 +2,9 @@ import type {
   ChatMessage,
   ChatPart,
   ChatRequest,
-  ChatTool,
   JsonObject,
   JsonValue,
   ResponseFormat,
-  ToolChoice,
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import {
@@ -18,7 +16,7 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import { readReasoning } from '../read-reasoning.ts';
-import { decodeCustomCall, decodeCustomTool } from './custom-calls.ts';
+import { decodeCustomCall } from './custom-calls.ts';
 import {
   cacheControlOf,
   decodeContent,
@@ -26,12 +24,14 @@ import {
   googleSignatureOf,
   signatureOf,
 } from './decode-parts.ts';
+import { decodeTools } from './decode-tools.ts';
+import { LegacyCalls } from './legacy-functions.ts';
 import { formatName } from './wire.ts';
 
 /** Fields that the chat model has a name for; all others travel as extensions. */
 const knownMembers = new Set(
-  `model messages stream stream_options tools tool_choice parallel_tool_calls max_tokens
-  max_completion_tokens temperature top_p top_k frequency_penalty presence_penalty logit_bias
+  `model messages stream stream_options tools tool_choice parallel_tool_calls functions
+  function_call max_tokens max_completion_tokens temperature top_p top_k frequency_penalty presence_penalty logit_bias
   logprobs top_logprobs n seed stop user service_tier response_format reasoning_effort thinking
   cache_control`.split(/\s+/),
 );
@@ -53,20 +53,18 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     const value = body[key];
     if (!knownMembers.has(key) && value !== null && value !== undefined) fields[key] = value;
   }
+  const legacy = new LegacyCalls();
   const request: ChatRequest = {
     model,
-    messages: messages.map((message, index) => decodeMessage(message, index, dropped)),
+    messages: messages.map((message, index) => decodeMessage(message, index, legacy, dropped)),
     stream: body.stream === true,
     extensions: { format: formatName, fields },
   };
   for (const key in objectOf(body.stream_options))
     if (key !== 'include_usage') dropped.push(`stream_options.${key}`);
-  const toolChoice = decodeToolChoice(body.tool_choice ?? undefined, dropped);
   const rest = {
     includeUsage: booleanOf(objectOf(body.stream_options)?.include_usage),
-    tools: decodeTools(body, dropped),
-    toolChoice,
-    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    ...decodeTools(body, dropped),
     outputTokensMax: numberField(body, 'max_tokens') ?? numberField(body, 'max_completion_tokens'),
     temperature: numberField(body, 'temperature'),
     topP: numberField(body, 'top_p'),
@@ -88,12 +86,17 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   return { request: Object.assign(request, compact(rest)), dropped };
 }
 
-function decodeMessage(value: JsonValue, index: number, dropped: string[]): ChatMessage {
+function decodeMessage(
+  value: JsonValue,
+  index: number,
+  legacy: LegacyCalls,
+  dropped: string[],
+): ChatMessage {
   const path = `messages[${index}]`;
   const message = objectOf(value);
   if (message === undefined) throw invalidField(path, 'must be an object');
   for (const key in message) {
-    const unknown = !messageFields.has(key) || key === 'function_call' || key === 'audio';
+    const unknown = !messageFields.has(key) || key === 'audio';
     if (unknown && message[key] !== null) dropped.push(`${path}.${key}`);
   }
   const name = stringOf(message.name);
@@ -108,11 +111,21 @@ function decodeMessage(value: JsonValue, index: number, dropped: string[]): Chat
         ...base,
       };
     case 'assistant':
-      return { role: 'assistant', parts: assistantParts(message, path), ...base };
-    case 'tool':
-      return { role: 'tool', parts: [toolResult(message, path)], ...base };
+      return { role: 'assistant', parts: assistantParts(message, path, legacy), ...base };
+    case 'tool': {
+      const id = stringOf(message.tool_call_id);
+      if (id === undefined) throw invalidField(`${path}.tool_call_id`, 'must be a string');
+      return { role: 'tool', parts: [toolResult(id, message, path)], ...base };
+    }
+    case 'function': {
+      const id = legacy.answered(name, path);
+      return { role: 'tool', parts: [toolResult(id, message, path)], path };
+    }
     default:
-      throw invalidField(`${path}.role`, 'must be system, developer, user, assistant or tool');
+      throw invalidField(
+        `${path}.role`,
+        'must be system, developer, user, assistant, tool or function',
+      );
   }
 }
 
@@ -133,7 +146,7 @@ function signLast(parts: ChatPart[], message: JsonObject): ChatPart[] {
   return parts;
 }
 
-function assistantParts(message: JsonObject, path: string): ChatPart[] {
+function assistantParts(message: JsonObject, path: string, legacy: LegacyCalls): ChatPart[] {
   const blocks = arrayOf(message.content_blocks);
   const parts: ChatPart[] = [];
   if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks, `${path}.content_blocks`));
@@ -166,12 +179,12 @@ function assistantParts(message: JsonObject, path: string): ChatPart[] {
       ...googleSignatureOf(call),
     });
   }
+  const called = objectOf(message.function_call);
+  if (called !== undefined) parts.push(legacy.called(called, `${path}.function_call`));
   return parts;
 }
 
-function toolResult(message: JsonObject, path: string): ChatPart {
-  const toolCallId = stringOf(message.tool_call_id);
-  if (toolCallId === undefined) throw invalidField(`${path}.tool_call_id`, 'must be a string');
+function toolResult(toolCallId: string, message: JsonObject, path: string): ChatPart {
   const content = decodeContent(message.content, path).filter(
     (part) =>
       part.type === 'text' ||
@@ -180,63 +193,6 @@ function toolResult(message: JsonObject, path: string): ChatPart {
       part.type === 'foreign',
   );
   return { type: 'tool-result', toolCallId, content, ...cacheControlOf(message) };
-}
-
-const functionFields = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
-
-function decodeTool(value: JsonValue, path: string): ChatTool {
-  const tool = objectOf(value);
-  if (tool === undefined) throw invalidField(path, 'must be an object');
-  if (tool.type === 'custom') return { ...decodeCustomTool(tool, path), ...cacheControlOf(tool) };
-  if (tool.type !== 'function') return { type: 'provider', format: formatName, value: tool, path };
-  const fn = objectOf(tool.function);
-  const name = stringOf(fn?.name);
-  if (fn === undefined || name === undefined)
-    throw invalidField(`${path}.function.name`, 'must be a string');
-  const extensions: JsonObject = {};
-  for (const key in fn) {
-    const field = fn[key];
-    if (!functionFields.has(key) && field !== undefined) extensions[key] = field;
-  }
-  const rest = compact({
-    description: stringOf(fn.description),
-    parameters: objectOf(fn.parameters),
-    strict: booleanOf(fn.strict),
-    extensions: Object.keys(extensions).length === 0 ? undefined : extensions,
-  });
-  return { type: 'function', name, path, ...rest, ...cacheControlOf(fn), ...cacheControlOf(tool) };
-}
-
-/** A choice may leave some of them out. */
-function decodeTools(body: JsonObject, dropped: string[]): ChatTool[] | undefined {
-  const tools = arrayOf(body.tools)?.map((tool, index) => decodeTool(tool, `tools[${index}]`));
-  const { tools: listed } = objectOf(objectOf(body.tool_choice)?.allowed_tools) ?? {};
-  if (listed === undefined) return tools;
-  const allowed = new Set((arrayOf(listed) ?? []).map(allowedName));
-  return tools?.filter((tool) => {
-    const name = tool.type === 'function' ? tool.name : stringOf(tool.value.type);
-    const isAllowed = allowed.has(name);
-    if (!isAllowed) dropped.push(tool.path);
-    return isAllowed;
-  });
-}
-
-function allowedName(value: JsonValue): string | undefined {
-  const tool = objectOf(value);
-  const named = objectOf(tool?.function) ?? objectOf(tool?.custom);
-  return stringOf(named?.name) ?? stringOf(tool?.type);
-}
-
-function decodeToolChoice(value: JsonValue | undefined, dropped: string[]): ToolChoice | undefined {
-  if (value === undefined) return undefined;
-  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
-  const allowed = objectOf(objectOf(value)?.allowed_tools);
-  if (allowed !== undefined) return { type: allowed.mode === 'required' ? 'required' : 'auto' };
-  const choice = objectOf(value);
-  const name = stringOf((objectOf(choice?.function) ?? objectOf(choice?.custom))?.name);
-  if (name !== undefined) return { type: 'tool', name };
-  dropped.push('tool_choice');
-  return undefined;
 }
 
 function decodeStop(value: JsonValue | undefined): string[] | undefined {

@@ -4,6 +4,7 @@ import { customInput } from '../custom-tools.ts';
 import { urlOfSource } from '../data-url.ts';
 import { askedCustomTools } from './custom-calls.ts';
 import { errorEvent } from './errors.ts';
+import { asksWithFunctions } from './legacy-functions.ts';
 import { annotationsOf, extraContent, finishReasonOf, signatureField } from './reply.ts';
 import { encodeUsage } from './wire.ts';
 
@@ -26,7 +27,9 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
   /** By choice. */
   #texts: OpenText[] = [];
   #usage: ChatUsage | undefined;
-  #withCalls = new Set<number>();
+  /** The first call of each answer. */
+  #firstCalls = new Map<number, number>();
+  #withFunctions: boolean;
   #customTools: ReadonlySet<string>;
   /** Arguments of calls of custom tools, by answer and call: their text is known when they are whole. */
   #customCalls = new Map<number, Map<number, string>>();
@@ -34,6 +37,7 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
   constructor(options: ReplyOptions) {
     this.#options = options;
     this.#customTools = askedCustomTools(options.request);
+    this.#withFunctions = asksWithFunctions(options.request);
   }
 
   encode(event: ChatStreamEvent): string {
@@ -71,8 +75,11 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
   }
 
   #toolCall(event: Extract<ChatStreamEvent, { type: 'tool-call-start' }>): string {
-    this.#withCalls.add(event.choice);
     const { choice, call, id, name, signature } = event;
+    const isFirst = !this.#firstCalls.has(choice);
+    if (isFirst) this.#firstCalls.set(choice, call);
+    if (this.#withFunctions)
+      return isFirst ? this.#functionCall(choice, { name, arguments: '' }) : '';
     if (this.#customTools.has(name)) {
       const calls = this.#customCalls.get(choice) ?? new Map<number, string>();
       this.#customCalls.set(choice, calls.set(call, ''));
@@ -93,6 +100,10 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
 
   #toolCallDelta(event: Extract<ChatStreamEvent, { type: 'tool-call-delta' }>): string {
     const { choice, call, arguments: piece } = event;
+    if (this.#withFunctions)
+      return this.#firstCalls.get(choice) === call
+        ? this.#functionCall(choice, { arguments: piece })
+        : '';
     const calls = this.#customCalls.get(choice);
     const held = calls?.get(call);
     if (held !== undefined) {
@@ -103,6 +114,10 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       choice,
       `{"tool_calls":[{"index":${call},"function":{"arguments":${JSON.stringify(piece)}}}]}`,
     );
+  }
+
+  #functionCall(choice: number, piece: { name?: string; arguments: string }): string {
+    return this.#delta(choice, JSON.stringify({ function_call: piece }));
   }
 
   #customInputs(choice: number): string {
@@ -221,7 +236,8 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
 
   #finish(event: Extract<ChatStreamEvent, { type: 'finish' }>): string {
     const { strict } = this.#options;
-    const calls = this.#withCalls.has(event.choice);
+    const wordOfCalls = this.#withFunctions ? 'function_call' : 'tool_calls';
+    const calls = this.#firstCalls.has(event.choice) && wordOfCalls;
     const reason = finishReasonOf(event.reason, event.raw, calls, strict);
     const usage =
       this.#usage === undefined ? '' : `,"usage":${JSON.stringify(encodeUsage(this.#usage))}`;

@@ -14,6 +14,7 @@ import { readCitations } from './citations.ts';
 import { askedCustomTools, encodeCustomCall, isCustomCall } from './custom-calls.ts';
 import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import { readImages } from './images.ts';
+import { asksWithFunctions, encodeFunctionCall } from './legacy-functions.ts';
 import { madeUpCallId } from './made-up-call-id.ts';
 import { readThinking, type ThinkingPiece } from './reasoning.ts';
 import {
@@ -105,14 +106,18 @@ function thinkingPart(piece: ThinkingPiece): ChatPart {
 
 /** Model → wire. */
 export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
-  const custom = askedCustomTools(options.request);
+  const asked = {
+    strict: options.strict,
+    custom: askedCustomTools(options.request),
+    withFunctions: asksWithFunctions(options.request),
+  };
   const body = {
     id: reply.id ?? `chatcmpl-${options.provider}-${options.nowMs}`,
     object: 'chat.completion',
     created: reply.createdSeconds ?? Math.floor(options.nowMs / 1000),
     model: reply.model ?? options.requestedModel ?? '',
     provider: options.provider,
-    choices: reply.choices.map((choice) => encodeChoice(choice, options.strict, custom)),
+    choices: reply.choices.map((choice) => encodeChoice(choice, asked)),
     usage: reply.usage === undefined ? undefined : encodeUsage(reply.usage),
     service_tier: reply.serviceTier,
     ...(reply.extensions.format === formatName ? reply.extensions.fields : {}),
@@ -120,12 +125,17 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
   return compact<Record<string, unknown>>(body) as JsonObject;
 }
 
-function encodeChoice(
-  choice: ChatChoice,
-  strict: boolean,
-  custom: ReadonlySet<string>,
-): JsonObject {
+interface Asked {
+  strict: boolean;
+  /** The names of custom tools. */
+  custom: ReadonlySet<string>;
+  /** Not with tools: the first call is all there is room for. */
+  withFunctions: boolean;
+}
+
+function encodeChoice(choice: ChatChoice, { strict, custom, withFunctions }: Asked): JsonObject {
   const calls: JsonObject[] = [];
+  let functionCall: JsonObject | undefined;
   const annotations: JsonObject[] = [];
   let text: string | null = null;
   let refusal: string | undefined;
@@ -138,6 +148,7 @@ function encodeChoice(
       text = (text ?? '') + part.text;
       signature ??= part.signature;
     } else if (part.type === 'refusal') refusal = (refusal ?? '') + part.text;
+    else if (part.type === 'tool-call' && withFunctions) functionCall ??= encodeFunctionCall(part);
     else if (part.type === 'tool-call' && custom.has(part.name))
       calls.push({ ...encodeCustomCall(part), ...extraContent(part.signature) });
     else if (part.type === 'tool-call')
@@ -152,11 +163,13 @@ function encodeChoice(
         ...extraContent(part.signature),
       });
   }
+  const isCall = calls.length > 0 || functionCall !== undefined;
   const message = compact<Record<string, unknown>>({
     role: 'assistant',
-    content: text === null && calls.length === 0 && refusal === undefined ? '' : text,
+    content: text === null && !isCall && refusal === undefined ? '' : text,
     refusal: refusal ?? null,
     tool_calls: calls.length === 0 ? undefined : calls,
+    function_call: functionCall,
     annotations: annotations.length === 0 ? undefined : annotations,
     ...extraContent(signature),
     content_blocks: strict ? undefined : contentBlocksOf(choice.parts),
@@ -168,7 +181,7 @@ function encodeChoice(
     finish_reason: finishReasonOf(
       choice.finishReason,
       choice.rawFinishReason,
-      calls.length > 0,
+      functionCall === undefined ? calls.length > 0 && 'tool_calls' : 'function_call',
       strict,
     ),
     ...(strict ? {} : choice.details),
@@ -194,11 +207,11 @@ export function signatureField(signature: string | undefined): JsonObject {
 export function finishReasonOf(
   reason: ChatChoice['finishReason'],
   raw: string | undefined,
-  hasToolCalls: boolean,
+  wordOfCalls: 'tool_calls' | 'function_call' | false,
   strict: boolean,
 ): string {
   // Loops that run tools look for this one word, which some providers do not have.
-  if (hasToolCalls && (reason === 'stop' || reason === 'tool-calls')) return 'tool_calls';
+  if (wordOfCalls && (reason === 'stop' || reason === 'tool-calls')) return wordOfCalls;
   return !strict && raw !== undefined ? raw : encodeFinishReason(reason);
 }
 
