@@ -260,7 +260,7 @@ describe('authHeaders', () => {
         contextFor(chatOnly, true, { model: 'm', request }),
       );
       expect(Object.keys(body ?? {})).toEqual(['model', 'messages']);
-      expect(dropped).toEqual(['verbosity', 'prompt_cache_key']);
+      expect(dropped).toEqual(['text.verbosity', 'prompt_cache_key']);
     },
   );
 });

@@ -1,6 +1,7 @@
 import type { ChatRequest, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { shownUsage } from '../bills/shown-usage.ts';
+import { inCallersWords } from '../codecs/callers-words.ts';
 import type {
   CallerCodec,
   ReplyOptions,
@@ -67,7 +68,8 @@ export class ChatTranslation implements Translation {
     const told = toldInWords(known, this.#upstream.format, dropped);
     const named = withFittingNames(told, this.#names);
     const turned = this.#upstream.needsUserTurn === true ? askedByUser(named) : named;
-    const request = withinOutputMax(turned, context, dropped);
+    const leftOut: string[] = [];
+    const request = withinOutputMax(turned, context, leftOut);
     if (request.stream && this.#upstream.openDecoder === undefined)
       throw invalidField('stream', 'must be false: this provider does not stream');
     const encoded = this.#upstream.encodeRequest(request, context);
@@ -87,8 +89,11 @@ export class ChatTranslation implements Translation {
       dropped: [
         ...dropped,
         ...(this.#upstream.hasCustomTools === true ? [] : grammarsOnlyTold(request)),
-        ...encoded.dropped,
-        ...droppedByQuirks(encoded.body, quirks),
+        ...inCallersWords(this.callerFormat, body, [
+          ...leftOut,
+          ...encoded.dropped,
+          ...droppedByQuirks(encoded.body, quirks),
+        ]),
       ],
     };
   }

@@ -102,7 +102,7 @@ describe('stop sequences', () => {
     ] as const) {
       const { body, dropped } = sent(id, 'gpt-4o', request, 'messages');
       expect(body.stop).toEqual(stop.slice(0, count));
-      expect(dropped).toEqual(count === 4 ? ['stop[4]', 'stop[5]'] : []);
+      expect(dropped).toEqual(count === 4 ? ['stop_sequences[4]', 'stop_sequences[5]'] : []);
     }
   });
 });

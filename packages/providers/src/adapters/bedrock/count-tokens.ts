@@ -3,6 +3,7 @@ import { modelSegment } from '../../address.ts';
 import { anthropicMessages } from '../../codecs/anthropic-messages/index.ts';
 import { bedrockConverse } from '../../codecs/bedrock-converse/index.ts';
 import { modelBehind, readModel } from '../../codecs/bedrock-converse/models.ts';
+import { inCallersWords } from '../../codecs/callers-words.ts';
 import type { BodyDialect, CallContext, EndpointEntry } from '../../contract.ts';
 import { numberOf, parseObject } from '../../json/json-access.ts';
 import { claudeBody } from './claude.ts';
@@ -42,7 +43,10 @@ function converseInput(body: JsonObject, context: CallContext) {
     const value = encoded.body[key];
     if (value !== undefined) converse[key] = value;
   }
-  return { body: { input: { converse } }, dropped: [...dropped, ...encoded.dropped] };
+  return {
+    body: { input: { converse } },
+    dropped: [...dropped, ...inCallersWords('anthropic-messages', body, encoded.dropped)],
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { anthropicMessages } from '../../codecs/anthropic-messages/index.ts';
+import { inCallersWords } from '../../codecs/callers-words.ts';
 import { gemini } from '../../codecs/gemini/index.ts';
 import type { BodyDialect, CallContext, DecodedReply } from '../../contract.ts';
 import { numberOf, parseObject } from '../../json/json-access.ts';
@@ -29,7 +30,10 @@ export function countedRequest(
   const request: JsonObject = { contents: contents ?? [] };
   if (systemInstruction !== undefined) request.systemInstruction = systemInstruction;
   if (tools !== undefined) request.tools = tools;
-  return { request, dropped: [...decoded.dropped, ...encoded.dropped] };
+  return {
+    request,
+    dropped: [...decoded.dropped, ...inCallersWords('anthropic-messages', body, encoded.dropped)],
+  };
 }
 
 export function decodeCount(bytes: Buffer): DecodedReply | undefined {

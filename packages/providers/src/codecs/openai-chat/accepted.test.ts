@@ -139,7 +139,7 @@ describe('Grok', () => {
       context,
     );
     expect(body?.reasoning_effort).toBe(told);
-    expect(dropped).toEqual(told === effort ? [] : ['reasoning_effort']);
+    expect(dropped).toEqual(told === effort ? [] : ['output_config.effort']);
   });
 });
 
@@ -156,10 +156,10 @@ describe('what else is said of a request that was changed', () => {
     expect(ask('gpt-5.6', { temperature: 1, tools: [tool] }).dropped).toEqual([]);
     expect(ask('o3', { output_config: { effort: 'max' } })).toMatchObject({
       body: { reasoning_effort: 'high' },
-      dropped: ['reasoning_effort'],
+      dropped: ['output_config.effort'],
     });
     expect(ask('gpt-4.1', { output_config: { effort: 'high' } }).dropped).toEqual([
-      'reasoning_effort',
+      'output_config.effort',
     ]);
     expect(ask('gpt-5.6', { tools: [tool], max_tokens: 1 })).toMatchObject({
       body: { max_output_tokens: 16 },

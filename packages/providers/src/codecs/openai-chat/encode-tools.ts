@@ -32,7 +32,7 @@ function encodeTool(tool: ChatTool, marks: CacheMarks, dropped: string[]): JsonO
     dropped.push(tool.path);
     return [];
   }
-  for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
+  for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
   const fn = compact({
     name: tool.name,
     description: tool.description,

@@ -56,7 +56,7 @@ function encodeHosted(tool: HostedTool | undefined): JsonObject | undefined {
 }
 
 function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
-  for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
+  for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
   const { name, description, custom, parameters = { type: 'object', properties: {} } } = tool;
   if (custom !== undefined) {
     const asked = { description: custom.description, format: custom.format };
