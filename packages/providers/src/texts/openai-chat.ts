@@ -28,7 +28,9 @@ export const openAiChatTexts: AnswerFormat = {
   },
   replyOf({ model, text, toolCalls }) {
     const message: JsonObject = { role: 'assistant', content: text === '' ? null : text };
-    if (toolCalls.length > 0)
+    const [first] = toolCalls;
+    if (first?.id === '') message.function_call = { name: first.name };
+    else if (toolCalls.length > 0)
       message.tool_calls = toolCalls.map(({ id, name }) => ({
         id,
         type: 'function',
@@ -39,8 +41,10 @@ export const openAiChatTexts: AnswerFormat = {
   namesEvents: false,
 };
 
-/** The first piece of a call has its id and name. */
+/** The first piece of a call has its id and name; one of a function that was asked for without tools has no id. */
 function toolCallsOf(delta: JsonObject): ToolName[] | undefined {
+  const called = objectOf(delta.function_call)?.name;
+  if (typeof called === 'string' && called !== '') return [{ id: '', name: called }];
   return arrayOf(delta.tool_calls)?.flatMap((item) => {
     const { id, function: named } = objectOf(item) ?? {};
     if (typeof id !== 'string' || id === '') return [];

@@ -282,6 +282,21 @@ describe('withHookItems', () => {
       },
     ],
     [
+      'chatComplete',
+      'data: {"model":"m","choices":[{"index":0,"delta":{"function_call":{"name":"f","arguments":""}}}]}\n\n' +
+        'data: {"choices":[{"index":0,"delta":{"function_call":{"arguments":"{}"}}}]}\n\ndata: [DONE]\n\n',
+      {
+        object: 'chat.completion',
+        model: 'm',
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: null, function_call: { name: 'f' } },
+          },
+        ],
+      },
+    ],
+    [
       'messages',
       'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c","name":"f","input":{}}}\n\n' +
         'event: message_stop\ndata: {"type":"message_stop"}\n\n',
