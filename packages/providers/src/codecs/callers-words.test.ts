@@ -302,7 +302,6 @@ describe.each(callers)('what is left out of a request of $format', (caller) => {
         for (const fields of caller.fields) {
           const body: JsonObject = { ...caller.base, ...fields, model };
           for (const name of dropped(id, body, caller.endpoint)) {
-            if ('functions' in body && name === 'parallel_tool_calls') continue;
             expect([name, isOfBody(name, body)], `${id} ${JSON.stringify(body)}`).toEqual([
               name,
               true,

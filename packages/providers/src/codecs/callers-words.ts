@@ -92,7 +92,14 @@ export function inCallersWords(
 ): string[] {
   const own = format in words ? words[format as keyof typeof words] : undefined;
   if (own === undefined) return [...new Set(named)];
-  return [...new Set(named.map((name) => callersWord(own, body, name)))];
+  const wanted = named.filter((name) => !isOurs(body, name));
+  return [...new Set(wanted.map((name) => callersWord(own, body, name)))];
+}
+
+/** Who asks with `functions` wrote nothing of how many calls there may be: one is all that the answer has room for. */
+function isOurs(body: JsonObject, name: string): boolean {
+  const isGiven = (key: string) => (body[key] ?? null) !== null;
+  return name === 'parallel_tool_calls' && isGiven('functions') && !isGiven(name);
 }
 
 const ofTool = /^(.*(?:tools|functions|definition)(?:\[\d+\])?)\.(function\b.*)$/;
