@@ -20,7 +20,9 @@ export function repeatedPath(bytes: Buffer): readonly JsonStep[] | undefined {
   const steps: JsonStep[] = [];
   let expectsName = false;
   for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
+    const byte = bytes[at] as number;
+    // Blanks, digits, colons: most of what is no text.
+    if (byte < quote || (byte > comma && byte < bracketOpen)) continue;
     const depth = isObject.length;
     if (byte === quote) {
       const end = stringEnd(bytes, at);

@@ -26,13 +26,15 @@ const isNeverRun = ({ custom_id: id }: Line) => id === 'never';
 const isLarge = ({ body }: Line) => body.messages?.[0]?.content === 'large';
 const isFailed = ({ body }: Line) => body.messages?.[0]?.content === 'fail';
 
+/** Of all accounts: nobody's file has the name of another's. */
+let made = 0;
+
 /** OpenAI's files and batches, as strict as OpenAI is. */
 export function openAiVendor(apiKey: string) {
   const files = new Map<string, Buffer>();
   const batches = new Map<string, RunBatch>();
   const refuse = (status: number, message: string) =>
     json(status, { error: { message, type: 'invalid_request_error', param: null, code: null } });
-  let made = 0;
   const tuning = tuningVendor(refuse);
   const keep = (content: Buffer) => {
     const id = `file-of-${++made}`;
