@@ -62,8 +62,12 @@ async function keep<T extends { stop(): Promise<void> }>(starting: Promise<T>): 
   return started;
 }
 
-async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>): Promise<Figure[]> {
-  const figures: Figure[] = [];
+/** Adds to `figures` as it goes. */
+async function measureAll(
+  bench: Workbench,
+  only: ReadonlySet<MeasurementName>,
+  figures: Figure[],
+): Promise<void> {
   const measure = async (
     name: MeasurementName,
     run: () => Figure[] | Promise<Figure[]>,
@@ -97,7 +101,6 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   await measure('semantic', measureSemanticCache);
-  return figures;
 }
 
 /** May be called again: what runs is stopped, what is stopped stays so. */
@@ -110,8 +113,13 @@ async function main(): Promise<void> {
   if (flags === 'help') return console.log(usage);
   const startedAt = new Date();
   const bench = await openBench(flags);
-  const figures = await measureAll(bench, flags.only);
-  console.log(renderTable(figures));
+  const figures: Figure[] = [];
+  try {
+    await measureAll(bench, flags.only, figures);
+  } finally {
+    // Also what was measured before one that failed.
+    console.log(renderTable(figures));
+  }
   const selfCheck = selfCheckText(figures, secondBareProxy);
   if (selfCheck !== undefined) console.log(`\n${selfCheck}`);
   if (flags.jsonFile === undefined) return;

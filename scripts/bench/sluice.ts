@@ -6,7 +6,7 @@ import { buildService } from '../build.ts';
 import { type AdminCall, adminCaller } from './admin-call.ts';
 import { pin } from './cores.ts';
 import { openCrowdedWorkspace } from './crowded-workspace.ts';
-import { openGuardedWorkspaces } from './guarded-workspaces.ts';
+import { type GuardedPlaces, openGuardedWorkspaces } from './guarded-workspaces.ts';
 import { openKeepingWorkspaces } from './keeping-workspaces.ts';
 import { openLimitedWorkspaces } from './limited-workspaces.ts';
 import { openRoutingWorkspace } from './routing-workspace.ts';
@@ -82,6 +82,7 @@ export async function startWholeSluice(
     };
     pin(pid(), core);
     await firstAnswer(url, headers, signal);
+    let guarded: Promise<GuardedPlaces> | undefined;
     return {
       name: 'sluice',
       url,
@@ -98,7 +99,9 @@ export async function startWholeSluice(
         }),
       openLimitedWorkspaces: () => openLimitedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
       openKeepingWorkspaces: () => openKeepingWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
-      openGuardedWorkspaces: () => openGuardedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
+      // Two measurements ask for them.
+      openGuardedWorkspaces: () =>
+        (guarded ??= openGuardedWorkspaces({ baseUrl, adminKey, upstreamOrigin })),
       openTools: () => openTools({ baseUrl, adminKey, workspaceId, upstreamOrigin }),
       openCrowdedWorkspace: () =>
         openCrowdedWorkspace({ baseUrl, adminKey, databaseUrl: sluice.databaseUrl }),
