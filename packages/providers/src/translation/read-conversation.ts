@@ -1,4 +1,5 @@
 import type { ChatReply, ChatRequest, JsonObject } from '@sluice/contracts';
+import { withToolCalls } from '../codecs/openai-chat/legacy-functions.ts';
 import type { WireFormat } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { callerCodecs, chatCodecs } from './find-translation.ts';
@@ -24,9 +25,8 @@ export function readConversation(
 }
 
 function replyOf(format: WireFormat, body: JsonObject): ChatReply | undefined {
-  return format === 'openai-completions'
-    ? completionOf(body)
-    : chatCodecs[format]?.decodeReply(body);
+  if (format === 'openai-completions') return completionOf(body);
+  return chatCodecs[format]?.decodeReply(format === 'openai-chat' ? withToolCalls(body) : body);
 }
 
 /** Its answers are bare texts. */

@@ -3,9 +3,9 @@
  * id, and a message of the role `function` has its result.
  * https://platform.openai.com/docs/api-reference/chat/create#chat-create-functions
  */
-import type { JsonObject, ToolCallPart } from '@sluice/contracts';
+import type { JsonObject, JsonValue, ToolCallPart } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
-import { arrayOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /** The caller reads calls so: it asked with `functions`. */
 export function asksWithFunctions(request: JsonObject): boolean {
@@ -32,6 +32,22 @@ export class LegacyCalls {
       throw invalidField(`${path}.name`, 'must be the name of a function that was called before');
     return id;
   }
+}
+
+/**
+ * A reply whose calls are all where tools have them. Nobody who reads it for others needs that:
+ * providers that are asked in this format are asked with tools.
+ */
+export function withToolCalls(reply: JsonObject): JsonObject {
+  const choices = arrayOf(reply.choices)?.map((value): JsonValue => {
+    const choice = objectOf(value);
+    const message = objectOf(choice?.message);
+    const called = objectOf(message?.function_call);
+    if (called === undefined) return value;
+    const calls = [{ type: 'function', function: called }];
+    return { ...choice, message: { ...message, tool_calls: calls } };
+  });
+  return choices === undefined ? reply : { ...reply, choices };
 }
 
 export function encodeFunctionCall({ name, arguments: args }: ToolCallPart): JsonObject {

@@ -76,14 +76,6 @@ function decodeChoice(body: JsonObject, choice: JsonObject, index: number): Chat
       ...signatureOf(fn ?? {}),
     });
   }
-  const called = objectOf(message.function_call);
-  if (called !== undefined)
-    parts.push({
-      type: 'tool-call',
-      id: madeUpCallId(stringOf(body.id), 0),
-      name: stringOf(called.name) ?? '',
-      arguments: stringOf(called.arguments) ?? '',
-    });
   // Some providers leave the reason blank.
   const raw = stringOf(choice.finish_reason) || undefined;
   return compact<ChatChoice>({
