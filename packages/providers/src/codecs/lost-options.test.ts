@@ -51,13 +51,13 @@ describe('options of a tool that another provider runs', () => {
 });
 
 describe('a file for Cohere', () => {
-  it('is refused, unless it is a text: an answer without it would be one to another question', () => {
+  it('is left out and named, unless it is a text', () => {
     const file = (source: JsonObject) => ({
       max_tokens: 5,
       messages: [{ role: 'user', content: [{ type: 'document', source }] }],
     });
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
-    expect(() => encoded('cohere', 'messages', file(pdf))).toThrow('messages[0]');
+    expect(encoded('cohere', 'messages', file(pdf)).dropped).toEqual(['messages[0].document']);
     const text = { type: 'text', media_type: 'text/plain', data: 'Words.' };
     expect(encoded('cohere', 'messages', file(text)).body).toMatchObject({
       messages: [{ content: [{ type: 'text', text: 'Words.' }] }],

@@ -94,10 +94,7 @@ function encodePart(part: ChatPart, path: string): JsonObject | undefined {
       return { type: 'image_url', image_url: { url, ...detail } };
     }
     case 'file':
-      // An answer without it would be one to another question.
-      if (part.source.kind !== 'text')
-        throw invalidField(path, 'holds a file, which this provider takes as text alone');
-      return { type: 'text', text: part.source.text };
+      return part.source.kind === 'text' ? { type: 'text', text: part.source.text } : undefined;
     case 'audio':
       throw invalidField(path, 'holds audio, which this provider does not take');
     case 'foreign':
