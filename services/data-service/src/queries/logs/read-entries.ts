@@ -48,7 +48,7 @@ export async function readEntries(
 }
 
 /** The newest entries that a condition admits, as they are found. */
-export function findEntries(
+function findEntries(
   client: ClickHouseClient,
   condition: Condition,
   limit: number,
