@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { type ListOptions, type ObjectPage, type ObjectStore, StoreError } from './object-store.ts';
@@ -8,10 +9,16 @@ export class FolderStore implements ObjectStore {
   readonly #root: string;
   /** Folders that were made, so that most objects take one call. */
   readonly #made = new Set<string>();
+  readonly #blocks: boolean;
   #written = 0;
 
-  constructor(root: string) {
+  /**
+   * @param blocks whether objects are written within the call, on the caller's thread. Each hop to
+   * the pool of threads costs more than the file itself: for a thread that does nothing else.
+   */
+  constructor(root: string, { blocks = false } = {}) {
     this.#root = resolve(root);
+    this.#blocks = blocks;
     this.name = `folder ${this.#root}`;
   }
 
@@ -23,15 +30,21 @@ export class FolderStore implements ObjectStore {
       // A reader finds all of it, or nothing.
       const unfinished = `${path}.${process.pid}-${this.#written++}${partEnding}`;
       try {
-        await writeFile(unfinished, content, { mode: 0o600 });
+        await this.#write(unfinished, path, content);
       } catch (error) {
         if (codeOf(error) !== 'ENOENT') throw error;
         // Somebody removed the empty folder meanwhile.
         await this.#make(folder);
-        await writeFile(unfinished, content, { mode: 0o600 });
+        await this.#write(unfinished, path, content);
       }
-      await rename(unfinished, path);
     });
+  }
+
+  #write(unfinished: string, path: string, content: Uint8Array): Promise<void> | void {
+    if (!this.#blocks)
+      return writeFile(unfinished, content, writing).then(() => rename(unfinished, path));
+    writeFileSync(unfinished, content, writing);
+    renameSync(unfinished, path);
   }
 
   async #make(folder: string): Promise<void> {
@@ -143,6 +156,7 @@ export class FolderStore implements ObjectStore {
   }
 }
 
+const writing = { mode: 0o600 };
 /** Of files that are being written. */
 const partEnding = '.part';
 const madeMax = 10_000;

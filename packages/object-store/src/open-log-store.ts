@@ -15,18 +15,16 @@ export function logStoreEnvOf(env: LogStoreEnv): LogStoreEnv {
 
 /**
  * The store that the settings name; undefined where they name none.
+ * @param blocks whether the calling thread does nothing but write: a folder's objects are written within the call
  * @throws Error naming the setting that is missing, wrong or not supported
  */
-export function openLogStore(
-  env: LogStoreEnv,
-  nowMs: () => number = Date.now,
-): BreakingStore | undefined {
+export function openLogStore(env: LogStoreEnv, { blocks = false } = {}): BreakingStore | undefined {
   const { LOG_STORE: kind } = env;
   if (kind === undefined) return undefined;
-  return new BreakingStore(openKind(kind, env, nowMs), {
+  return new BreakingStore(openKind(kind, env, blocks), {
     failuresMax: env.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
     openMs: env.LOG_STORE_CONNECTION_BACKOFF_MS,
-    nowMs,
+    nowMs: Date.now,
   });
 }
 
@@ -49,9 +47,11 @@ export function expectLogStoreWithin(
 
 const atVendors: ReadonlySet<string> = new Set(['s3', 'gcs']);
 
-function openKind(kind: string, env: LogStoreEnv, nowMs: () => number): ObjectStore {
+function openKind(kind: string, env: LogStoreEnv, blocks: boolean): ObjectStore {
   if (kind === 'local')
-    return new FolderStore(writableFolder('LOG_STORE_DIR', needed(env, 'LOG_STORE_DIR')));
+    return new FolderStore(writableFolder('LOG_STORE_DIR', needed(env, 'LOG_STORE_DIR')), {
+      blocks,
+    });
   const reason = notSupported.get(kind);
   if (reason !== undefined)
     throw new SettingsError([`LOG_STORE: ${kind} is not supported by this release: ${reason}`]);
@@ -66,7 +66,7 @@ function openKind(kind: string, env: LogStoreEnv, nowMs: () => number): ObjectSt
     putHeaders: encryptionHeaders(env),
     sendsChecksum: env.LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED,
     connectionsMax: 32,
-    nowMs,
+    nowMs: Date.now,
   });
 }
 

@@ -35,6 +35,7 @@ function openS3(over: Partial<ConstructorParameters<typeof S3Store>[0]> = {}): S
 
 describe.each<[string, () => ObjectStore]>([
   ['a folder', () => new FolderStore(folder)],
+  ['a folder, by a thread of its own', () => new FolderStore(folder, { blocks: true })],
   ['S3', openS3],
 ])('%s', (_name, open) => {
   it('gives back what it was given, and nothing where there is nothing', async () => {

@@ -17,8 +17,6 @@ export interface ContentKeeperOptions {
   readonly isStored: boolean;
   /** Of each body; what is longer is cut. */
   readonly bodyBytesMax: number;
-  /** Of all that is noted and not taken yet. */
-  readonly memoryBytesMax: number;
 }
 
 type KeptVisit = Visit & { readonly prepared?: PreparedCall | undefined };
@@ -33,15 +31,11 @@ export class ContentKeeper {
   readonly #options: ContentKeeperOptions;
   readonly #holding: Holding;
 
-  constructor(takers: readonly ContentTaker[], options: ContentKeeperOptions) {
+  /** @param holding of all that is noted and not written yet, by the takers as well */
+  constructor(takers: readonly ContentTaker[], holding: Holding, options: ContentKeeperOptions) {
     this.#takers = takers;
+    this.#holding = holding;
     this.#options = options;
-    this.#holding = {
-      bytes: 0,
-      bytesMax: options.memoryBytesMax,
-      // Each has its own: what only one has let go of is still held.
-      dropOldest: () => takers.map((taker) => taker.dropOldest()).some(Boolean),
-    };
   }
 
   /** Whether bodies of a request may be kept, or told of: worth being collected. */

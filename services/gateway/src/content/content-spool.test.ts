@@ -26,18 +26,19 @@ async function open(over: { bytesMax?: number; memoryBytesMax?: number; dir?: st
   const store = new TestStore();
   const losses: [number, LossCause][] = [];
   const dir = over.dir ?? (await temporaryFolder('content-spool'));
-  const spool = new ContentSpool({
-    dir,
-    bytesMax: over.bytesMax ?? 1024 ** 2,
-    headers: { sensitive: [], hash: () => '#' },
-    sender: store,
-    onLoss: (logs, because) => losses.push([logs, because]),
-  });
   const holding: Holding = {
     bytes: 0,
     bytesMax: over.memoryBytesMax ?? 1024 ** 2,
     dropOldest: () => spool.dropOldest(),
   };
+  const spool = new ContentSpool({
+    dir,
+    holding,
+    bytesMax: over.bytesMax ?? 1024 ** 2,
+    headers: { sensitive: [], hash: () => '#' },
+    sender: store,
+    onLoss: (logs, because) => losses.push([logs, because]),
+  });
   spool.start();
   let number = 0;
   const add = (response: readonly string[], contentType = 'application/json', bytesMax = 1000) => {
@@ -123,13 +124,35 @@ describe('ContentSpool', () => {
   });
 
   it('holds no more in memory than it may, and drops the oldest', async () => {
-    const { spool, store, losses, add, holding } = await open({ memoryBytesMax: 100 });
-    for (let count = 0; count < 100; count++) add(['{"a":1}']);
-    expect(holding.bytes).toBeLessThanOrEqual(100);
+    const { spool, store, losses, add, holding } = await open({ memoryBytesMax: 8_000 });
+    for (let count = 0; count < 100; count++) {
+      add([`{"a":${count}}`]);
+      expect(holding.bytes).toBeLessThanOrEqual(8_000);
+    }
     await spool.stop(1000);
     expect(holding.bytes).toBe(0);
-    expect(store.logs.map(({ response }) => response.body)).toEqual(Array(5).fill({ a: 1 }));
-    expect(losses).toEqual(Array(95).fill([1, 'memory']));
+    const lost = losses.reduce((sum, [logs]) => sum + logs, 0);
+    expect(losses.every(([, because]) => because === 'memory')).toBe(true);
+    // What was being written when there was no more room, and the newest: all of them are told of.
+    const kept = store.logs.map(({ response }) => (response.body as { a: number }).a);
+    expect(kept.length + lost).toBe(100);
+    expect(kept.length).toBeGreaterThan(5);
+    expect(kept.slice(-5)).toEqual([95, 96, 97, 98, 99]);
+  });
+
+  it('a log that is longer than a segment has one of its own', async () => {
+    const { spool, store, add, dir } = await open({ memoryBytesMax: 100_000 });
+    store.isAway = true;
+    add(['{"a":1}']);
+    add([`{"a":"${'x'.repeat(40_000)}"}`], 'application/json', 50_000);
+    add(['{"a":3}']);
+    await eventually(() => expect(readdirSync(dir)).toHaveLength(3));
+    store.isAway = false;
+    await eventually(() => expect(store.logs).toHaveLength(3));
+    expect(store.logs.map(({ response }) => JSON.stringify(response.body).length)).toEqual([
+      7, 40_008, 7,
+    ]);
+    await spool.stop(1000);
   });
 
   it('goes on with what an earlier life left, as far as that was written', async () => {

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ContentTaker } from './content-taker.ts';
-import type { KeptContent } from './kept-content.ts';
-import { encodeSegment, type HeaderRules } from './segment.ts';
+import type { Holding, KeptContent } from './kept-content.ts';
+import { EncodedLog, type HeaderRules } from './segment.ts';
 
 /** Sends a segment to the log store. */
 export interface SegmentSender {
@@ -23,6 +23,8 @@ export interface ContentSpoolParts {
   readonly dir: string;
   /** On disk. */
   readonly bytesMax: number;
+  /** In memory: what waits to be written counts with what is still being noted. */
+  readonly holding: Holding;
   readonly headers: HeaderRules;
   readonly sender: SegmentSender;
   /** What is lost is told, and is counted. */
@@ -38,15 +40,28 @@ interface Segment {
   readonly sinceMs: number;
 }
 
+/** A segment while it fills. */
+interface Filling {
+  readonly buffer: Buffer;
+  used: number;
+  logs: number;
+  sinceMs: number;
+}
+
 /**
  * The content of logs between the request and the store. Nobody waits for it:
- * what comes is written down in batches, segment by segment, and sent from
+ * what comes is copied into one piece of memory, log after log, so that nothing
+ * of a request outlives it; that is written down as a segment and sent from
  * there, the oldest first; where there is no room the oldest is dropped.
  */
 export class ContentSpool implements ContentTaker {
   readonly #parts: ContentSpoolParts;
-  #queue: KeptContent[] = [];
-  #queueBytes = 0;
+  readonly #batchBytes: number;
+  #filling: Filling | undefined;
+  /** Filled, the oldest first. */
+  readonly #filled: Filling[] = [];
+  #filledBytes = 0;
+  #spare: Buffer | undefined;
   #flushing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #segments: Segment[] = [];
@@ -60,15 +75,16 @@ export class ContentSpool implements ContentTaker {
 
   constructor(parts: ContentSpoolParts) {
     this.#parts = parts;
+    this.#batchBytes = Math.min(batchBytes, parts.holding.bytesMax >> 2);
   }
 
   get bytes(): number {
-    return this.#segmentBytes + this.#queueBytes;
+    return this.#segmentBytes + this.#filledBytes;
   }
 
   /** Unix ms of the oldest that is not in the store; 0 = all is. */
   get oldestAtMs(): number {
-    return this.#segments[0]?.sinceMs ?? this.#queue[0]?.head.createdAtMs ?? 0;
+    return (this.#segments[0] ?? this.#filled[0] ?? this.#filling)?.sinceMs ?? 0;
   }
 
   /** Takes up what an earlier life left. */
@@ -87,28 +103,69 @@ export class ContentSpool implements ContentTaker {
   }
 
   add(content: KeptContent): void {
-    this.#queue.push(content);
-    this.#queueBytes += content.heldBytes;
-    if (this.#queue.length > queuedMax) this.dropOldest();
+    const { headers, holding } = this.#parts;
+    const log = new EncodedLog(content, headers);
+    const filling = this.#fillingFor(log.length, content.head.createdAtMs);
+    log.writeTo(filling.buffer, filling.used);
+    filling.used += log.length;
+    filling.logs++;
+    content.release();
+    this.#hold(log.length);
+    while (holding.bytes > holding.bytesMax && holding.dropOldest());
     if (this.#flushing !== undefined) return;
-    if (this.#queueBytes >= batchBytes) this.#flush();
+    if (this.#filled.length > 0) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), lingerMs);
   }
 
+  #hold(bytes: number): void {
+    this.#filledBytes += bytes;
+    this.#parts.holding.bytes += bytes;
+  }
+
+  /** That which has room for so many bytes more. */
+  #fillingFor(bytes: number, sinceMs: number): Filling {
+    const filling = this.#filling;
+    if (filling !== undefined) {
+      if (filling.used + bytes <= filling.buffer.length && filling.logs < segmentLogs)
+        return filling;
+      this.#filled.push(filling);
+    }
+    const buffer =
+      bytes > this.#batchBytes
+        ? Buffer.allocUnsafeSlow(bytes)
+        : (this.#spare ?? Buffer.allocUnsafeSlow(this.#batchBytes));
+    if (buffer === this.#spare) this.#spare = undefined;
+    this.#filling = { buffer, used: 0, logs: 0, sinceMs };
+    return this.#filling;
+  }
+
+  /** The oldest that nobody writes: all logs that it has. */
   dropOldest(): boolean {
-    const dropped = this.#queue.shift();
+    const dropped = this.#takeOldest();
     if (dropped === undefined) return false;
-    this.#queueBytes -= dropped.heldBytes;
-    dropped.release();
-    this.#parts.onLoss(1, 'memory');
+    this.#letGo(dropped);
+    this.#parts.onLoss(dropped.logs, 'memory');
     return true;
+  }
+
+  #takeOldest(): Filling | undefined {
+    const filled = this.#filled.shift();
+    if (filled !== undefined) return filled;
+    const filling = this.#filling;
+    this.#filling = undefined;
+    return filling;
+  }
+
+  #letGo({ buffer, used }: Filling): void {
+    this.#hold(-used);
+    if (buffer.length === this.#batchBytes) this.#spare ??= buffer;
   }
 
   /** Writes down what is there and sends for at most so long; the rest is sent after the next start. */
   async stop(deadlineMs: number): Promise<void> {
     const until = performance.now() + deadlineMs;
     this.#isStopping = true;
-    while (this.#queue.length > 0 || this.#flushing !== undefined) {
+    while (this.#filling !== undefined || this.#filled.length > 0 || this.#flushing !== undefined) {
       this.#flush();
       await this.#flushing;
     }
@@ -126,39 +183,32 @@ export class ContentSpool implements ContentTaker {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#flushing !== undefined || this.#queue.length === 0) return;
-    const batch: KeptContent[] = [];
-    for (let bytes = 0; bytes < segmentBytes && batch.length < segmentLogs; ) {
-      const content = this.#queue.shift();
-      if (content === undefined) break;
-      bytes += content.heldBytes;
-      batch.push(content);
-    }
-    this.#flushing = this.#write(batch).finally(() => {
+    if (this.#flushing !== undefined) return;
+    const oldest = this.#takeOldest();
+    if (oldest === undefined) return;
+    this.#flushing = this.#write(oldest).finally(() => {
       this.#flushing = undefined;
-      if (this.#queue.length === 0) return;
-      if (this.#queueBytes >= batchBytes) this.#flush();
-      else this.#timer ??= setTimeout(() => this.#flush(), lingerMs);
+      if (this.#filled.length > 0) this.#flush();
+      else if (this.#filling !== undefined)
+        this.#timer ??= setTimeout(() => this.#flush(), lingerMs);
     });
   }
 
-  async #write(batch: readonly KeptContent[]): Promise<void> {
-    const { dir, headers, bytesMax, onLoss } = this.#parts;
-    const segment = encodeSegment(batch, headers);
-    for (const content of batch) {
-      this.#queueBytes -= content.heldBytes;
-      content.release();
-    }
-    const name = `${String(this.#next++).padStart(12, '0')}-${batch.length}.logs`;
+  async #write(batch: Filling): Promise<void> {
+    const { dir, bytesMax, onLoss } = this.#parts;
+    const { used: bytes, logs } = batch;
+    const name = `${String(this.#next++).padStart(12, '0')}-${logs}.logs`;
     const path = join(dir, name);
     try {
-      await writeFile(path, segment, { mode: 0o600 });
+      await writeFile(path, batch.buffer.subarray(0, bytes), { mode: 0o600 });
     } catch {
       rmSync(path, { force: true });
-      onLoss(batch.length, 'disk');
+      onLoss(logs, 'disk');
       return;
+    } finally {
+      this.#letGo(batch);
     }
-    this.#note({ path, bytes: segment.length, logs: batch.length, sinceMs: Date.now() });
+    this.#note({ path, bytes, logs, sinceMs: Date.now() });
     while (this.#segmentBytes > bytesMax) {
       // The first is being sent while the store is there: then the next is the oldest that waits.
       const oldest = this.#segments.splice(this.#sending === undefined ? 0 : 1, 1)[0];
@@ -209,11 +259,9 @@ export class ContentSpool implements ContentTaker {
 }
 
 const nothingSent: Sent = { isAway: true, stored: 0, refused: 0 };
-/** So long the first of a batch waits for others, and so much of a batch waits for nothing. */
+/** So long the first of a segment waits for others. */
 const lingerMs = 100;
+/** Of one segment, which is read whole by who sends it; a log that is longer has one of its own. */
 const batchBytes = 1024 * 1024;
-/** Of one segment, which is read whole by who sends it. */
-const segmentBytes = 4 * 1024 * 1024;
 const segmentLogs = 500;
-const queuedMax = 20_000;
 const retryMs = 1_000;

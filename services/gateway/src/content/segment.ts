@@ -22,20 +22,43 @@ export interface HeaderRules {
   readonly hash: (value: string) => string;
 }
 
-/** `[length of the head u32][head, JSON][bodies]`, one log after the other. */
-export function encodeSegment(contents: readonly KeptContent[], rules: HeaderRules): Buffer {
-  const pieces: Buffer[] = [];
-  for (const content of contents) {
-    const head = Buffer.from(JSON.stringify(headOf(content, rules)));
-    const length = Buffer.allocUnsafe(4);
-    length.writeUInt32LE(head.length);
-    pieces.push(length, head);
+/** A log as it stands in a segment: `[length of the head u32][head, JSON][bodies]`. */
+export class EncodedLog {
+  /** Of all of it. */
+  readonly length: number;
+  readonly #head: string;
+  readonly #headLength: number;
+  readonly #bodies: KeptContent['bodies'];
+
+  constructor(content: KeptContent, rules: HeaderRules) {
+    this.#head = JSON.stringify(headOf(content, rules));
+    this.#headLength = Buffer.byteLength(this.#head);
+    this.#bodies = content.bodies;
+    let length = 4 + this.#headLength;
+    for (const name of bodyNames) length += this.#bodies[name]?.length ?? 0;
+    this.length = length;
+  }
+
+  writeTo(target: Buffer, at: number): void {
+    target.writeUInt32LE(this.#headLength, at);
+    target.write(this.#head, at + 4);
+    let end = at + 4 + this.#headLength;
     for (const name of bodyNames) {
-      const body = content.bodies[name];
-      if (body !== undefined) pieces.push(...body.pieces);
+      const body = this.#bodies[name];
+      if (body === undefined) continue;
+      for (const piece of body.pieces) {
+        target.set(piece, end);
+        end += piece.length;
+      }
     }
   }
-  return Buffer.concat(pieces);
+
+  /** A segment of its own. */
+  toBuffer(): Buffer {
+    const buffer = Buffer.allocUnsafe(this.length);
+    this.writeTo(buffer, 0);
+    return buffer;
+  }
 }
 
 function headOf(content: KeptContent, rules: HeaderRules): SegmentHead {

@@ -58,7 +58,7 @@ const atOnce = 16;
 
 if (parentPort !== null) {
   const port = parentPort;
-  const store = openLogStore((workerData as SenderData).env);
+  const store = openLogStore((workerData as SenderData).env, { blocks: true });
   if (store === undefined) throw new Error('no log store is set');
   port.on('message', (path: string) => {
     sendSegment(store, path).then(

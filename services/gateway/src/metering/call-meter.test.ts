@@ -343,11 +343,11 @@ describe('content', () => {
         add: (content: KeptContent) => void kept.push(content),
         dropOldest: () => false,
       };
-      const content = new ContentKeeper([taker], {
+      const holding = { bytes: 0, bytesMax: 100_000, dropOldest: () => false };
+      const content = new ContentKeeper([taker], holding, {
         format: 'v1',
         isStored: true,
         bodyBytesMax: 1000,
-        memoryBytesMax: 100_000,
       });
       const { meter, outbox } = gateway(undefined, undefined, content);
       const asks = exampleExchange({

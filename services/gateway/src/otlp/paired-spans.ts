@@ -1,7 +1,7 @@
 import { uuidText } from '@sluice/usage';
 import type { ContentTaker } from '../content/content-taker.ts';
 import type { KeptContent } from '../content/kept-content.ts';
-import { encodeSegment, type HeaderRules } from '../content/segment.ts';
+import { EncodedLog, type HeaderRules } from '../content/segment.ts';
 import type { StoredRecord } from '../usage/stored-record.ts';
 import type { SpanQueue } from './span-queue.ts';
 
@@ -87,7 +87,7 @@ export class PairedSpans implements ContentTaker {
     if (record !== undefined)
       this.#queue.add(
         record,
-        content === undefined ? undefined : encodeSegment([content], this.#headers),
+        content === undefined ? undefined : new EncodedLog(content, this.#headers).toBuffer(),
       );
     content?.release();
   }

@@ -5,6 +5,7 @@ import type { Logger } from '@sluice/telemetry';
 import { ContentKeeper } from '../content/content-keeper.ts';
 import { ContentSpool, type LossCause } from '../content/content-spool.ts';
 import type { ContentTaker } from '../content/content-taker.ts';
+import type { Holding } from '../content/kept-content.ts';
 import { SegmentThread } from '../content/segment-sender.ts';
 import type { Env } from '../settings.ts';
 import { headerRules } from './header-rules.ts';
@@ -17,27 +18,34 @@ export function contentPart(
 ): { keeper: ContentKeeper | undefined; part: Part } {
   // Opened by the thread that writes; here only so that a wrong setting ends the start.
   const store = openLogStore(env);
-  const spool = store === undefined ? undefined : openSpool(env, logger, store);
-  const takers = spool === undefined ? others : [spool.taker, ...others];
+  const takers = [...others];
+  const holding: Holding = {
+    bytes: 0,
+    bytesMax: env.CONTENT_MEMORY_BYTES_MAX,
+    // Each has its own: what only one has let go of is still held.
+    dropOldest: () => takers.map((taker) => taker.dropOldest()).some(Boolean),
+  };
+  const spool = store === undefined ? undefined : openSpool(env, logger, store, holding);
+  if (spool !== undefined) takers.unshift(spool.taker);
   const keeper =
     takers.length === 0
       ? undefined
-      : new ContentKeeper(takers, {
+      : new ContentKeeper(takers, holding, {
           format: env.LOG_STORE_FILE_PATH_FORMAT,
           isStored: store !== undefined,
           bodyBytesMax: env.CONTENT_BODY_BYTES_MAX,
-          memoryBytesMax: env.CONTENT_MEMORY_BYTES_MAX,
         });
   return { keeper, part: spool?.part ?? { name: 'content' } };
 }
 
-function openSpool(env: Env, logger: Logger, store: BreakingStore) {
+function openSpool(env: Env, logger: Logger, store: BreakingStore, holding: Holding) {
   const losses: Record<LossCause, number> = { memory: 0, 'spool-full': 0, disk: 0, refused: 0 };
   let dropped = 0;
   let toldAtMs = 0;
   const spool = new ContentSpool({
     dir: join(env.DATA_DIR, 'content'),
     bytesMax: env.CONTENT_SPOOL_BYTES_MAX,
+    holding,
     headers: headerRules(env),
     sender: new SegmentThread(env),
     onLoss(logs, because) {
