@@ -1,4 +1,5 @@
 import type { Figure } from '../figure.ts';
+import { usageOf } from '../process-usage.ts';
 import { firstAnswer, type Subject } from '../subject.ts';
 import { targets } from '../targets.ts';
 import {
@@ -46,9 +47,27 @@ async function measureSubject(bench: Workbench, subject: Subject): Promise<Figur
   const paced: Shape = { ...burst, requestsMax: bench.quick ? 500 : 1_500, eventEveryMs: 2 };
   return [
     ...(await compare(bench, subject, asked, 'unary request', unary)),
+    await memoryGained(bench, subject, asked[1]!),
     ...(await compare(bench, subject, asked, 'stream of 100 events in a burst', burst)),
     ...(await compare(bench, subject, asked, 'stream of 100 paced events', paced)),
   ];
+}
+
+/** What is resident more after many more requests whose bodies are kept: they are written, and leave nothing. */
+async function memoryGained(bench: Workbench, subject: Subject, kept: Place): Promise<Figure> {
+  const requestsMax = bench.quick ? 20_000 : 100_000;
+  const shape: Shape = { connections: 32, requestsMax: 20_000, durationMsMax: 60_000 };
+  await runRound(bench, kept, shape);
+  const before = usageOf(subject.pid()).rssMb;
+  await runRound(bench, kept, { ...shape, requestsMax });
+  const after = usageOf(subject.pid()).rssMb;
+  return {
+    subject: subject.name,
+    figure: `resident memory more after ${requestsMax.toLocaleString('en')} unary requests, bodies kept`,
+    unit: 'MB',
+    measured: after - before,
+    note: `${Math.round(after)} MB then`,
+  };
 }
 
 async function compare(
