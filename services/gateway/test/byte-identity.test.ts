@@ -260,6 +260,47 @@ describe.each(roads)('$name', (road) => {
   });
 });
 
+describe('a look at what stays at a provider', () => {
+  const answered = Buffer.from(
+    withMembers({ id: '"resp_1"', object: '"response"', background: 'false' }, oddMembers),
+  );
+  const length = { 'content-length': String(answered.length) };
+  const ofThisRequest = /^(?:date|connection|keep-alive|transfer-encoding|content-length)$|-id$/;
+
+  async function look(reply: UpstreamReply) {
+    scenario.upstream.handle(reply);
+    const response = await request(`${scenario.stack.gatewayUrls[0]}/v1/responses/resp_1`, {
+      headers: {
+        'x-service-api-key': scenario.stack.credentials.workspace_key,
+        'x-service-provider': '@saved-openai',
+      },
+    });
+    const received = Buffer.from(await response.body.arrayBuffer());
+    expect(received.toString()).toBe(answered.toString());
+    const told = Object.entries(response.headers).filter(([name]) => !ofThisRequest.test(name));
+    return { status: response.statusCode, told: told.toSorted() };
+  }
+
+  it('passes as it came, and tells the same however its answer was cut', async () => {
+    const whole = await look(bytes(200, answered, { ...jsonType, ...length }));
+    expect(whole.status).toBe(200);
+    for (const framing of [length, {}])
+      for (const cut of [0, 1, answered.length - 1])
+        expect(
+          await look({
+            async send(response) {
+              response.writeHead(200, { ...jsonType, ...framing });
+              response.flushHeaders();
+              await new Promise((later) => setTimeout(later, 20));
+              if (cut > 0) response.write(answered.subarray(0, cut));
+              await new Promise((later) => setTimeout(later, 20));
+              response.end(answered.subarray(cut));
+            },
+          }),
+        ).toStrictEqual(whole);
+  });
+});
+
 describe('streams', () => {
   const events = {
     openai: [

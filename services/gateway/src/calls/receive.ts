@@ -46,7 +46,7 @@ export async function receive(
   const isSuccess = upstream.status >= 200 && upstream.status < 300;
   const compressed = isCompressed(upstream);
   if (translation === undefined || passesOn(call, upstream, isSuccess, compressed))
-    return receivePassing(attempt, upstream, options);
+    return await receivePassing(attempt, upstream, options);
   // What is told in pieces cannot be unpacked piece by piece and be told in time.
   const isTold = upstream.isEventStream || call.sentJson.stream === true;
   if (compressed && isSuccess && isTold) {
@@ -147,7 +147,10 @@ export async function receivePassing(
   upstream: UpstreamCall,
   options: ReceiveOptions,
 ): Promise<AttemptResult> {
-  if (mayPass(attempt.call, upstream)) return answered(upstream, rawReply(attempt, upstream));
+  if (mayPass(attempt.call, upstream)) {
+    const whole = passedWhole(attempt, upstream);
+    return answered(upstream, whole === undefined ? rawReply(attempt, upstream) : await whole);
+  }
   const compressed = isCompressed(upstream);
   return answered(upstream, await inspectedPassing(attempt, upstream, compressed, options));
 }
@@ -192,6 +195,25 @@ function answered(upstream: UpstreamCall, reply: Reply): AttemptResult {
     isFiltered: false,
     waitHintMs: reply.status === 429 ? waitHintMs(upstream.headers) : undefined,
   };
+}
+
+/**
+ * What nobody reads and nothing is held for, where all of it came with its head: its record is written with those of
+ * the same turn, and it leaves in one write. Undefined = it passes as it comes.
+ */
+function passedWhole(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+): Promise<BodyReply> | undefined {
+  const { translation, inspect, reservation } = attempt.call;
+  const { status } = upstream;
+  if (translation !== undefined || inspect !== undefined || reservation !== undefined) return;
+  if (!upstream.isWhole || upstream.isEventStream || status < 200 || status > 299) return;
+  const headers = replyHeaders(upstream.headers, true);
+  const body = upstream.takeWhole();
+  return attempt
+    .finish(Outcome.SUCCESS, status, '', undefined)
+    .then(() => ({ kind: 'body', status, headers, body, isPassed: true }));
 }
 
 /** Of what passes as it came: whether nobody has to look at it. Pictures and sound are no texts. */

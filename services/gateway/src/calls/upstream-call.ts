@@ -216,6 +216,16 @@ export class UpstreamCall {
     return isStream;
   }
 
+  /** All of a body is here, and waits for whoever takes it. */
+  get isWhole(): boolean {
+    return this.#ended && this.#failure === undefined && this.#held.length > 0;
+  }
+
+  /** Of one that is whole. */
+  takeWhole(): Buffer {
+    return this.#held.take();
+  }
+
   /** The whole body. @throws GatewayError when it breaks off or is larger than `bytesMax`. */
   async readAll(bytesMax: number): Promise<Buffer> {
     const bytes = await this.readOrLeave(bytesMax, () => true);

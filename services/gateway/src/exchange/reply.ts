@@ -12,6 +12,8 @@ export interface BodyReply {
   body: Buffer;
   /** A guardrail's refusal, whatever its status. */
   isDenial?: true;
+  /** It passes as it came, and nothing else is told of it than of one that comes in pieces. */
+  isPassed?: true;
 }
 
 export interface StreamReply {

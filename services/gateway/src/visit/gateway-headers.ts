@@ -4,17 +4,19 @@ import { isCacheHit, type Visit } from '../exchange/visit.ts';
 
 /** Says how the reply came about, as far as that is known before its body has ended. */
 export function addGatewayHeaders(
-  { headers, kind }: Reply,
+  reply: Reply,
   target: Target,
   { exchange, retryCount, cacheStatus, summary }: Visit,
 ): void {
+  const { headers } = reply;
   headers['x-service-last-used-option-index'] = target.path;
   headers['x-service-provider'] = target.entry.id;
   if (target.saved !== undefined) headers['x-service-provider-slug'] = target.saved.slug;
   headers['x-service-retry-attempt-count'] = String(retryCount);
   headers['x-service-cache-status'] = cacheStatus;
   // What a stream costs is known with its last event, which some of them have sent by now.
-  if (summary?.costKnown === true && (kind === 'body' || isCacheHit(cacheStatus)))
+  const isTold = reply.kind === 'body' && reply.isPassed !== true;
+  if (summary?.costKnown === true && (isTold || isCacheHit(cacheStatus)))
     headers['x-service-cost'] = centsText(exchange.progress.spentNanoUsd);
 }
 
