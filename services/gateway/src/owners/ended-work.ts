@@ -86,6 +86,16 @@ const readers = {
   },
 };
 
+/**
+ * Whether a document of these bytes may be such work: a look at a response that was not made in the background is none,
+ * and need not be read. What may be spelled in another way may be anything.
+ */
+export function mayTellOfWork(bytes: Buffer): boolean {
+  return worded.test(bytes.toString('latin1'));
+}
+
+const worded = /\\u|"(?:thread\.run|video|fine_tuning\.job)"|"background"\s*:\s*true/;
+
 function hasUsed({ status, usage }: Record<string, unknown>): boolean {
   return ended.has(status) && typeof usage === 'object' && usage !== null;
 }

@@ -6,27 +6,50 @@ import { DocumentsInStream, documentOf, readBytesMax } from './ids-in-reply.ts';
 /** Hears of the documents that a reply tells; its promise is waited for before the reply ends. Never rejects. */
 export type OnDocument = (document: Record<string, unknown>) => Promise<unknown> | undefined;
 
+/** Whether a document of these bytes may be one that is heard of: any other is not read. */
+export type Concerns = (bytes: Buffer) => boolean;
+
 /**
  * A reply whose documents somebody hears of before the caller has all of it, so
  * that what is asked right behind it finds what was noted. Its bytes are those
  * that came. One in a piece is held until then; events go on as they come, and
  * only the end of the stream waits.
  */
-export function observedReply(reply: Reply, onDocument: OnDocument): Reply | Promise<Reply> {
-  if (reply.kind === 'stream') return observedStream(reply, onDocument);
-  const document = documentOf(reply.body);
-  const noted = document === undefined ? undefined : onDocument(document);
+export function observedReply(
+  reply: Reply,
+  onDocument: OnDocument,
+  concerns: Concerns,
+): Reply | Promise<Reply> {
+  if (reply.kind === 'stream') return observedStream(reply, onDocument, concerns);
+  const noted = observe(reply.body, onDocument, concerns);
   return noted === undefined ? reply : noted.then(() => reply);
 }
 
-function observedStream(reply: StreamReply, onDocument: OnDocument): StreamReply {
+function observe(
+  bytes: Buffer,
+  onDocument: OnDocument,
+  concerns: Concerns,
+): Promise<unknown> | undefined {
+  const document = concerns(bytes) ? documentOf(bytes) : undefined;
+  return document === undefined ? undefined : onDocument(document);
+}
+
+function observedStream(
+  reply: StreamReply,
+  onDocument: OnDocument,
+  concerns: Concerns,
+): StreamReply {
   const isEvents = /^text\/event-stream\b/i.test(String(reply.headers['content-type']));
   const isPlain = (reply.headers['content-encoding'] ?? 'identity') === 'identity';
   if (!isPlain) return reply;
   return {
     ...reply,
     pipeTo: (sink) =>
-      reply.pipeTo(isEvents ? new EventsSink(sink, onDocument) : new HoldingSink(sink, onDocument)),
+      reply.pipeTo(
+        isEvents
+          ? new EventsSink(sink, onDocument)
+          : new HoldingSink(sink, (bytes) => observe(bytes, onDocument, concerns)),
+      ),
   };
 }
 
@@ -65,12 +88,12 @@ class EventsSink implements ReplySink {
 
 class HoldingSink implements ReplySink {
   readonly #sink: ReplySink;
-  readonly #onDocument: OnDocument;
+  readonly #onBytes: (bytes: Buffer) => Promise<unknown> | undefined;
   #held: GrowingBytes | undefined = new GrowingBytes();
 
-  constructor(sink: ReplySink, onDocument: OnDocument) {
+  constructor(sink: ReplySink, onBytes: (bytes: Buffer) => Promise<unknown> | undefined) {
     this.#sink = sink;
-    this.#onDocument = onDocument;
+    this.#onBytes = onBytes;
   }
 
   write(chunk: Buffer): boolean {
@@ -92,8 +115,7 @@ class HoldingSink implements ReplySink {
       this.#sink.end();
       return;
     }
-    const document = documentOf(bytes);
-    const noted = document === undefined ? undefined : this.#onDocument(document);
+    const noted = this.#onBytes(bytes);
     const pass = () => {
       if (bytes.length > 0) this.#sink.write(bytes);
       this.#sink.end();

@@ -1,6 +1,7 @@
 import { type ObjectFacts, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { OwnerNote } from '../../exchange/named-objects.ts';
+import { mayTellOfWork } from '../../owners/ended-work.ts';
 import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { keptAt } from '../../owners/kept-at.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
@@ -54,30 +55,43 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
       const answer = await next(of);
       const { reply, status } = answer;
       if (reply === undefined || status < 200 || status > 299) return answer;
-      const { key, subject } = of.exchange;
-      const target = targetOf(of);
-      const call = callOf(of);
-      const workspaceId = key?.source.workspaceId ?? '';
-      const provider = target.saved === undefined ? target.entry.id : `@${target.saved.slug}`;
-      const account = accountOf(target);
-      const organisationId = key?.source.organisationId ?? '';
-      const follower = followerOf(of, provider);
-      const noting = observedReply(reply, (document) => {
-        const notes = idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
-          if (follower !== undefined) workNotes.note(made, document, follower);
-          const served = model || subject.modelOfNamed || target.servedModel;
-          const origin = keptAt(id, call);
-          const note = { kind, workspaceId, origin, provider, account, model: served };
-          return owners.note(organisationId, id, note) ?? [];
-        });
-        const billed = lateBills.hear(of, document);
-        if (billed !== undefined) notes.push(billed);
-        return notes.length === 0 ? undefined : Promise.all(notes);
-      });
-      return { ...answer, reply: noting instanceof Promise ? await noting : noting };
+      const onMade = makes.length === 0 ? undefined : noting(of, makes);
+      const observed = observedReply(
+        reply,
+        (document) => {
+          const notes = onMade?.(document) ?? [];
+          const billed = lateBills.hear(of, document);
+          if (billed !== undefined) notes.push(billed);
+          return notes.length === 0 ? undefined : Promise.all(notes);
+        },
+        onMade === undefined ? mayTellOfWork : anything,
+      );
+      return { ...answer, reply: observed instanceof Promise ? await observed : observed };
     }
   }
+
+  /** What is done with each document of an answer that may tell of what was made. */
+  function noting(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
+    const { key, subject } = of.exchange;
+    const target = targetOf(of);
+    const call = callOf(of);
+    const workspaceId = key?.source.workspaceId ?? '';
+    const provider = target.saved === undefined ? target.entry.id : `@${target.saved.slug}`;
+    const account = accountOf(target);
+    const organisationId = key?.source.organisationId ?? '';
+    const follower = followerOf(of, provider);
+    return (document: Record<string, unknown>): Promise<void>[] =>
+      idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
+        if (follower !== undefined) workNotes.note(made, document, follower);
+        const served = model || subject.modelOfNamed || target.servedModel;
+        const origin = keptAt(id, call);
+        const note = { kind, workspaceId, origin, provider, account, model: served };
+        return owners.note(organisationId, id, note) ?? [];
+      });
+  }
 }
+
+const anything = (): boolean => true;
 
 const none: NonNullable<ObjectFacts['makes']> = [];
 
