@@ -19,6 +19,7 @@ export interface ModelPath {
 }
 
 interface Rule {
+  path: string;
   pattern: RegExp;
   from: ModelPath['from'];
   members: readonly string[];
@@ -35,7 +36,11 @@ function rule(
   members: readonly string[] = [],
   write: Rule['write'] = ({ model = '' }) => [model],
 ): Rule {
-  return { pattern: new RegExp(`^${anyRoot}(?:${path})$`, 'i'), from, members, write };
+  return { path, pattern: patternOf(path), from, members, write };
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${anyRoot}(?:${path})$`, 'i');
 }
 
 const location = '(?:/projects/[^/]+/locations/[^/]+)?';
@@ -123,6 +128,9 @@ const rules: readonly Rule[] = [
   ),
 ];
 
+/** Of any of them: most paths that pass through are of none, and are compared once. */
+const anyRule = patternOf(rules.map(({ path }) => path).join('|'));
+
 function fireworks({ model: name = '' }: Readonly<Record<string, string>>): string[] {
   const short = /^accounts\/fireworks\/models\/(.+)$/.exec(name)?.[1];
   return short === undefined ? [name] : [name, short];
@@ -135,7 +143,7 @@ function fireworks({ model: name = '' }: Readonly<Record<string, string>>): stri
  */
 export function readModelPath(rest: string): ModelPath | undefined {
   const path = decodedPath(rest);
-  if (path === undefined) return undefined;
+  if (path === undefined || !anyRule.test(path)) return undefined;
   for (const { pattern, from, members, write } of rules) {
     const found = pattern.exec(path);
     if (found === null) continue;
@@ -145,8 +153,12 @@ export function readModelPath(rest: string): ModelPath | undefined {
   return undefined;
 }
 
+/** Nothing in it is escaped, or may be read in two ways. */
+const plain = /^[\w/.:~-]*$/;
+
 /** Each segment decoded once; slashes that stand within one stay escaped. */
 function decodedPath(rest: string): string | undefined {
+  if (plain.test(rest)) return rest.replace(/\/{1,8}$/, '');
   const segments: string[] = [];
   for (const segment of rest.replace(/\/{1,8}$/, '').split('/')) {
     let decoded: string;

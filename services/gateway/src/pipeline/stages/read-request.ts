@@ -147,7 +147,12 @@ export const readProxyRequest: Stage = async (exchange, next) => {
     else await readPassedJson(exchange);
     return await next();
   }
-  const naming = objectsAt(exchange.arrival.method, exchange.subject.pathname).facts?.names;
+  // A row is found by its path: only what none serves is looked for once more.
+  const facts =
+    operation.about === 'object'
+      ? operation.objects
+      : objectsAt(exchange.arrival.method, exchange.subject.pathname).facts;
+  const naming = facts?.names;
   // What it names must be seen.
   if (naming !== undefined) checkEncoding(exchange);
   if (exchange.bundle?.enforced?.readsBodies === true || naming !== undefined) {
