@@ -1,4 +1,5 @@
 import type { BilledKind, ReplyUnits } from '@sluice/contracts';
+import { readBytesMax } from './ids-in-reply.ts';
 
 /** Work of which a provider says that it has ended, and what it used. */
 export interface EndedWork {
@@ -91,10 +92,14 @@ const readers = {
  * and need not be read. What may be spelled in another way may be anything.
  */
 export function mayTellOfWork(bytes: Buffer): boolean {
-  return worded.test(bytes.toString('latin1'));
+  return bytes.length > readBytesMax || worded.test(bytes.toString('latin1'));
 }
 
-const worded = /\\u|"(?:thread\.run|video|fine_tuning\.job)"|"background"\s*:\s*true/;
+const objects = Object.keys(readers)
+  .filter((object) => object !== 'response')
+  .map((object) => object.replaceAll('.', String.raw`\.`))
+  .join('|');
+const worded = new RegExp(String.raw`\\u|"(?:${objects})"|"background"\s*:\s*true`);
 
 function hasUsed({ status, usage }: Record<string, unknown>): boolean {
   return ended.has(status) && typeof usage === 'object' && usage !== null;
