@@ -2,7 +2,7 @@
 export { createLogger, droppedEvents, flushLogger, type Logger, logsAt } from './logger.ts';
 export { type MetricNames, metricNameForms } from './metric-names.ts';
 export { createMetrics, type Metrics, metricsLinesMax } from './metrics.ts';
-export { Outage, type OutageOptions, reasonOf, sparingOutages } from './outage.ts';
+export { explainedBy, Outage, type OutageOptions, reasonOf, sparingOutages } from './outage.ts';
 export { RequestLog, type RequestLogOptions } from './request-log.ts';
 export { createSeldom, type Seldom } from './say-seldom.ts';
 export {

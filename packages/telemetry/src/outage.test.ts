@@ -37,6 +37,21 @@ describe('Outage', () => {
     expect(lines).toEqual([['warn', { reason: 'gone' }, 'away']]);
   });
 
+  it('is over when nothing failed for a while, where nobody is asked', async () => {
+    vi.useFakeTimers();
+    const { lines, logger } = log();
+    const outage = new Outage({ logger, away: 'busy', back: 'not busy', quietMs: 5000 });
+    outage.explains(new Error('no room'));
+    await vi.advanceTimersByTimeAsync(4000);
+    outage.explains(new Error('no room'));
+    await vi.advanceTimersByTimeAsync(4900);
+    expect(outage.isOn).toBe(true);
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(outage.isOn).toBe(false);
+    expect(lines.map(([level]) => level)).toEqual(['warn', 'info']);
+    vi.useRealTimers();
+  });
+
   it('asks until there is an answer', async () => {
     vi.useFakeTimers();
     const { lines, logger } = log();

@@ -10,6 +10,8 @@ export interface OutageOptions {
   isOutage?: (error: unknown) => boolean;
   /** Resolves when it answers. While it is away this is tried; without it somebody tells that it is back. */
   probe?: () => Promise<unknown>;
+  /** Of something that is there and fails now and then: it is over when nothing failed for so long. */
+  quietMs?: number;
 }
 
 const probeEveryMs = 1000;
@@ -18,6 +20,7 @@ const probeEveryMs = 1000;
 export class Outage {
   readonly #options: OutageOptions;
   #sinceMs: number | undefined;
+  #lastMs = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: OutageOptions) {
@@ -37,6 +40,7 @@ export class Outage {
   }
 
   begins(reason: string): void {
+    this.#lastMs = performance.now();
     if (this.#sinceMs !== undefined) return;
     this.#sinceMs = performance.now();
     const { logger, away, facts } = this.#options;
@@ -59,9 +63,11 @@ export class Outage {
   }
 
   #probeLater(): void {
-    const { probe } = this.#options;
-    if (probe === undefined) return;
+    const { probe, quietMs = 0 } = this.#options;
+    if (probe === undefined && quietMs === 0) return;
     this.#timer = setTimeout(() => {
+      if (performance.now() - this.#lastMs < quietMs) return this.#probeLater();
+      if (probe === undefined) return this.ends();
       const since = this.#sinceMs;
       probe().then(
         () => since === this.#sinceMs && this.ends(),
@@ -70,6 +76,11 @@ export class Outage {
     }, probeEveryMs);
     this.#timer.unref();
   }
+}
+
+/** Whether something failed because one of these is away; it is said if it is news. */
+export function explainedBy(outages: readonly Outage[]): (error: unknown) => boolean {
+  return (error) => outages.some((each) => each.explains(error));
 }
 
 /** Of an error and what caused it, the first that is one of an outage. */

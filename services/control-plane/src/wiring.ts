@@ -28,7 +28,7 @@ import {
   served,
 } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
-import { type Logger, Outage, sparingOutages } from '@sluice/telemetry';
+import { explainedBy, sparingOutages } from '@sluice/telemetry';
 import { createApp } from './app.ts';
 import { batchHandlers } from './batches/batch-service.ts';
 import { fileHandlers } from './batches/file-service.ts';
@@ -42,7 +42,7 @@ import { usersOfProvider } from './documents/configs/named-by.ts';
 import { followHandlers } from './followed/follow-service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from './kernel/database/client.ts';
-import { isDatabaseAway } from './kernel/database/faults.ts';
+import { databaseOutages } from './kernel/database/outages.ts';
 import { createDownloads } from './kernel/http/downloads.ts';
 import { IdempotencyKeys } from './kernel/http/idempotency.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
@@ -50,7 +50,7 @@ import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
 import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { createSchemaGate } from './kernel/migrations/wait-for-schema.ts';
-import { createLedger, ledgerOutage } from './ledger/analytics/ledger.ts';
+import { createLedger, ledgerOutages } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
 import { ExportLinks } from './ledger/log-exports/export-links.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
@@ -81,7 +81,7 @@ export function wire(
     connectionsMax: env.DATABASE_CONNECTIONS_MAX,
     preparedMax: env.DATABASE_PREPARED_STATEMENTS,
   });
-  const database = databaseOutage(all, client);
+  const database = databaseOutages(all, () => client.$queryRaw`SELECT 1`);
   const ledgerPlace = {
     address: env.DATA_SERVICE_GRPC_URL,
     token: env.SERVICE_CLIENT_AUTH,
@@ -98,8 +98,10 @@ export function wire(
     ...ledgerPlace,
     handshake: partner.handshake,
   });
-  const dataService = ledgerOutage(all, ledgerClient, ledgerPlace.address);
-  const isOutage = (error: unknown) => database.explains(error) || dataService.explains(error);
+  const dataService = ledgerOutages(all, ledgerClient, ledgerPlace.address);
+  const isOfDatabase = explainedBy(database);
+  const isOfLedger = explainedBy(dataService);
+  const isOutage = (error: unknown) => isOfDatabase(error) || isOfLedger(error);
   const logger = sparingOutages(all, isOutage);
   const schema = createSchemaGate(env.DATABASE_URL, logger);
   const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
@@ -306,7 +308,7 @@ export function wire(
         if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
       },
       stop() {
-        database.stop();
+        for (const outage of database) outage.stop();
         return client.$disconnect();
       },
     },
@@ -323,7 +325,7 @@ export function wire(
     {
       name: 'ledger',
       stop() {
-        dataService.stop();
+        for (const outage of dataService) outage.stop();
         ledgerClient.close();
       },
       gauges: partner.gauges,
@@ -341,10 +343,8 @@ export function wire(
       tls,
       onConverted: createRpcMetrics(metrics, { seriesMax: rpcSeriesMax }),
       translate(error) {
-        if (database.explains(error)) return new Unavailable('The database cannot be reached.');
-        return dataService.explains(error)
-          ? new Unavailable('The data service cannot be reached.')
-          : error;
+        if (isOfDatabase(error)) return new Unavailable('The database cannot be reached.');
+        return isOfLedger(error) ? new Unavailable('The data service cannot be reached.') : error;
       },
       logger,
       services: [
@@ -445,16 +445,6 @@ export function wire(
       logger,
     }),
   ];
-}
-
-function databaseOutage(logger: Logger, client: DatabaseClient): Outage {
-  return new Outage({
-    logger,
-    away: 'the database is away',
-    back: 'the database is back',
-    isOutage: isDatabaseAway,
-    probe: () => client.$queryRaw`SELECT 1`,
-  });
 }
 
 /** Whether the database answers within two seconds. */

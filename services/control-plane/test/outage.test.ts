@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { config } from '@sluice/proto-stubs';
 import { eventually, startPostgres, type TestPostgres } from '@sluice/testkit';
@@ -66,19 +67,36 @@ describe('what Postgres gives up', () => {
     await direct.connect();
   });
   afterAll(() => direct.end());
+  /** What the end of `statement_timeout` is, without waiting for it. */
+  const cancelWaiting = () =>
+    eventually(async () => {
+      const { rows } = await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'sluice-control-plane' AND wait_event_type = 'Lock'`);
+      expect(rows).not.toEqual([]);
+    });
 
   it('is a 503, where a statement of a caller took too long', async () => {
     await direct.query('BEGIN; LOCK TABLE api_keys');
     const answer = workspace().get('/configs').then(outcomeOf);
-    await eventually(async () => {
-      // What the end of `statement_timeout` is, without waiting for it.
-      const { rows } = await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-        WHERE application_name = 'sluice-control-plane' AND wait_event_type = 'Lock'`);
-      expect(rows).toHaveLength(1);
-    });
+    await cancelWaiting();
     const outcome = await answer;
     await direct.query('ROLLBACK');
     expect(outcome).toBe(unavailable);
+  });
+
+  it('is told to a gateway as a control plane that is away', async () => {
+    await direct.query('BEGIN; LOCK TABLE api_keys');
+    const request = { keyHash: randomBytes(32) };
+    const answer = h.rpc
+      .unary(config.ConfigService.method.resolveKey, request, { timeoutMs: 10_000 })
+      .then(
+        () => 'answered',
+        ({ code, details }: { code: number; details: string }) => `${code} ${details}`,
+      );
+    await cancelWaiting();
+    const outcome = await answer;
+    await direct.query('ROLLBACK');
+    expect(outcome).toBe('14 The database cannot be reached.');
   });
 
   it.each([

@@ -11,11 +11,11 @@ import {
   type ServiceTools,
   served,
 } from '@sluice/service';
-import { sparingOutages } from '@sluice/telemetry';
+import { explainedBy, sparingOutages } from '@sluice/telemetry';
 import { createApp } from './app.ts';
 import { batchesPart } from './batches/batches-part.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
-import { clickHouseOutage } from './clickhouse/outage.ts';
+import { clickHouseOutages } from './clickhouse/outage.ts';
 import { replicationOf } from './clickhouse/replication.ts';
 import { createSchemaGate } from './clickhouse/wait-for-schema.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
@@ -58,11 +58,9 @@ export async function wire(
       ? { dataDir: env.CLICKHOUSE_DATA_DIR }
       : { url: env.CLICKHOUSE_URL, replication },
   );
-  const outage =
-    env.CLICKHOUSE_URL === undefined
-      ? undefined
-      : clickHouseOutage(all, client, env.CLICKHOUSE_URL);
-  const isOutage = (error: unknown) => outage?.explains(error) === true;
+  const outages =
+    env.CLICKHOUSE_URL === undefined ? [] : clickHouseOutages(all, client, env.CLICKHOUSE_URL);
+  const isOutage = explainedBy(outages);
   const logger = sparingOutages(all, isOutage);
   const sink = createUsageSink({
     client,
@@ -124,7 +122,7 @@ export async function wire(
     {
       name: 'clickhouse',
       stop() {
-        outage?.stop();
+        for (const outage of outages) outage.stop();
         return closeClickHouse();
       },
     },

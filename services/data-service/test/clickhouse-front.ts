@@ -11,6 +11,8 @@ export interface ClickHouseFront {
   down(): Promise<void>;
   up(): Promise<void>;
   close(): Promise<void>;
+  /** Answers everything but pings with this exception; undefined = with what is asked. */
+  refusal: { code: number; type: string } | undefined;
   /** What was asked for, in order. */
   readonly statements: readonly string[];
 }
@@ -38,6 +40,10 @@ export async function startClickHouseFront({
   const server: Server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping') return response.end('Ok.\n');
+    if (front.refusal !== undefined) {
+      const { code, type } = front.refusal;
+      return response.writeHead(500).end(`Code: ${code}. DB::Exception: No. (${type})`);
+    }
     try {
       const { sets, query: asked, body, format } = await statementOf(request, url);
       statements.push(asked);
@@ -67,8 +73,9 @@ export async function startClickHouseFront({
     });
   await listen(wanted);
   const { port } = server.address() as AddressInfo;
-  return {
+  const front: ClickHouseFront = {
     statements,
+    refusal: undefined,
     url: `http://default:@127.0.0.1:${port}/default`,
     down: stop,
     up: () => listen(port),
@@ -77,6 +84,7 @@ export async function startClickHouseFront({
       await engine.close();
     },
   };
+  return front;
 }
 
 /** Parameters and settings come in the query string, the statement there or in the body, rows in the body. */

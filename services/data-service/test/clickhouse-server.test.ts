@@ -1,4 +1,4 @@
-import { eventually } from '@sluice/testkit';
+import { eventually, startRelay } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { migrateClickHouse } from '../src/migrate.ts';
 import { type ClickHouseFront, startClickHouseFront } from './clickhouse-front.ts';
@@ -62,6 +62,34 @@ describe('with a ClickHouse server', () => {
     expect(await service.count({ organisationId: 'outage' })).toBe(1);
     await eventually(async () => (await fetch(`${service?.httpUrl}/health/ready`)).status === 200);
   });
+
+  it('says once that the server is silent, or too busy, and once that it is not any more', async () => {
+    const relay = await startRelay(Number(new URL(clickHouse.url).port));
+    const url = new URL(clickHouse.url);
+    url.port = String(relay.port);
+    service = await runService({ CLICKHOUSE_URL: url.href });
+    const { write, count, log } = service;
+    const said = (text: string) => log().split(text).length - 1;
+    const ask = () => Promise.allSettled([count(), write([encodedRecord()], 2_000), count()]);
+    relay.hang();
+    while (said('ClickHouse is away') === 0) await ask();
+    await ask();
+    await relay.up();
+    await eventually(() => said('ClickHouse is back') > 0);
+    clickHouse.refusal = { code: 202, type: 'TOO_MANY_SIMULTANEOUS_QUERIES' };
+    await expect(count()).rejects.toMatchObject({ code: 14 });
+    for (const _ of [1, 2, 3]) await ask();
+    clickHouse.refusal = undefined;
+    await write([encodedRecord({ organisationId: 'busy' })]);
+    for (const text of [
+      'ClickHouse is away',
+      'ClickHouse is back',
+      'ClickHouse gives up some of what it is asked',
+    ])
+      expect(said(text), text).toBe(1);
+    expect(log()).not.toContain('"stack"');
+    await relay.down();
+  }, 120_000);
 
   it('waits for a server that is not there when it starts', async () => {
     await clickHouse.down();

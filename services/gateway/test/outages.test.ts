@@ -8,9 +8,10 @@ import { type Scenario, startScenario } from './scenario.ts';
  */
 
 /** At least; `npm run chaos` takes them away for longer than anything that is tried again waits in between. */
-const awayMsMin = process.env.SLUICE_CHAOS === 'full' ? 20_000 : 4_000;
+const isFull = process.env.SLUICE_CHAOS === 'full';
+const awayMsMin = isFull ? 20_000 : 4_000;
 /** Until all is said that must be. */
-const saidMsMax = 30_000;
+const saidMsMax = 45_000;
 
 let scenario: Scenario;
 beforeAll(async () => {
@@ -81,6 +82,8 @@ interface Outage {
   readonly name: string;
   down(): Promise<unknown> | undefined;
   up(): Promise<unknown> | undefined;
+  /** How long at least, where that is longer than of others. */
+  readonly awayMsMin?: number;
   /** What must be said, by service: its last has how long it was. */
   readonly says: Partial<Record<Service, readonly (readonly [away: string, back: string])[]>>;
 }
@@ -97,7 +100,7 @@ const work = [
 
 const outages: readonly Outage[] = [
   {
-    name: 'Postgres',
+    name: 'Postgres is away',
     down: () => scenario.stack.postgresRelay?.down(),
     up: () => scenario.stack.postgresRelay?.up(),
     says: {
@@ -110,7 +113,7 @@ const outages: readonly Outage[] = [
     },
   },
   {
-    name: 'NATS',
+    name: 'NATS is away',
     down: () => scenario.stack.nats?.kill(),
     up: () => scenario.stack.nats?.restart(),
     says: {
@@ -119,13 +122,13 @@ const outages: readonly Outage[] = [
     },
   },
   {
-    name: 'Redis',
+    name: 'Redis is away',
     down: () => scenario.stack.redis?.kill(),
     up: () => scenario.stack.redis?.restart(),
     says: { gateway: [['redis cannot be used at the moment', 'redis can be used again']] },
   },
   {
-    name: 'the control plane',
+    name: 'the control plane is away',
     ...part('control-plane'),
     says: {
       gateway: [
@@ -136,14 +139,69 @@ const outages: readonly Outage[] = [
     },
   },
   {
-    name: 'the data service',
+    name: 'the data service is away',
     ...part('data-service'),
     says: { 'control-plane': [['the data service is away', 'the data service is back']] },
   },
 ];
 
-it.each(outages)(
-  'says once that $name is away, and once that it is back',
+/** Of a process that is stopped: connections to it are accepted, and nothing is answered. */
+const silent = (pid: () => number | undefined) => {
+  const signal = (name: NodeJS.Signals) => async () => process.kill(pid() ?? Number.NaN, name);
+  return { down: signal('SIGSTOP'), up: signal('SIGCONT') };
+};
+
+/** Who accepts connections and stays silent, for longer than its callers wait. */
+const hanging: readonly Outage[] = [
+  {
+    name: 'Postgres hangs',
+    down: async () => scenario.stack.postgresRelay?.hang(),
+    up: () => scenario.stack.postgresRelay?.up(),
+    // Statements may take that long.
+    awayMsMin: 21_000,
+    says: outages[0]?.says ?? {},
+  },
+  {
+    name: 'NATS hangs',
+    ...silent(() => scenario.stack.nats?.pid),
+    // A second question is late, too.
+    awayMsMin: 15_000,
+    says: {
+      gateway: [['usage records wait in the outbox', 'usage records flow again']],
+      'data-service': [
+        ['consuming from NATS was interrupted', 'usage records are consumed from NATS again'],
+      ],
+    },
+  },
+  {
+    name: 'Redis hangs',
+    ...silent(() => scenario.stack.redis?.pid),
+    awayMsMin: 12_000,
+    says: outages[2]?.says ?? {},
+  },
+  {
+    name: 'the data service hangs',
+    ...silent(() => scenario.stack.part('data-service').pid),
+    awayMsMin: 21_000,
+    says: {
+      'control-plane': [
+        ['the data service does not answer in time', 'the data service answers in time again'],
+      ],
+    },
+  },
+];
+
+/** These have always been quiet; `npm run chaos` shows that they are. */
+const hangingQuietly: readonly Outage[] = [
+  {
+    name: 'the control plane hangs',
+    ...silent(() => scenario.stack.part('control-plane').pid),
+    says: outages[3]?.says ?? {},
+  },
+];
+
+it.each([...outages, ...hanging, ...(isFull ? hangingQuietly : [])])(
+  'says once that $name, and once that it is over',
   async (outage) => {
     await askAll(Date.now() + 1000);
     const fromMs = Date.now();
@@ -161,7 +219,7 @@ it.each(outages)(
       expect(missing(which)).toEqual([]);
     };
     await outage.down();
-    await askUntilSaid(0, awayMsMin);
+    await askUntilSaid(0, Math.max(awayMsMin, outage.awayMsMin ?? 0));
     await outage.up();
     await askUntilSaid(1, 1000);
     // Whoever says it twice does so now.

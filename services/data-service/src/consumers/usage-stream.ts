@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { usageStream } from '@sluice/contracts';
+import { Outage } from '@sluice/telemetry';
 import { notAMessage, readMessage } from '../sinks/read-message.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
 import { connectNats, type NatsOptions } from './connect-nats.ts';
@@ -29,6 +30,12 @@ export function consumeUsageStream(options: UsageStreamOptions): UsageStreamCons
   let nats: NatsConnection | undefined;
   let watched: NatsConnection | undefined;
   let messages: ConsumerMessages | undefined;
+  const outage = new Outage({
+    logger,
+    away: 'consuming from NATS was interrupted',
+    back: 'usage records are consumed from NATS again',
+    facts: { stream: usageStream.name },
+  });
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -36,13 +43,13 @@ export function consumeUsageStream(options: UsageStreamOptions): UsageStreamCons
         if (nats?.isClosed()) nats = undefined;
         nats ??= await connectNats(options, stopping.signal);
         const consumer = await openUsageStream(nats);
-        logger.info({ stream: usageStream.name }, 'consuming usage records from NATS');
+        if (outage.isOn) outage.ends();
+        else logger.info({ stream: usageStream.name }, 'consuming usage records from NATS');
         if (watched !== nats) void options.watch(nats, stopping.signal);
         watched = nats;
         await pull(consumer);
       } catch (error) {
-        if (!stopping.signal.aborted)
-          logger.warn({ err: error }, 'consuming from NATS was interrupted');
+        if (!stopping.signal.aborted) outage.explains(error);
       }
       await delay(500, undefined, { signal: stopping.signal }).catch(() => {});
     }

@@ -11,9 +11,11 @@ export function connectRedis(
 ): Redis | Cluster {
   const client = place.mode === 'cluster' ? connectCluster(place) : connectOne(place);
   const seldom = createSeldom(tellEveryMs);
+  let failedMs = Number.NEGATIVE_INFINITY;
   let awaySinceMs: number | undefined;
   const tell = (error: unknown) => {
-    if (client.status !== 'ready') awaySinceMs ??= performance.now();
+    failedMs = performance.now();
+    if (client.status !== 'ready') awaySinceMs ??= failedMs;
     seldom.say(causeOf(error), (repeats) =>
       logger.warn(
         { ...facts, reason: reasonOf(error), repeats },
@@ -23,6 +25,10 @@ export function connectRedis(
   };
   client.on('error', tell);
   client.on('node error', tell);
+  // A connection that breaks says why before it is closed, and counts as ready until then.
+  client.on('close', () => {
+    if (performance.now() - failedMs < closesWithinMs) awaySinceMs ??= failedMs;
+  });
   client.on('ready', () => {
     if (awaySinceMs === undefined) return;
     const awayMs = Math.round(performance.now() - awaySinceMs);
@@ -34,6 +40,8 @@ export function connectRedis(
 
 /** A client that is away tries again every two seconds at most, and fails each time for the same reason. */
 const tellEveryMs = 300_000;
+
+const closesWithinMs = 1000;
 
 /** Of an error without what differs from try to try. */
 function causeOf(error: unknown): string {

@@ -6,10 +6,12 @@ const away = new Set(['P1001', 'P1002', 'P1017']);
 const busy = new Set(['P1008', 'P2024', 'P2028', 'P2034', 'P2037']);
 const awayKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
 const busyKinds = new Set(['TooManyConnections', 'TransactionWriteConflict']);
-/** A connection that breaks has no code in `pg`, only one of these texts. */
-const brokenConnection =
-  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
-const lateAnswer = /^Query read timeout/;
+/**
+ * A connection that breaks has no code in `pg`, only one of these texts. An answer is waited for longer than any statement may
+ * take: without one the server is silent.
+ */
+const awayTexts =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
 /**
  * SQLSTATE: connection lost, stopped by an operator; out of resources, a statement or a lock that took too long, and
  * two transactions in each other's way.
@@ -24,7 +26,7 @@ const retryAfterSeconds = '1';
  * doing, a database that is away will be back; the rest is a fault of ours.
  */
 export function fromDatabase(error: unknown): unknown {
-  if (isDatabaseAway(error) || isBusy(error))
+  if (isDatabaseAway(error) || isDatabaseBusy(error))
     return new GatewayError('admin.control_plane_unavailable', {
       message: 'The database cannot be reached at the moment.',
       headers: { 'retry-after': retryAfterSeconds },
@@ -54,17 +56,18 @@ function takesSlug(error: Error): boolean {
 
 /** Whether nobody is there who could answer anything. */
 export function isDatabaseAway(error: unknown): boolean {
-  return fits(error, { codes: away, kinds: awayKinds, text: brokenConnection, states: awayStates });
+  return fits(error, { codes: away, kinds: awayKinds, text: awayTexts, states: awayStates });
 }
 
-function isBusy(error: unknown): boolean {
-  return fits(error, { codes: busy, kinds: busyKinds, text: lateAnswer, states: busyStates });
+/** Whether it is there and gave up what it was asked: for want of room or time, or for somebody else. */
+export function isDatabaseBusy(error: unknown): boolean {
+  return fits(error, { codes: busy, kinds: busyKinds, states: busyStates });
 }
 
 interface Signs {
   codes: ReadonlySet<string>;
   kinds: ReadonlySet<string>;
-  text: RegExp;
+  text?: RegExp;
   states: RegExp;
 }
 
@@ -72,7 +75,7 @@ function fits(error: unknown, { codes, kinds, text, states }: Signs): boolean {
   if (error instanceof Prisma.PrismaClientKnownRequestError && codes.has(error.code)) return true;
   const fault = driverFault(error);
   return (
-    (error instanceof Error && text.test(error.message)) ||
+    (error instanceof Error && text?.test(error.message) === true) ||
     kinds.has(fault?.kind ?? '') ||
     states.test(fault?.originalCode ?? '')
   );

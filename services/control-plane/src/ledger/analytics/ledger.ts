@@ -108,20 +108,39 @@ export function analyticsAway(cause: unknown): GatewayError {
   });
 }
 
-/** What the log says of a data service that is not there; what it could not answer is another matter. */
-export function ledgerOutage(logger: Logger, client: RpcClient, address: string): Outage {
-  return new Outage({
-    logger,
-    away: 'the data service is away',
-    back: 'the data service is back',
-    facts: { address },
-    isOutage: (error) => (error as { code?: unknown } | null)?.code === status.UNAVAILABLE,
-    async probe() {
-      const reason = await client.whyUnreachable(2_000);
-      if (reason !== undefined) throw new Error(reason);
-    },
-  });
+/** What the log says of a data service that is not there or silent, and of one that takes too long. */
+export function ledgerOutages(
+  logger: Logger,
+  client: RpcClient,
+  address: string,
+): readonly Outage[] {
+  const failed = (code: status) => (error: unknown) =>
+    (error as { code?: unknown } | null)?.code === code;
+  const facts = { address };
+  return [
+    new Outage({
+      logger,
+      away: 'the data service is away',
+      back: 'the data service is back',
+      facts,
+      isOutage: failed(status.UNAVAILABLE),
+      async probe() {
+        const reason = await client.whyUnreachable(2_000);
+        if (reason !== undefined) throw new Error(reason);
+      },
+    }),
+    new Outage({
+      logger,
+      away: 'the data service does not answer in time',
+      back: 'the data service answers in time again',
+      facts,
+      isOutage: failed(status.DEADLINE_EXCEEDED),
+      quietMs,
+    }),
+  ];
 }
+
+const quietMs = 15_000;
 
 /** A data service starts again in some seconds. */
 const retryAfterSeconds = '5';
