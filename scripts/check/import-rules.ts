@@ -8,7 +8,7 @@ import type { KnotException } from './folder-knots.ts';
 export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/contracts': [],
   'packages/errors': ['packages/contracts'],
-  'packages/data-dir': [],
+  'packages/data-dir': ['packages/env'],
   'packages/env': ['packages/errors'],
   'packages/telemetry': ['packages/errors'],
   'packages/aws-signature': ['packages/errors'],
@@ -24,7 +24,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/outbound': ['packages/errors'],
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],
-  'packages/price-files': ['packages/pricing', 'packages/signed-files'],
+  'packages/price-files': ['packages/env', 'packages/pricing', 'packages/signed-files'],
   'packages/signed-files': [],
   'packages/rpc': ['packages/errors', 'packages/proto-stubs'],
   'packages/service': ['packages/env', 'packages/otlp', 'packages/rpc', 'packages/telemetry'],

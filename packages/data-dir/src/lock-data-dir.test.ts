@@ -40,11 +40,16 @@ describe('lockDataDir', () => {
     const dir = newDir();
     const child = await holder(dir);
     const before = readdirSync(dir);
-    await expect(lockDataDir(dir, options)).rejects.toThrow(
-      new RegExp(
-        `^DATA_DIR ${dir} is in use by process ${child.pid} on .+ since 20.+ set DATA_DIR`,
-      ),
-    );
+    await expect(lockDataDir(dir, options)).rejects.toMatchObject({
+      name: 'SettingsError',
+      faults: [
+        expect.stringMatching(
+          new RegExp(
+            `^DATA_DIR ${dir} is in use by process ${child.pid} on .+ since 20.+ set DATA_DIR`,
+          ),
+        ),
+      ],
+    });
     expect(readdirSync(dir)).toEqual(before);
   });
 

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SettingsError } from '@sluice/env';
 
 export interface DataDirLock {
   release(): void;
@@ -25,7 +26,7 @@ const held = new Set<DatabaseSync>();
  * code of ours: it ends with the process however that ends, it does not care for
  * pids, and containers that share a volume see it. Nothing is ever written to
  * the locked file; who holds it is noted beside it, for the message.
- * @throws Error when another process has the folder, or it cannot be locked.
+ * @throws SettingsError when another process has the folder, or it cannot be locked.
  */
 export async function lockDataDir(dir: string, options: LockOptions): Promise<DataDirLock> {
   const { name, waitMs = 5000 } = options;
@@ -43,9 +44,9 @@ export async function lockDataDir(dir: string, options: LockOptions): Promise<Da
       };
     }
     if (Date.now() >= deadline)
-      throw new Error(
+      throw new SettingsError([
         `${name} ${dir} is in use by ${holderOf(dir)}. Each process needs a folder of its own: stop the other one, or set ${name}.`,
-      );
+      ]);
     await delay(100);
   }
 }
@@ -60,10 +61,9 @@ function tryLock(dir: string, name: string): DatabaseSync | undefined {
   } catch (cause) {
     database?.close();
     if ((cause as { errcode?: number }).errcode === sqliteBusy) return undefined;
-    throw new Error(
+    throw new SettingsError([
       `${name} ${dir} cannot be locked (${(cause as Error).message}). It must be writable, on a file system with locks.`,
-      { cause },
-    );
+    ]);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { SettingsError } from '@sluice/env';
 import type { FilePrices } from '@sluice/pricing';
 import { type ReadFiles, readPriceFiles } from './read-price-files.ts';
 
@@ -77,7 +78,7 @@ export function priceFilesPart({
       try {
         take(await readPriceFiles(dir, keys));
       } catch (error) {
-        throw new Error(`PRICE_FILES_DIR: ${(error as Error).message}`, { cause: error });
+        throw new SettingsError([`PRICE_FILES_DIR ${dir}: ${(error as Error).message}`]);
       }
       next();
     },

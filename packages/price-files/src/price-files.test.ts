@@ -130,7 +130,7 @@ describe('priceFilesPart', () => {
       prices = read;
     };
     const part = priceFilesPart({ dir, keys: [publicKey], use, logger, intervalMs: 5 });
-    await expect(part.start()).rejects.toThrow(/^PRICE_FILES_DIR: SHA256SUMS: is missing/);
+    await expect(part.start()).rejects.toThrow(/PRICE_FILES_DIR .+: SHA256SUMS: is missing/);
     await signFolder(dir, privateKey);
     await part.start();
     const failing = () => part.gauges()[0]?.read();
@@ -154,9 +154,22 @@ describe('priceFilesPart', () => {
     write('ours.json', '{');
     const logger = { info() {}, warn() {}, error() {} };
     const part = priceFilesPart({ dir, use() {}, logger });
-    await expect(part.start()).rejects.toThrow(/^PRICE_FILES_DIR: ours\.json: is not JSON/);
+    const fault = (text: string) => ({
+      name: 'SettingsError',
+      faults: [expect.stringContaining(text)],
+    });
+    await expect(part.start()).rejects.toMatchObject(
+      fault(`PRICE_FILES_DIR ${dir}: ours.json: is not JSON`),
+    );
+    write(
+      'ours.json',
+      '{"m":{"pricing_config":{"pay_as_you_go":{"request_token":{"price":"1"}}}}}',
+    );
+    await expect(part.start()).rejects.toMatchObject(
+      fault('$.m.pricing_config.pay_as_you_go.request_token.price: must be a number'),
+    );
     const missing = priceFilesPart({ dir: join(dir, 'none'), use() {}, logger });
-    await expect(missing.start()).rejects.toThrow(/^PRICE_FILES_DIR: .*ENOENT/);
+    await expect(missing.start()).rejects.toMatchObject(fault('ENOENT'));
   });
 });
 

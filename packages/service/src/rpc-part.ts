@@ -1,4 +1,5 @@
 import type { DescService } from '@bufbuild/protobuf';
+import { SettingsError } from '@sluice/env';
 import { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from '@sluice/rpc';
 import type { Logger } from '@sluice/telemetry';
 import type { Part } from './part.ts';
@@ -26,7 +27,12 @@ export function rpcPart(
   return {
     name: 'grpc',
     async start() {
-      server = await serveRpc({ ...options, onError });
+      server = await serveRpc({ ...options, onError }).catch((cause: Error) => {
+        // It says so of a port that it cannot have, and why at the end.
+        const [, why] = /^No address added .+ errors: \[(.+)\]$/.exec(cause.message) ?? [];
+        if (why === undefined) throw cause;
+        throw new SettingsError([`GRPC_PORT ${options.port} cannot be used: ${why}`]);
+      });
       for (const serve of options.services) serve(server);
     },
     drain: (deadlineMs) => server?.close(deadlineMs),

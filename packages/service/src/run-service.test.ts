@@ -77,6 +77,19 @@ it('ends with code 1 when a part cannot start, and says why', async () => {
   ]);
 });
 
+it('ends with code 1 and without a stack when the system refuses, as a file that is not there', async () => {
+  const { code, lines } = await run(
+    "{ name: 'a', start: () => import('node:fs').then((fs) => fs.readFileSync('/nowhere')) }",
+  );
+  expect(code).toBe(1);
+  expect(lines.at(-1)).toMatchObject({
+    level: 'fatal',
+    msg: 'the service could not start',
+    reason: "ENOENT: no such file or directory, open '/nowhere'",
+  });
+  expect(JSON.stringify(lines)).not.toContain('stack');
+});
+
 it('ends with code 1 when its settings are not valid, and names all that are wrong', async () => {
   const { code, lines } = await run('', { env: { NEEDED: '', LOG_LEVEL: 'loud' } });
   expect(code).toBe(1);
@@ -91,7 +104,10 @@ it('ends with code 1 when the metrics port is taken, and names the setting', asy
   const { code, lines } = await run('', { env: { METRICS_PORT: String(port) } });
   other.close();
   expect(code).toBe(1);
-  expect(JSON.stringify(lines)).toContain(`METRICS_PORT ${port} cannot be used`);
+  expect(lines.at(-1)).toMatchObject({
+    msg: 'the service could not start',
+    reason: `METRICS_PORT ${port} cannot be used: listen EADDRINUSE: address already in use 127.0.0.1:${port}`,
+  });
 });
 
 it('is not ended by what nobody has caught', async () => {

@@ -108,11 +108,19 @@ export async function liveService<E extends ServiceEnv>(
         { faults: error.faults },
         'the settings are not valid: the service does not start',
       );
-    } else logger.fatal({ err: error }, 'the service could not start');
+    } else if (isOfTheSystem(error))
+      logger.fatal({ reason: (error as Error).message }, 'the service could not start');
+    else logger.fatal({ err: error }, 'the service could not start');
   }
   await forwarded?.close(closingDeadlines.logMs);
   await flushLogger(logger);
   return code;
+}
+
+/** As of a port that another process has: it says all there is to know, and no line of ours is at fault. */
+function isOfTheSystem(error: unknown): boolean {
+  const { syscall, cause } = (error ?? {}) as NodeJS.ErrnoException;
+  return syscall !== undefined || (cause !== undefined && isOfTheSystem(cause));
 }
 
 /** Names alone: what such a variable holds may be a secret. */
