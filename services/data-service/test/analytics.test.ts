@@ -95,7 +95,7 @@ describe('GetGraph', () => {
     ]);
   });
 
-  it('gives cost in US cents, averaged over the requests whose cost is known', async () => {
+  it('gives cost in US cents, averaged over the requests that cost any', async () => {
     const { summary, points } = await graph(analytics.Graph.COST, { organisationId });
     expect(summary).toEqual({ total: 4, avg: 2 });
     expect(nonZero(points)).toEqual([{ atMs: dayMs, values: { total: 4, avg: 2 } }]);

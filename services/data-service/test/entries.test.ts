@@ -28,7 +28,10 @@ describe('entries', () => {
     await write([
       { id: first, statusCode: 503, entryMs: 200, latencyMs: 250, inputTokens: 1n },
       { id: idAt(3), entryId: first, retryCount: 2, statusCode: 200, entryMs: 900 },
-      { id: idAt(2), entryId: first, retryCount: 1, statusCode: 429, costKnown: false },
+      {
+        ...{ id: idAt(2), entryId: first, retryCount: 1, statusCode: 429, costKnown: false },
+        outcome: usage.Outcome.UPSTREAM_ERROR,
+      },
       { id: idAt(4), statusCode: 200, entryMs: 30, latencyMs: 35 },
     ]);
     expect(await read(['status_code', 'attempts', 'retry_count', ...figures])).toEqual([
@@ -94,12 +97,21 @@ describe('entries', () => {
   );
 
   it('cost what their attempts cost, with what was added later, which may make it known', async () => {
-    const [retried, unknown] = [idAt(1), idAt(5)];
+    const [retried, unknown, half] = [idAt(1), idAt(5), idAt(7)];
+    const nothing = { costKnown: false, costNanoUsd: 0n, inputTokens: 0n, outputTokens: 0n };
     await write([
       { id: retried, statusCode: 500, costNanoUsd: 100n },
       { id: idAt(2), entryId: retried, retryCount: 1, costNanoUsd: 30n },
       { id: unknown, costKnown: false, costNanoUsd: 999n },
       { id: idAt(6), costKnown: false },
+      // Of the second nobody knows it, and so of both.
+      { id: half, statusCode: 500, costNanoUsd: 100n },
+      { id: idAt(8), entryId: half, retryCount: 1, costKnown: false },
+      // Nothing was used, whether or not its record says so.
+      { id: idAt(9), ...nothing, outcome: usage.Outcome.DENIED, attemptMs: 0 },
+      { id: idAt(10), ...nothing, outcome: usage.Outcome.UPSTREAM_ERROR },
+      { id: idAt(11), ...nothing, outcome: usage.Outcome.UPSTREAM_FAILURE },
+      { id: idAt(12), ...nothing, outcome: usage.Outcome.UPSTREAM_FAILURE, errorCode: 'upstream.timeout' },
     ]);
     await ledger.sink.write([
       adjustment(retried, 7n),
@@ -108,7 +120,12 @@ describe('entries', () => {
     ]);
     expect(await read(['cost_nano_usd', 'cost_known', 'adjusted_nano_usd'])).toEqual([
       { cost_nano_usd: 0, cost_known: 0, adjusted_nano_usd: 0 },
+      { cost_nano_usd: 0, cost_known: 0, adjusted_nano_usd: 0 },
+      { cost_nano_usd: 0, cost_known: 1, adjusted_nano_usd: 0 },
+      { cost_nano_usd: 0, cost_known: 1, adjusted_nano_usd: 0 },
+      { cost_nano_usd: 0, cost_known: 1, adjusted_nano_usd: 0 },
       { cost_nano_usd: 50, cost_known: 1, adjusted_nano_usd: 50 },
+      { cost_nano_usd: 100, cost_known: 0, adjusted_nano_usd: 0 },
       { cost_nano_usd: 135, cost_known: 1, adjusted_nano_usd: 5 },
     ]);
   });

@@ -71,6 +71,22 @@ describe('the price of an attempt', () => {
     expect(looked).toMatchObject({ statusCode: 200, costKnown: true, costNanoUsd: 0n });
   });
 
+  it('is known to be none of what was refused, failed before it was sent, or met an error', async () => {
+    trial = lab.trial();
+    const of = async (asked: Parameters<Trial['ask']>[0]) => {
+      const [record] = (await trial.ask({ body: chatBody, ...asked, records: 1 })).rawRecords;
+      const { statusCode, costKnown, costNanoUsd } = record as NonNullable<typeof record>;
+      return [statusCode, costKnown, costNanoUsd];
+    };
+    const refusing = await trial.upstream('refuses', json(429, { error: { message: 'slowly' } }));
+    expect(await of({ config: refusing.target() })).toEqual([429, true, 0n]);
+    // Nobody is called.
+    const headers = { 'x-service-max-cost': '0.000000001' };
+    expect(await of({ config: refusing.target(), headers })).toEqual([412, true, 0n]);
+    await refusing.close();
+    expect(await of({ config: refusing.target() })).toEqual([503, true, 0n]);
+  });
+
   it('takes in searches, and keeps what the provider says it cost beside ours', async () => {
     const reply = {
       ...chatReply,

@@ -1,3 +1,5 @@
+import { afterSending } from '@sluice/usage';
+
 /** How a column of entries comes of the row of the one attempt that there was, and of the rows of several. */
 interface EntrySource {
   readonly row: string;
@@ -12,6 +14,11 @@ const ofLast = (sql: string): EntrySource => ({
   attempts: `argMax(${sql}, ${lastAttempt})`,
 });
 const sumOf = (sql: string): EntrySource => ({ row: sql, attempts: `sum(${sql})` });
+
+/** Those of old releases do not say that the cost of a refusal or a failure is none. */
+const usedNothing = `(input_tokens + output_tokens = 0 AND (outcome = 'upstream_error' OR (outcome = 'denied' AND attempt_ms = 0)
+  OR (outcome IN ('upstream_failure', 'gateway_error') AND error_code NOT IN ('${[...afterSending].join("', '")}'))))`;
+const costIsKnown = `(cost_known OR adjusted_to_known OR ${usedNothing})`;
 
 /** What all attempts at a target have in common, or the last one's is the entry's. */
 const taken = [
@@ -54,8 +61,9 @@ const computed = {
   // With what was added later. A cost that is unknown is shown as nothing spent.
   cost_nano_usd: sumOf('if(cost_known, cost_nano_usd, 0) + adjusted_nano_usd'),
   cost_known: {
-    row: 'cost_known OR adjusted_to_known',
-    attempts: 'max(cost_known OR adjusted_to_known)',
+    row: costIsKnown,
+    // Of one that is not known nobody can say what all cost.
+    attempts: `min(${costIsKnown})`,
   },
   adjusted_nano_usd: sumOf('adjusted_nano_usd'),
   attempts: { row: 'toUInt64(1)', attempts: 'count()' },

@@ -59,7 +59,7 @@ const scores = 'arrayMap(each -> each.2, feedback)';
 /** What each graph counts. A new one is an entry here. */
 export const graphs: Partial<Record<analytics.Graph, GraphDeclaration>> = {
   [Graph.REQUESTS]: { figures: { total: 'requests' } },
-  // US cents. The average is over entries whose cost is known: an unpriced model would hide what others cost.
+  // US cents. The average is over entries that cost anything: unpriced models and refusals would hide what others cost.
   [Graph.COST]: { figures: { total: 'cost / 1e7', avg: `${ratio('cost', 'priced')} / 1e7` } },
   // The average is over entries with usage: refusals would only lower it.
   [Graph.TOKENS]: { figures: { total: tokens, avg: ratio(tokens, 'with_tokens') } },

@@ -39,7 +39,7 @@ const latencyBin = `if(latency_us < 1000, latency_us, intDiv(latency_us + intDiv
 export const partials = {
   requests: { of: [], from: 'count()', merge: sum },
   cost: { of: ['cost_nano_usd'], from: 'sum(cost_nano_usd)', merge: sum },
-  priced: { of: ['cost_known'], from: 'countIf(cost_known)', merge: sum },
+  priced: { of: ['cost_nano_usd'], from: 'countIf(cost_nano_usd != 0)', merge: sum },
   input_tokens: { of: ['input_tokens'], from: 'sum(input_tokens)', merge: sum },
   output_tokens: { of: ['output_tokens'], from: 'sum(output_tokens)', merge: sum },
   /** Of those sent the ones that a provider's cache knew. */

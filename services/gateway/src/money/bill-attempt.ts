@@ -1,6 +1,7 @@
 import { noUsage } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, Usage } from '@sluice/providers';
+import { mayHaveUsed } from '@sluice/usage';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
 import { bodyBytes } from '../exchange/subject.ts';
@@ -45,7 +46,7 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
   const told = facts.usage;
   if (told !== undefined && facts.isEstimate === true) return estimated(facts, told);
   if (told === undefined) {
-    if (mayHaveUsed(ended)) return estimated(facts, usageOf(ended, estimates, noUsage));
+    if (mayHaveUsedTokens(ended)) return estimated(facts, usageOf(ended, estimates, noUsage));
     return facts.units === undefined ? undefined : asTold(facts);
   }
   const estimate = () => estimateOfCall(ended.call, estimates);
@@ -77,32 +78,11 @@ function estimated({ chargedTokens: _, ...facts }: ReplyFacts, usage: Usage): Bi
 }
 
 /** The call was sent, and the provider may have worked on it. */
-function mayHaveUsed({ outcome, errorCode, call, facts }: EndedAttempt): boolean {
-  if (!countsTokens(call)) return false;
-  switch (outcome) {
-    case Outcome.SUCCESS:
-    case Outcome.DENIED:
-      return facts?.units === undefined;
-    case Outcome.PARTIAL:
-    case Outcome.CALLER_GONE:
-      return true;
-    case Outcome.UPSTREAM_FAILURE:
-    case Outcome.GATEWAY_ERROR:
-      return afterSending.has(errorCode);
-    default:
-      return false;
-  }
+function mayHaveUsedTokens(ended: EndedAttempt): boolean {
+  if (!countsTokens(ended.call) || !mayHaveUsed(ended)) return false;
+  const isWhole = ended.outcome === Outcome.SUCCESS || ended.outcome === Outcome.DENIED;
+  return !isWhole || ended.facts?.units === undefined;
 }
-
-/** Failures when a provider had the whole request, or may have had it. */
-const afterSending: ReadonlySet<string> = new Set([
-  'gateway.draining',
-  'upstream.timeout',
-  'upstream.stream_cut',
-  'upstream.stream_stalled',
-  'upstream.invalid_response',
-  'upstream.response_too_large',
-]);
 
 function wasCut({ outcome }: EndedAttempt): boolean {
   return (

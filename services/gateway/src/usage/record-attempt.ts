@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import type { BegunRecord } from '@sluice/usage';
+import { type BegunRecord, mayHaveUsed } from '@sluice/usage';
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
@@ -95,8 +95,8 @@ function finish(
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);
-  // Looking is free: what is looked at has a record of its own, where it was paid for.
-  else if (requester.subject.operation.repeat === 'safe') record.costKnown = true;
+  // Looking is free: what is looked at has a record of its own, where it was paid for. So is what nobody worked for.
+  else record.costKnown = requester.subject.operation.repeat === 'safe' || !mayHaveUsed(ended);
   addCounts(record, ended.call.reservation);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {

@@ -90,6 +90,7 @@ export class UsageRecorder {
     record.errorCode = error.code;
     addCounts(record, at?.visit?.reservation);
     record.failureCause = error.failureCause ?? '';
+    record.costKnown = true;
     addUncalled(record, requester, at?.visit);
     return this.store(record);
   }

@@ -1,6 +1,6 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
-import type { analytics, usage } from '@sluice/proto-stubs';
-import { uuidText } from '@sluice/usage';
+import { type analytics, usage } from '@sluice/proto-stubs';
+import { mayHaveUsed, uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
 import { presentCall } from './present-call.ts';
 import { logIdOf } from './present-log.ts';
@@ -27,9 +27,7 @@ export function presentRequest(
   const costs = attempts.map((record) => costOf(record, added.get(uuidText(record.id))));
   const last = answerOf(attempts);
   const error = errorOf(last);
-  const isPriced = attempts.every(
-    (record, at) => costs[at] !== undefined || hasUsedNothing(record),
-  );
+  const isPriced = costs.every((cost) => cost !== undefined);
   return {
     object: 'request',
     id: uuidText(first.requestId),
@@ -141,18 +139,20 @@ interface AttemptCost {
 }
 
 function costOf(
-  { costKnown, costNanoUsd }: usage.UsageRecord,
+  record: usage.UsageRecord,
   adjusted: analytics.AdjustedCost | undefined,
 ): AttemptCost['cost'] {
-  const isKnown = costKnown || adjusted?.makesKnown === true;
+  const { costKnown, costNanoUsd } = record;
+  const isKnown = costKnown || adjusted?.makesKnown === true || hasUsedNothing(record);
   return isKnown ? (costKnown ? costNanoUsd : 0n) + (adjusted?.costNanoUsd ?? 0n) : undefined;
 }
 
-/** What has no price, since nothing was used: a kept answer, and what failed before it told of any tokens. */
+/** Records of old releases do not say that the cost of a refusal, of a failure or of a kept answer is none. */
 function hasUsedNothing(record: usage.UsageRecord): boolean {
-  const { inputTokens, outputTokens, outcome, cacheType } = record;
+  const { inputTokens, outputTokens, outcome, cacheType, attemptMs } = record;
   if (cacheType !== '') return true;
-  return inputTokens + outputTokens === 0n && outcomeName(outcome) !== 'success';
+  if (inputTokens + outputTokens > 0n) return false;
+  return outcome === usage.Outcome.DENIED ? attemptMs === 0 : !mayHaveUsed(record);
 }
 
 /** As `explain` shows choices. What checks came to stands with their attempt. */
