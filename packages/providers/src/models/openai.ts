@@ -25,6 +25,9 @@ const talks: Abilities = {
   checked,
 };
 
+/** https://docs.uipath.com/autopilot/other/latest/user-guide/supported-models-and-limits */
+const fiveWrites = { outputTokensMax: 128_000 } as const;
+
 /** They always reason, and take no sampling. */
 const reasons: Abilities = {
   ...talks,
@@ -89,14 +92,31 @@ const codex: Abilities = { ...reasons, ...onlyResponses };
 
 const rows: readonly OpenAiRow[] = [
   row('gpt', 6, 0, sixAlways),
-  row('gpt', 5, 6, fiveSix),
-  row('gpt', 5, 5, fiveFive),
-  row('gpt', 5, 4, { ...fiveTwo, source: 'https://github.com/openai/openai-openapi/issues/541' }),
-  row('gpt', 5, 2, fiveTwo),
-  row('gpt', 5, 1, fiveOne),
-  row('gpt', 5, 0, { ...reasons, efforts: ['minimal', 'low', 'medium', 'high'] }),
-  row('gpt', 4, 1, talks),
+  row('gpt', 5, 6, { ...fiveSix, ...fiveWrites }),
+  row('gpt', 5, 5, { ...fiveFive, ...fiveWrites }),
+  row('gpt', 5, 4, {
+    ...{ ...fiveTwo, ...fiveWrites },
+    source: 'https://github.com/openai/openai-openapi/issues/541',
+  }),
+  row('gpt', 5, 2, { ...fiveTwo, ...fiveWrites, contextTokens: 400_000 }),
+  row('gpt', 5, 1, { ...fiveOne, ...fiveWrites, contextTokens: 400_000 }),
+  row('gpt', 5, 0, {
+    ...{ ...reasons, ...fiveWrites, contextTokens: 400_000 },
+    efforts: ['minimal', 'low', 'medium', 'high'],
+  }),
+  row('gpt', 4, 1, {
+    ...{ ...talks, contextTokens: 1_047_576, outputTokensMax: 32_768 },
+    source: 'https://vercel.com/ai-gateway/models/gpt-4.1-fast',
+  }),
   row('gpt', 4, 0, talks),
+  {
+    line: 'omni',
+    version: [4, 0],
+    facts: {
+      ...{ model: 'gpt-4o', ...talks, contextTokens: 128_000, outputTokensMax: 16_384 },
+      source: 'https://github.com/charmbracelet/catwalk/issues/41',
+    },
+  },
   row('gpt', 3, 5, { ...talks, structuredOutputs: false }),
   row('astra', 6, 0, sixAlways),
   row('sol', 6, 1, sixAlways),
@@ -163,7 +183,7 @@ function read(name: string): ModelVersion | undefined {
   if (gpt !== null) {
     const [, major, minor = '0', rest = ''] = gpt;
     const words = rest.split(/[^a-z]+/);
-    const line = lines.find((word) => words.includes(word)) ?? 'gpt';
+    const line = lines.find((word) => words.includes(word)) ?? (words[0] === 'o' ? 'omni' : 'gpt');
     return { line, version: [Number(major), Number(minor)] };
   }
   const o = /(?:^|[^a-z0-9])o(\d)(?![a-z0-9])(.*)$/s.exec(lower);
