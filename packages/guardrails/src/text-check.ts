@@ -2,6 +2,7 @@ import type { CheckSubject } from '@sluice/contracts/checks';
 import { type JsonObject, textsOf } from '@sluice/providers';
 import { CheckError, type CheckFunction } from './check.ts';
 import { furtherReadings } from './reading/further-readings.ts';
+import { looksOf } from './reading/seen-text.ts';
 
 export interface TextFinding {
   passes: boolean;
@@ -33,7 +34,8 @@ export function textCheck(
       return { verdict, data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) } };
     };
     const readings = seeks ? furtherReadings(texts) : [];
-    if (readings.length > 0) return worstOf([text, ...readings]).then(judged);
+    if (readings.length > 0 || (seeks && !isPlain.test(text)))
+      return worstOf([text, ...readings]).then(judged);
     const finding = look(text);
     return finding instanceof Promise ? finding.then(judged) : judged(finding);
   };
@@ -45,6 +47,12 @@ export function textCheck(
       const finding = await look(checkedSubject(reading));
       if (finding.passes === not) return finding;
       first ??= finding;
+    }
+    for (const reading of readings) {
+      const looks = await looksOf(reading);
+      if (looks === undefined) continue;
+      const finding = await look(checkedSubject(looks));
+      if (finding.passes === not) return finding;
     }
     return first as TextFinding;
   }
@@ -62,6 +70,9 @@ export function checkedSubject(text: string): string {
     throw new CheckError('TextTooLong', `The text is longer than ${textLengthMax} characters.`);
   return text;
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant.
+const isPlain = /^[\x00-\x7f]*$/;
 
 /** UTF-16 code units: half a million words, some 30 ms for the dearest look at each. */
 const textLengthMax = 4 * 1024 * 1024;

@@ -52,7 +52,9 @@ function endOf(original: string, start: number): number {
 /** Without width, or another form of an ASCII character, or a decimal digit of any script. */
 const classes =
   '\\u00ad\\u034f\\u061c\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufe00-\\ufe0f\\ufeff' +
-  '\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u3000\\u2010-\\u2015\\u2212\\uff01-\\uff5e';
+  '\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u3000\\u2010-\\u2015\\u2212\\uff01-\\uff5e' +
+  // Lines through and under letters; letters of mathematics, in circles and squares.
+  '\\u0305\\u0330-\\u0338\\u033f\\u2102-\\u2138\\u2145-\\u2149\\u24b6-\\u24e9\\u{1d400}-\\u{1d6a3}\\u{1f130}-\\u{1f149}';
 const foldable = new RegExp(`[${classes}]|(?![0-9])\\p{Nd}|[\\u{e0000}-\\u{e007f}]|${entity}`, 'u');
 const foldableAll = new RegExp(foldable.source, 'gu');
 const foldableAlone = new RegExp(
@@ -60,6 +62,7 @@ const foldableAlone = new RegExp(
   'u',
 );
 const blank = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/;
+const letter = /[\u2102-\u2149\u24b6-\u24e9\u{1d400}-\u{1d6a3}\u{1f130}-\u{1f149}]/u;
 const dash = /[\u2010-\u2015\u2212]/;
 
 function foldOf(found: string): string {
@@ -70,7 +73,9 @@ function foldOf(found: string): string {
   if (blank.test(character)) return ' ';
   if (dash.test(character)) return '-';
   if (/\p{Nd}/u.test(character)) return String(digitOf(code));
-  return '';
+  if (!letter.test(character)) return '';
+  const plain = character.normalize('NFKC');
+  return /^[A-Za-z]$/.test(plain) ? plain : character;
 }
 
 /** Decimal digits stand ten in a row in Unicode; only the mathematical ones do not begin at a multiple of their row. */
