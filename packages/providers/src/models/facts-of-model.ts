@@ -2,13 +2,21 @@ import { claude } from './claude.ts';
 import { findRow } from './find-row.ts';
 import { gemini } from './gemini.ts';
 import { grok } from './grok.ts';
+import { mistral } from './mistral.ts';
 import type { ModelFacts, ModelFamily } from './model-facts.ts';
 import type { ModelOverrides } from './model-overrides.ts';
 import { openModels } from './open-models.ts';
 import { openAi } from './openai.ts';
 
 /** All families there are rows of. */
-export const modelFamilies: readonly ModelFamily[] = [claude, openAi, gemini, grok, openModels];
+export const modelFamilies: readonly ModelFamily[] = [
+  claude,
+  openAi,
+  gemini,
+  grok,
+  mistral,
+  openModels,
+];
 
 /** What is known of a model, by its name at any host; undefined = nothing. */
 export function factsOfModel(name: string, overrides?: ModelOverrides): ModelFacts | undefined {

@@ -10,6 +10,11 @@ const facts: Omit<ModelFacts, 'model'> = {
 const withoutEffort: Omit<ModelFacts, 'model'> = { ...facts, efforts: [] };
 
 const rows: readonly ModelRow[] = [
+  row('grok', 4, 7, {
+    ...{ ...facts, efforts: ['low', 'medium', 'high', 'xhigh'], effortDefault: 'high' },
+    source: 'https://docs.rs/crate/mindfork/0.17.0/source/src/shared/api/openai/xai_tests.rs',
+    checked: '2026-11-28',
+  }),
   row('grok', 4, 5, { ...facts, efforts: ['low', 'medium', 'high'], effortDefault: 'high' }),
   row('grok', 4, 3, { ...facts, efforts: ['none', 'low', 'medium', 'high'], effortDefault: 'low' }),
   row('grok', 4, 0, withoutEffort),

@@ -121,20 +121,36 @@ describe.each(['openai', 'azure-openai'])('what %s is asked', (id) => {
   });
 });
 
-describe('Grok', () => {
-  const xAi = findProvider('x-ai')!;
-  it.each([
-    ['grok-4', 'high', undefined],
-    ['grok-4-1-fast-reasoning', 'low', undefined],
-    ['grok-4.3', 'none', 'none'],
-    ['grok-4.3', 'max', 'high'],
-    ['grok-4.5', 'none', 'low'],
-    ['grok-4.5', 'medium', 'medium'],
-    ['grok-3-mini', 'medium', 'low'],
-  ])('%s is told of the effort %s as it has it: %s', (model, effort, told) => {
+describe.each<[id: string, efforts: [model: string, effort: string, told: string | undefined][]]>([
+  [
+    'x-ai',
+    [
+      ['grok-4', 'high', undefined],
+      ['grok-4-1-fast-reasoning', 'low', undefined],
+      ['grok-4.3', 'none', 'none'],
+      ['grok-4.3', 'max', 'high'],
+      ['grok-4.5', 'none', 'low'],
+      ['grok-4.5', 'medium', 'medium'],
+      ['grok-4.7', 'xhigh', 'xhigh'],
+      ['grok-3-mini', 'medium', 'low'],
+    ],
+  ],
+  [
+    'mistral-ai',
+    [
+      ['mistral-medium-2604', 'low', 'high'],
+      ['mistral-small-latest', 'high', 'high'],
+      ['magistral-medium-2509', 'medium', 'high'],
+      ['mistral-medium-2508', 'high', undefined],
+      ['mistral-large-latest', 'high', undefined],
+    ],
+  ],
+])('a model at %s', (id, efforts) => {
+  const provider = findProvider(id)!;
+  it.each(efforts)('%s is told of the effort %s as it has it: %s', (model, effort, told) => {
     const request = { model, max_tokens: 9, messages: [user('x')], output_config: { effort } };
-    const context = contextFor(xAi, true, { model, request: request as JsonObject });
-    const { body, dropped } = findTranslation(xAi, 'messages', context).encode(
+    const context = contextFor(provider, true, { model, request: request as JsonObject });
+    const { body, dropped } = findTranslation(provider, 'messages', context).encode(
       request as JsonObject,
       context,
     );
