@@ -41,7 +41,7 @@ import { configServiceHandlers } from './config-sync/service.ts';
 import { usersOfProvider } from './documents/configs/named-by.ts';
 import { followHandlers } from './followed/follow-service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
-import { createDatabaseClient, type DatabaseClient } from './kernel/database/client.ts';
+import { createDatabaseClient } from './kernel/database/client.ts';
 import { databaseOutages } from './kernel/database/outages.ts';
 import { createDownloads } from './kernel/http/downloads.ts';
 import { IdempotencyKeys } from './kernel/http/idempotency.ts';

@@ -111,7 +111,12 @@ describe('entries', () => {
       { id: idAt(9), ...nothing, outcome: usage.Outcome.DENIED, attemptMs: 0 },
       { id: idAt(10), ...nothing, outcome: usage.Outcome.UPSTREAM_ERROR },
       { id: idAt(11), ...nothing, outcome: usage.Outcome.UPSTREAM_FAILURE },
-      { id: idAt(12), ...nothing, outcome: usage.Outcome.UPSTREAM_FAILURE, errorCode: 'upstream.timeout' },
+      {
+        id: idAt(12),
+        ...nothing,
+        outcome: usage.Outcome.UPSTREAM_FAILURE,
+        errorCode: 'upstream.timeout',
+      },
     ]);
     await ledger.sink.write([
       adjustment(retried, 7n),
