@@ -39,7 +39,8 @@ export class Mailbox {
     return this.#shared?.isUsable === true;
   }
 
-  async put(box: LetterBox, letter: Buffer): Promise<void> {
+  /** @param ttlMs for how long it is kept in Redis for whoever comes */
+  async put(box: LetterBox, letter: Buffer, ttlMs: number = keptMs): Promise<void> {
     const takers = this.#waiting.get(box.name);
     if (takers !== undefined) {
       for (const take of [...takers]) take(letter);
@@ -50,7 +51,7 @@ export class Mailbox {
       this.#own.set(box.name, letter);
       return;
     }
-    await this.#shared?.call(key, (redis) => redis.set(key, letter, 'PX', keptMs));
+    await this.#shared?.call(key, (redis) => redis.set(key, letter, 'PX', ttlMs));
   }
 
   /** Rejects with the signal's reason. Who asks again, while the first still waits, gets it as well. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import {
   isObject,
+  type McpMessage,
   type McpNotification,
   type McpRequest,
   metaKeys,
@@ -18,8 +19,10 @@ import { noStream } from './legacy-relay.ts';
 import type { McpCall } from './mcp-call.ts';
 import { listener } from './modern-relay.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
-import type { OwnSession, OwnSessions } from './own-sessions.ts';
-import { askServer, failureOf, hasForgotten, sessionHeaders, statusFault } from './server-reply.ts';
+import { type OwnSession, type OwnSessions, sideHeaders } from './own-sessions.ts';
+import { ownAnswer } from './own-streams.ts';
+import { askServer, failureOf, hasForgotten, statusFault } from './server-reply.ts';
+import { type LinkListener, SseLink } from './sse-link.ts';
 import type { UpstreamDeps } from './upstream.ts';
 
 export interface LegacyListenDeps extends UpstreamDeps {
@@ -63,25 +66,34 @@ export async function listenToLegacy(
   const ended = streams.open(call, listener(asked));
   const over = new AbortController();
   let lastEventId: string | undefined;
+  const hear = (message: McpMessage) => {
+    if (message.kind === 'request') {
+      const signal = AbortSignal.timeout(deps.timeoutMs);
+      sessions.tell(call, heard.session, ownAnswer(message), signal).catch(() => undefined);
+    }
+    const isTold = message.kind === 'notification' && isWanted(message, filter);
+    return !isTold || tell(message.method, message.params ?? {});
+  };
   void keepOpen(over.signal, async () => {
-    const upstream = await openStream(call, heard.session, lastEventId, deps);
-    if (upstream === undefined) {
+    const { link } = heard.session;
+    const upstream = link ?? (await openStream(call, heard.session, lastEventId, deps));
+    if (upstream === undefined || link?.isClosed === true) {
       // Its server was restarted: what was subscribed to is so no more.
       heard = await begin();
       lastEventId = undefined;
       tellChanges(filter, tell);
       return;
     }
+    if (upstream instanceof SseLink) return hearLink(call, upstream, hear);
     await hearStream(call, upstream, (message, id) => {
       lastEventId = id ?? lastEventId;
-      const isTold = message.kind === 'notification' && isWanted(message, filter);
-      return !isTold || tell(message.method, message.params ?? {});
+      return hear(message);
     });
   });
   await new Promise<void>((resolve) => call.reply.onClose(resolve));
   over.abort();
   ended();
-  sessions.end(call, heard.session.side);
+  sessions.end(call, heard.session);
 }
 
 interface Hearing {
@@ -110,13 +122,22 @@ async function beginHearing(
     try {
       access.admit(call, subscribe);
       const signal = AbortSignal.any([call.signal, AbortSignal.timeout(timeoutMs)]);
-      const reply = await sessions.ask(call, session.side, subscribe, signal);
+      const reply = await sessions.ask(call, session, subscribe, signal);
       if (reply.kind === 'response') honoured.push(uri);
     } catch {
       // What may not be read, or is not there, is not honoured, and the acknowledgement says so.
     }
   }
   return { session, honoured };
+}
+
+/** Until it has ended. */
+function hearLink({ reply }: McpCall, link: SseLink, hear: LinkListener): Promise<void> {
+  reply.onDrain(() => link.resume());
+  link.listen(hear);
+  return new Promise((resolve) =>
+    link.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
 }
 
 /** The session's own stream; undefined = its server has forgotten the session. @throws McpFault where it tells nothing by itself */
@@ -127,7 +148,7 @@ async function openStream(
   deps: UpstreamDeps,
 ): Promise<UpstreamCall | undefined> {
   const headers = {
-    ...sessionHeaders({ upstreamId: side.id, revision: side.revision }),
+    ...sideHeaders(side),
     ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
   };
   const upstream = await askServer(call, 'GET', headers, undefined, call.signal, deps);

@@ -5,6 +5,7 @@ import { JsonEdit, jsonBounds, readJson } from '@sluice/json';
 import {
   isObject,
   McpFault,
+  type McpMessage,
   type McpNotification,
   type McpRequest,
   MessageEdit,
@@ -28,14 +29,17 @@ import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { enter } from './guards/enter.ts';
 import type { ToolGuards } from './guards/tool-guards.ts';
-import type { LetterBox, Mailbox } from './mailbox.ts';
+import { NotAccepted } from './link-calls.ts';
+import type { Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
 import { identityOf, ownerOf, stateMs } from './modern-relay.ts';
 import { listenToLegacy } from './modern-to-legacy-listen.ts';
+import { asOlder } from './older-request.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
-import type { OwnSession, OwnSessions } from './own-sessions.ts';
+import { type OwnSession, type OwnSessions, sideHeaders } from './own-sessions.ts';
 import { mayAsk, type OngoingCall, OwnStreams, ownAnswer } from './own-streams.ts';
 import { Pace } from './pace.ts';
+import { boxOf, givenOut, isParkedState, lostBytes, type ParkedState } from './parked-state.ts';
 import { ServerMessages } from './server-messages.ts';
 import {
   askServer,
@@ -44,7 +48,6 @@ import {
   invalidReply,
   readAnswer,
   type ServerReply,
-  sessionHeaders,
   tellFailure,
 } from './server-reply.ts';
 import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
@@ -81,29 +84,8 @@ interface Running extends OngoingCall {
   unhear: () => void;
 }
 
-/** What a caller brings back with the answer to a question. */
-type ParkedState = {
-  /** Of the call that waits. */
-  readonly handle: string;
-  /** The life of the gateway that has it. */
-  readonly at: string;
-  /** Which question of the call it answers, from 1: an answer that comes twice is none to the next one. */
-  readonly number: number;
-};
-
-function isParkedState(state: unknown): state is ParkedState {
-  return isObject(state) && typeof state.handle === 'string' && typeof state.number === 'number';
-}
-
 /** What the server asks is put into the answer under this name. */
 const asked1 = 'asked';
-
-const modernMeta = [
-  metaKeys.protocolVersion,
-  metaKeys.clientCapabilities,
-  metaKeys.clientInfo,
-  metaKeys.logLevel,
-];
 
 /**
  * Clients of 2026-07-28 at servers of the older era: the gateway has the session,
@@ -190,7 +172,9 @@ export class ModernToLegacy {
       deadline.signal.addEventListener('abort', onAbort, { once: true });
       let isParked = false;
       try {
-        messages.follow(this.#send(call, running, sent, { renew, signal: work.signal }), sent);
+        const way = { renew, signal: work.signal };
+        if (first.link === undefined) messages.follow(this.#send(call, running, sent, way), sent);
+        else messages.await(this.#askOnLink(call, running, sent, way));
         const outcome = await this.#drive(call, asked, running, deadline);
         if (outcome.kind === 'answer') {
           const { reply } = outcome;
@@ -227,11 +211,44 @@ export class ModernToLegacy {
     return send();
   }
 
+  /** The same where the answer, and all that is told before it, comes on the session's link. */
+  async #askOnLink(
+    call: McpCall,
+    running: Running,
+    sent: McpRequest,
+    { renew, signal }: { renew: () => Promise<OwnSession>; signal: AbortSignal },
+  ): Promise<ServerReply> {
+    const { messages } = running;
+    // What is told of a call whose caller reads slowly is left out: the link is that of others as well.
+    const told = (message: McpMessage) => {
+      if (!messages.isFull) messages.add(message);
+      return true;
+    };
+    const ask = async () => {
+      await this.#own.open(call, running.asked, running.session);
+      running.unhear();
+      running.unhear = this.#own.enter(running.session, running);
+      return this.#deps.sessions.ask(call, running.session, sent, signal, told);
+    };
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof NotAccepted)) throw error;
+      running.session = await renew();
+      return ask();
+    }
+  }
+
   /** What is decided by definitions is decided by the server's own of now. */
   #seen(call: McpCall, asked: McpRequest): Promise<void> | undefined {
     const { lister, sessions, timeoutMs } = this.#deps;
     return lister.require(call, asked, identityOf(call), timeoutMs, (page, signal) =>
       sessions.use(call, asked, async (first, renew) => {
+        if (first.link !== undefined)
+          return sessions.ask(call, first, page, signal).catch(async (error: unknown) => {
+            if (!(error instanceof NotAccepted)) throw error;
+            return sessions.ask(call, await renew(), page, signal);
+          });
         let upstream = await this.#post(call, first, page.bytes, signal);
         if (first.side.id !== '' && (await hasForgotten(upstream)))
           upstream = await this.#post(call, await renew(), page.bytes, signal);
@@ -247,7 +264,7 @@ export class ModernToLegacy {
     running: Running,
     deadline: CallDeadline | undefined,
   ): Promise<Outcome> {
-    const { messages, session, id } = running;
+    const { messages, id } = running;
     const pace = new Pace(call.reply);
     for (;;) {
       const message = await messages.next();
@@ -262,7 +279,7 @@ export class ModernToLegacy {
         if (mayAsk(asked, message)) return { kind: 'asks', request: message };
         await this.#deps.sessions.tell(
           call,
-          session.side,
+          running.session,
           ownAnswer(message),
           AbortSignal.timeout(this.#deps.timeoutMs),
         );
@@ -344,14 +361,16 @@ export class ModernToLegacy {
       const told = isObject(answer)
         ? { id: request.id, result: answer }
         : { id: request.id, error: { code: rpcCodes.invalidParams, message: 'No answer.' } };
-      await sessions.tell(
-        call,
-        running.session.side,
-        told,
-        AbortSignal.timeout(this.#deps.timeoutMs),
-      );
-      const outcome = await this.#drive(call, asked, running, undefined);
       const out = boxOf(call, handle, number, 'out');
+      let outcome: Outcome;
+      try {
+        const signal = AbortSignal.timeout(this.#deps.timeoutMs);
+        await sessions.tell(call, running.session, told, signal);
+        outcome = await this.#drive(call, asked, running, undefined);
+      } catch (error) {
+        await mailbox.put(out, lostBytes(error, asked));
+        throw error;
+      }
       if (outcome.kind === 'answer') {
         await mailbox.put(out, outcome.reply.bytes);
         return;
@@ -395,7 +414,17 @@ export class ModernToLegacy {
     await recorded.start();
     const responses = Buffer.from(JSON.stringify(asked.params?.inputResponses ?? {}));
     await mailbox.put(boxOf(call, handle, number, 'in'), responses);
-    const letter = await mailbox.take(boxOf(call, handle, number, 'out'), deadline.signal);
+    const out = boxOf(call, handle, number, 'out');
+    const letter = await mailbox.take(out, deadline.signal);
+    // Whoever brings the same again has nothing to wait for.
+    mailbox.put(out, givenOut, parkedMs).catch(() => undefined);
+    if (letter.length === 0)
+      throw new McpFault({
+        status: 400,
+        code: rpcCodes.invalidParams,
+        message: 'params.requestState was answered before, and what came of it was given out.',
+        idText: asked.idText,
+      });
     const message = readMessage(letter, messageBounds.upstream);
     if (message.kind !== 'request') {
       const reply = message as ServerReply;
@@ -413,8 +442,7 @@ export class ModernToLegacy {
     bytes: Buffer,
     signal: Abortable,
   ): Promise<UpstreamCall> {
-    const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
-    return askServer(call, 'POST', headers, bytes, signal, this.#deps);
+    return askServer(call, 'POST', sideHeaders(side), bytes, signal, this.#deps);
   }
 
   /** Its caller left, or waited for too long. */
@@ -424,7 +452,7 @@ export class ModernToLegacy {
     this.#deps.sessions
       .tell(
         call,
-        session.side,
+        session,
         { method: 'notifications/cancelled', params },
         AbortSignal.timeout(endMs),
       )
@@ -439,16 +467,6 @@ const endMs = 5000;
 
 /** Tasks of the older era are another thing than those of the newer one. */
 const isCarried = (path: string) => path !== 'tasks';
-
-/** The request under an id of ours, without what only the newer era has. */
-function asOlder(asked: McpRequest, id: string): Buffer {
-  const edit = new MessageEdit(asked).setId(JSON.stringify(id));
-  for (const name of modernMeta)
-    if (asked.meta?.[name] !== undefined) edit.setMeta(name, undefined);
-  // Callers of one session may have chosen the same.
-  if (asked.progressToken !== undefined) edit.setMeta('progressToken', id);
-  return edit.bytes();
-}
 
 /** What is told in a call, under the token that its caller chose. False = the caller reads too slowly. */
 function tellOn(call: McpCall, asked: McpRequest, message: McpNotification): boolean {
@@ -466,8 +484,4 @@ function tellOn(call: McpCall, asked: McpRequest, message: McpNotification): boo
     return call.reply.write(writeSseEvent(message.bytes));
   }
   return true;
-}
-
-function boxOf({ key }: McpCall, handle: string, number: number, way: 'in' | 'out'): LetterBox {
-  return { organisationId: key.source.organisationId, name: `${handle}:${number}:${way}` };
 }

@@ -3,11 +3,14 @@ import type { JsonObject } from '@sluice/contracts';
 import {
   clientCapabilities,
   legacyVersions,
+  type McpMessage,
   type McpRequest,
   metaKeys,
   readMessage,
 } from '@sluice/mcp';
+import type { Abortable } from '../http/caller-gone.ts';
 import { ownName } from './eras.ts';
+import { askOn, openLink, postTo } from './link-calls.ts';
 import type { McpCall } from './mcp-call.ts';
 import {
   askServer,
@@ -18,11 +21,15 @@ import {
   smallBodyMax,
 } from './server-reply.ts';
 import type { UpstreamSide } from './sessions.ts';
+import type { SseLink } from './sse-link.ts';
 import type { UpstreamDeps } from './upstream.ts';
+import { sentHeaders } from './upstream-headers.ts';
 
 /** A session with a server of the older era that the gateway began by itself. */
 export interface OwnSession {
   readonly side: UpstreamSide;
+  /** Of a server of HTTP+SSE: where it tells everything. */
+  readonly link: SseLink | undefined;
   /** What the server said of itself. */
   readonly hello: JsonObject;
   /** Aborted when it is over: what is open in it ends. */
@@ -105,7 +112,7 @@ export class OwnSessions {
     try {
       const session = await pooled.begun;
       return await run(session, () => {
-        if (this.#pool.get(key) === pooled) this.#pool.delete(key);
+        this.#drop(pooled);
         session.ended.abort();
         const renewed = this.#pooled(key, call, asked, isAlone);
         if (!used.has(renewed)) {
@@ -141,14 +148,21 @@ export class OwnSessions {
       running: 0,
     };
     pooled.begun.then(
-      (session) => this.#pooledOf.set(session, pooled),
-      // What could not be begun is not kept; whoever waits is told.
-      () => {
-        if (this.#pool.get(key) === pooled) this.#pool.delete(key);
+      (session) => {
+        this.#pooledOf.set(session, pooled);
+        // Its server has ended it.
+        session.link?.signal.addEventListener('abort', () => this.#drop(pooled), { once: true });
+        if (session.link?.isClosed === true) this.#drop(pooled);
       },
+      // What could not be begun is not kept; whoever waits is told.
+      () => this.#drop(pooled),
     );
     this.#pool.set(key, pooled);
     return pooled;
+  }
+
+  #drop(pooled: Pooled): void {
+    if (this.#pool.get(pooled.key) === pooled) this.#pool.delete(pooled.key);
   }
 
   /** A session of nobody else's; to be ended by whoever began it. */
@@ -169,63 +183,100 @@ export class OwnSessions {
       ),
     ) as McpRequest;
     const signal = AbortSignal.timeout(this.#deps.timeoutMs);
-    const upstream = await askServer(call, 'POST', {}, asked.bytes, signal, this.#deps);
-    const reply = await readAnswer(upstream, asked);
-    if (reply.kind === 'error') {
-      this.#onRefused(call);
-      throw invalidReply(asked, `it begins no session: ${reply.error.message}`);
-    }
-    const { protocolVersion } = reply.result;
-    const id = upstream.headers['mcp-session-id'];
-    const side = {
-      id: typeof id === 'string' ? id : '',
-      revision: typeof protocolVersion === 'string' ? protocolVersion : String(legacyVersions[0]),
-    };
-    await this.tell(call, side, { method: 'notifications/initialized' }, signal);
+    const session =
+      call.server.source.transport === 'sse'
+        ? await this.#beginOnLink(call, asked, signal)
+        : await this.#beginByPost(call, asked, signal);
+    await this.tell(call, session, { method: 'notifications/initialized' }, signal);
     const level = meta?.[metaKeys.logLevel];
     if (typeof level === 'string')
       await this.tell(
         call,
-        side,
+        session,
         { id: 'sluice-level', method: 'logging/setLevel', params: { level } },
         signal,
       );
-    return { side, hello: reply.result, ended: new AbortController() };
+    return session;
   }
 
-  /** What is answered to a request in a session. @throws McpFault, GatewayError */
+  async #beginByPost(call: McpCall, asked: McpRequest, signal: AbortSignal): Promise<OwnSession> {
+    const upstream = await askServer(call, 'POST', {}, asked.bytes, signal, this.#deps);
+    const hello = this.#helloIn(call, asked, await readAnswer(upstream, asked));
+    const id = upstream.headers['mcp-session-id'];
+    const side = { id: typeof id === 'string' ? id : '', revision: revisionOf(hello) };
+    return { side, link: undefined, hello, ended: new AbortController() };
+  }
+
+  async #beginOnLink(call: McpCall, asked: McpRequest, signal: AbortSignal): Promise<OwnSession> {
+    const ended = new AbortController();
+    const link = await openLink(call, signal, this.#deps, {
+      stray: () => false,
+      closed: () => ended.abort(),
+    });
+    ended.signal.addEventListener('abort', () => link.close(), { once: true });
+    try {
+      const reply = await askOn(link, asked, { call, signal }, this.#deps);
+      const hello = this.#helloIn(call, asked, reply);
+      return { side: { id: '', revision: revisionOf(hello) }, link, hello, ended };
+    } catch (error) {
+      link.close();
+      throw error;
+    }
+  }
+
+  /** What a server says of itself. @throws McpFault */
+  #helloIn(call: McpCall, asked: McpRequest, reply: ServerReply): JsonObject {
+    if (reply.kind === 'response') return reply.result;
+    this.#onRefused(call);
+    throw invalidReply(asked, `it begins no session: ${reply.error.message}`);
+  }
+
+  /**
+   * What is answered to a request in a session.
+   * @param told hears what else belongs to it, of a session with a link
+   * @throws McpFault, GatewayError; NotAccepted where its server has forgotten a session with a link
+   */
   async ask(
     call: McpCall,
-    { id, revision }: UpstreamSide,
+    { side, link }: OwnSession,
     asked: McpRequest,
-    signal: AbortSignal,
+    signal: Abortable,
+    told?: (message: McpMessage) => boolean,
   ): Promise<ServerReply> {
-    const headers = sessionHeaders({ upstreamId: id, revision });
-    return readAnswer(
-      await askServer(call, 'POST', headers, asked.bytes, signal, this.#deps),
-      asked,
+    if (link !== undefined) return askOn(link, asked, { call, signal, told }, this.#deps);
+    const upstream = await askServer(
+      call,
+      'POST',
+      sideHeaders(side),
+      asked.bytes,
+      signal,
+      this.#deps,
     );
+    return readAnswer(upstream, asked);
   }
 
   /** Sends what needs no answer. */
   async tell(
     call: McpCall,
-    side: UpstreamSide,
+    { side, link }: OwnSession,
     message: object,
     signal: AbortSignal,
   ): Promise<void> {
     const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
-    const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
-    const upstream = await askServer(call, 'POST', headers, bytes, signal, this.#deps);
+    if (link !== undefined) {
+      await postTo(call, link.endpoint, bytes, signal, this.#deps);
+      return;
+    }
+    const upstream = await askServer(call, 'POST', sideHeaders(side), bytes, signal, this.#deps);
     await upstream.readAll(smallBodyMax);
   }
 
   /** The server is told that nobody needs it any more. */
-  end(call: McpCall, { id, revision }: UpstreamSide): void {
-    if (id === '') return;
-    const headers = sessionHeaders({ upstreamId: id, revision });
+  end(call: McpCall, { side, link }: OwnSession): void {
+    link?.close();
+    if (side.id === '') return;
     const signal = AbortSignal.timeout(endMs);
-    askServer(call, 'DELETE', headers, undefined, signal, this.#deps)
+    askServer(call, 'DELETE', sideHeaders(side), undefined, signal, this.#deps)
       .then((upstream) => upstream.readAll(smallBodyMax))
       // It forgets the session by itself.
       .catch(() => undefined);
@@ -248,19 +299,27 @@ export class OwnSessions {
   }
 
   #retire(pooled: Pooled): void {
-    const { key, begun, call } = pooled;
-    if (this.#pool.get(key) === pooled) this.#pool.delete(key);
-    begun.then(
-      ({ side, ended }) => {
-        ended.abort();
-        this.end(call, side);
+    this.#drop(pooled);
+    pooled.begun.then(
+      (session) => {
+        session.ended.abort();
+        this.end(pooled.call, session);
       },
       () => undefined,
     );
   }
 }
 
-function keyOf({ principal, server, key }: McpCall, { meta }: McpRequest): string {
+/** Of a request in a session by POST. */
+export function sideHeaders({ id, revision }: UpstreamSide): Record<string, string> {
+  return sessionHeaders({ upstreamId: id, revision });
+}
+
+function revisionOf({ protocolVersion }: JsonObject): string {
+  return typeof protocolVersion === 'string' ? protocolVersion : String(legacyVersions[0]);
+}
+
+function keyOf({ principal, server, key, exchange, told }: McpCall, { meta }: McpRequest): string {
   const identity = [
     principal,
     key.source.id,
@@ -268,6 +327,10 @@ function keyOf({ principal, server, key }: McpCall, { meta }: McpRequest): strin
     meta?.[metaKeys.clientCapabilities] ?? {},
     meta?.[metaKeys.clientInfo] ?? {},
     meta?.[metaKeys.logLevel] ?? '',
+    // What a link is opened with holds for all that is told on it.
+    ...(server.source.transport === 'sse'
+      ? [sentHeaders(server, exchange.arrival.headers, told)]
+      : []),
   ];
   return hash('sha256', JSON.stringify(identity), 'base64url');
 }

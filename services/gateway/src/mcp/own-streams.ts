@@ -9,9 +9,9 @@ import {
   rpcCodes,
 } from '@sluice/mcp';
 import type { McpCall } from './mcp-call.ts';
-import type { OwnSession, OwnSessions } from './own-sessions.ts';
+import { type OwnSession, type OwnSessions, sideHeaders } from './own-sessions.ts';
 import { ServerMessages } from './server-messages.ts';
-import { askServer, sessionHeaders } from './server-reply.ts';
+import { askServer } from './server-reply.ts';
 import type { UpstreamDeps } from './upstream.ts';
 
 /** Servers answer this at once; of one that does not, what it tells first may be missed. */
@@ -61,7 +61,7 @@ export class OwnStreams {
   async open(call: McpCall, { method, meta }: McpRequest, session: OwnSession): Promise<void> {
     const declared = meta?.[metaKeys.clientCapabilities];
     const isTold = ['elicitation', 'sampling', 'roots'].some((name) => declares(declared, name));
-    if (!isTold || !askingBack.has(method)) return;
+    if (session.link === undefined && (!isTold || !askingBack.has(method))) return;
     let stream = this.#streams.get(session);
     if (stream === undefined) {
       stream = { calls: new Set(), opened: this.#hear(call, session) };
@@ -79,9 +79,16 @@ export class OwnStreams {
 
   /** Resolves when the stream is open, or will not be. */
   async #hear(call: McpCall, session: OwnSession): Promise<void> {
-    const { side, ended } = session;
-    const headers = sessionHeaders({ upstreamId: side.id, revision: side.revision });
-    const opening = askServer(call, 'GET', headers, undefined, ended.signal, this.#deps);
+    const { side, link, ended } = session;
+    if (link !== undefined) {
+      // What is told of one call alone is heard by it.
+      link.listen((message) => {
+        this.#tell(call, session, message);
+        return true;
+      });
+      return;
+    }
+    const opening = askServer(call, 'GET', sideHeaders(side), undefined, ended.signal, this.#deps);
     const heard = opening.then(async (upstream) => {
       // One that tells nothing by itself.
       if (upstream.status !== 200 || !upstream.isEventStream)
@@ -119,7 +126,7 @@ export class OwnStreams {
       }
       const { sessions, timeoutMs } = this.#deps;
       const signal = AbortSignal.timeout(timeoutMs);
-      sessions.tell(call, session.side, ownAnswer(message), signal).catch(() => undefined);
+      sessions.tell(call, session, ownAnswer(message), signal).catch(() => undefined);
     } else if (message.kind === 'notification') {
       const { method, params } = message;
       if (method === 'notifications/progress')

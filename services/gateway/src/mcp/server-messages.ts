@@ -2,7 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { type McpMessage, type McpRequest, messageBounds, SseReader } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { messageOf } from './events.ts';
-import { readReply } from './server-reply.ts';
+import { readReply, type ServerReply } from './server-reply.ts';
 
 /** Read ahead of whoever takes them. */
 const aheadMax = 64;
@@ -29,6 +29,17 @@ export class ServerMessages {
     answered
       .then((upstream) => this.#read(upstream, asked))
       .catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Of an answer that comes by itself, beside what is told of it. */
+  await(answered: Promise<ServerReply>): void {
+    answered.then(
+      (reply) => {
+        this.add(reply);
+        this.#end();
+      },
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   /** Of a stream that is the answer to nothing. */

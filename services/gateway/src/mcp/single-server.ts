@@ -1,11 +1,5 @@
 import { fromUnknown } from '@sluice/errors';
-import {
-  McpFault,
-  type McpMessage,
-  type McpNotification,
-  type McpRequest,
-  rpcCodes,
-} from '@sluice/mcp';
+import { McpFault, type McpMessage, type McpNotification, type McpRequest } from '@sluice/mcp';
 import { AccessFault } from './enter-server.ts';
 import type { Eras } from './eras.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
@@ -69,7 +63,6 @@ export class SingleServer implements ServedServer {
     version: string,
   ): Promise<void> {
     const { eras, modern, toLegacy } = this.#relays;
-    if (call.server.source.transport === 'sse') throw onlyOlder(message);
     const isProbe = message.method === 'server/discover';
     const isModern = await Promise.resolve(eras.isModern(call)).catch((error: unknown) => {
       const failure = failureOf(error, message.kind === 'request' ? message : undefined, undefined);
@@ -90,14 +83,4 @@ export class SingleServer implements ServedServer {
     if (call.server.source.transport === 'sse') return sse;
     return isTranslated(session) ? toModern : legacy;
   }
-}
-
-/** Not in words of the newer era: a client that may falls back. */
-function onlyOlder(message: McpRequest | McpNotification): McpFault {
-  return new McpFault({
-    status: 400,
-    code: rpcCodes.refused,
-    message: 'This MCP server is served in revisions with sessions: begin with initialize.',
-    ...(message.kind === 'request' && { idText: message.idText }),
-  });
 }

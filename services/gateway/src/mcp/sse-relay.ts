@@ -1,4 +1,3 @@
-import { GatewayError } from '@sluice/errors';
 import {
   idKey,
   McpFault,
@@ -10,7 +9,6 @@ import {
   rpcCodes,
   writeSseEvent,
 } from '@sluice/mcp';
-import { checkUpstreamUrl } from '@sluice/outbound';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Abortable } from '../http/caller-gone.ts';
 import type { Access } from './access.ts';
@@ -19,20 +17,14 @@ import type { EventRecorder } from './event-recorder.ts';
 import { enter } from './guards/enter.ts';
 import type { ToolGuards } from './guards/tool-guards.ts';
 import { legacyListener } from './legacy-relay.ts';
+import { askOn, openLink, postTo } from './link-calls.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
-import {
-  askServer,
-  failureOf,
-  invalidReply,
-  type ServerReply,
-  smallBodyMax,
-  tellFailure,
-} from './server-reply.ts';
+import { failureOf, invalidReply, type ServerReply, tellFailure } from './server-reply.ts';
 import type { Session } from './session.ts';
 import { type Sessions, unknownSession, withKnownRevision } from './sessions.ts';
-import { readLink, SseLink } from './sse-link.ts';
+import type { SseLink } from './sse-link.ts';
 import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface SseRelayDeps extends UpstreamDeps {
@@ -254,55 +246,13 @@ export class SseRelay {
     asked: McpRequest,
     bytes: Buffer,
     signal: Abortable,
-    told: (message: McpMessage) => boolean = () => true,
+    told?: (message: McpMessage) => boolean,
   ): Promise<ServerReply> {
-    return new Promise((resolve, reject) => {
-      const done = link.wait(asked.id, {
-        progressToken: asked.progressToken,
-        told,
-        answered(message) {
-          stop();
-          resolve(message as ServerReply);
-        },
-        failed(error) {
-          stop();
-          reject(error);
-        },
-      });
-      const onAbort = () => {
-        stop();
-        reject(signal.reason);
-      };
-      const stop = () => {
-        done();
-        signal.removeEventListener('abort', onAbort);
-      };
-      if (signal.aborted) return onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#post(call, link.endpoint, bytes, signal).then(
-        ({ status }) => {
-          if (status <= 299) return;
-          stop();
-          reject(invalidReply(asked, `it answered with the status ${status}`));
-        },
-        (error: unknown) => {
-          stop();
-          reject(error);
-        },
-      );
-    });
+    return askOn(link, { ...asked, bytes }, { call, signal, told }, this.#deps);
   }
 
-  /** Messages are only acknowledged: what they come to is told on the link. */
-  async #post(
-    call: McpCall,
-    path: string,
-    bytes: Buffer,
-    signal: Abortable,
-  ): Promise<UpstreamCall> {
-    const upstream = await askServer(call, 'POST', {}, bytes, signal, this.#deps, path);
-    await upstream.readAll(smallBodyMax);
-    return upstream;
+  #post(call: McpCall, path: string, bytes: Buffer, signal: Abortable): Promise<UpstreamCall> {
+    return postTo(call, path, bytes, signal, this.#deps);
   }
 
   #renew(call: McpCall, session: Session): Promise<SseLink> {
@@ -338,47 +288,18 @@ export class SseRelay {
     return link;
   }
 
-  /** Opens a link, and waits for the address that it names. */
   async #open(
     call: McpCall,
     signal: Abortable,
   ): Promise<{ link: SseLink; name: (session: Session) => void }> {
     let session: Session | undefined;
-    const link = new SseLink((message) => session !== undefined && this.#leave(session, message));
-    const { url } = checkUpstreamUrl(call.server.source.url, this.#deps.hostRules, 'url', 'admin');
-    const onAbort = () => link.close(signal.reason as GatewayError);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      const upstream = await askServer(call, 'GET', {}, undefined, link.signal, this.#deps);
-      if (upstream.status !== 200 || !upstream.isEventStream)
-        throw new McpFault({
-          status: 200,
-          code: rpcCodes.internalError,
-          message: `The MCP server opened no stream: it answered with the status ${upstream.status}.`,
-          data: { upstream_status: upstream.status },
-        });
-      link.resume = () => upstream.resume();
-      await new Promise<void>((resolve, reject) => {
-        readLink(upstream, url as URL, {
-          endpoint(path) {
-            link.endpoint = path;
-            resolve();
-          },
-          message: (message) => link.take(message),
-          closed: (error) => {
-            link.close(error);
-            if (session !== undefined && this.#links.get(session.name) === link)
-              this.#links.delete(session.name);
-            reject(error ?? new GatewayError('upstream.stream_cut'));
-          },
-        });
-      });
-    } catch (error) {
-      link.close();
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    const link = await openLink(call, signal, this.#deps, {
+      stray: (message) => session !== undefined && this.#leave(session, message),
+      closed: (closed) => {
+        if (session !== undefined && this.#links.get(session.name) === closed)
+          this.#links.delete(session.name);
+      },
+    });
     return {
       link,
       name: (named) => {

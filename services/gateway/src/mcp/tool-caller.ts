@@ -3,7 +3,6 @@ import { type JsonObject, operations } from '@sluice/contracts';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import {
   isObject,
-  legacyVersions,
   McpFault,
   type McpRequest,
   metaKeys,
@@ -25,15 +24,11 @@ import { ownName } from './eras.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { ServedServer } from './served-server.ts';
-import type { Sessions } from './sessions.ts';
-import type { SseRelay } from './sse-relay.ts';
-import { upstreamHeaders } from './upstream-headers.ts';
+import { sentHeaders } from './upstream-headers.ts';
 import { UserTokenFault } from './user-tokens.ts';
 
 export interface ToolCallerDeps extends EnterParts {
   readonly serverOf: (call: McpCall) => ServedServer;
-  readonly sse: SseRelay;
-  readonly sessions: Sessions;
   /** The origin that browsers reach gateways at, where it is set. */
   readonly base: string | undefined;
   /** Hears of faults of ours. */
@@ -75,7 +70,6 @@ const listsMax = 200;
 const pagesMax = 50;
 /** Of one server; whoever needs more of them names those that are needed. */
 const listedToolsMax = 1_000;
-const sseSessionMs = 600_000;
 
 /**
  * Lists and calls tools for somebody who asks a model: through the doors, limits, guardrails and records that clients of
@@ -87,9 +81,6 @@ export class ToolCaller {
     readonly tools: Promise<readonly ListedTool[]>;
     readonly at: number;
   }>(listsMax);
-  readonly #sseSessions = new RecentMap<{ readonly id: Promise<string>; readonly at: number }>(
-    listsMax,
-  );
 
   constructor(deps: ToolCallerDeps) {
     this.#deps = deps;
@@ -230,61 +221,10 @@ export class ToolCaller {
     const reply = new CapturedReply(signal);
     const exchange = toolExchange(server.call.exchange, server.slug, signal, headers);
     const call: McpCall = { ...server.call, exchange, reply, signal };
-    if (call.server.source.transport === 'sse') await this.#askOlder(server, call, method, params);
-    else {
-      const asked = request(method, { ...params, _meta: meta });
-      await this.#deps.serverOf(call).modern(call, asked, version);
-    }
+    const asked = request(method, { ...params, _meta: meta });
+    await this.#deps.serverOf(call).modern(call, asked, version);
     if (signal.aborted) throw new GatewayError('request.aborted');
     return resultOf(reply);
-  }
-
-  /** HTTP+SSE: a session like a client's, of our own. */
-  async #askOlder(
-    server: ToolServer,
-    call: McpCall,
-    method: string,
-    params: JsonObject,
-  ): Promise<void> {
-    const { sessions, sse } = this.#deps;
-    const begin = (): Promise<string> => {
-      const id = this.#beginOlder(call);
-      this.#sseSessions.set(server.identity, { id, at: performance.now() });
-      id.catch(() => this.#sseSessions.set(server.identity, { id, at: Number.NEGATIVE_INFINITY }));
-      return id;
-    };
-    const known = this.#sseSessions.use(server.identity);
-    const isKnown = known !== undefined && performance.now() - known.at < sseSessionMs;
-    const id = await (isKnown ? known.id : begin());
-    const session = await sessions.of(call, id).catch(async (error: unknown) => {
-      if (!isKnown) throw error;
-      return sessions.of(call, await begin());
-    });
-    await sse.request(call, session, request(method, params));
-  }
-
-  async #beginOlder(call: McpCall): Promise<string> {
-    const signal = AbortSignal.timeout(120_000);
-    const reply = new CapturedReply(signal);
-    const exchange = toolExchange(call.exchange, call.server.source.slug, signal);
-    const params = {
-      protocolVersion: legacyVersions[0] ?? '',
-      capabilities: {},
-      clientInfo: ownName,
-    };
-    const beginning = { ...call, exchange, reply, signal };
-    await this.#deps.sse.begin(beginning, request('initialize', params));
-    resultOf(reply);
-    const id = String(reply.headers['mcp-session-id'] ?? '');
-    const session = await this.#deps.sessions.of(beginning, id);
-    const told = readMessage(
-      Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })),
-    );
-    if (told.kind === 'notification') {
-      const heard = new CapturedReply(signal);
-      await this.#deps.sse.tell({ ...beginning, reply: heard }, session, told);
-    }
-    return id;
   }
 }
 
@@ -334,11 +274,7 @@ function withoutProtocol(headers: ArrivedRequest['headers']): ArrivedRequest['he
 /** With the headers that are forwarded: a server may list other tools to others. */
 function identityOf(call: McpCall): string {
   const { principal, key, server, exchange, told } = call;
-  const { traceparent, tracestate, baggage, ...sent } = upstreamHeaders(
-    server,
-    exchange.arrival.headers,
-    told,
-  );
+  const sent = sentHeaders(server, exchange.arrival.headers, told);
   const { id, signInMark } = key.source;
   const parts = [principal, id, signInMark, server.version, exchange.metadata, sent];
   return hash('sha256', JSON.stringify(parts), 'base64url');

@@ -101,6 +101,16 @@ export function upstreamHeaders(
 
 const traceNames = ['traceparent', 'tracestate', 'baggage'];
 
+/** Those of them by which a server may tell callers apart. */
+export function sentHeaders(
+  server: CompiledMcpServer,
+  arrived: IncomingHttpHeaders,
+  told: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const { traceparent, tracestate, baggage, ...sent } = upstreamHeaders(server, arrived, told);
+  return sent;
+}
+
 function makePlan({ configurations, source }: CompiledMcpServer): HeaderPlan {
   const {
     forward_headers: forward,

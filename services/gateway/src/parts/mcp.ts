@@ -136,8 +136,6 @@ export function mcpPart(env: Env, parts: McpParts) {
   const caller = new ToolCaller({
     ...entering,
     serverOf,
-    sse,
-    sessions,
     base: (env.MCP_GATEWAY_BASE_URL ?? env.PUBLIC_URL)?.replace(/\/+$/, ''),
     onFault: (err) => logger.error({ err }, 'a call of a tool failed on our side'),
   });

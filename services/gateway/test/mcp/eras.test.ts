@@ -8,78 +8,59 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectBoth, type EraMode } from './eras/client-of-both.ts';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
-import { type LegacyUpstream, type SeenRequest, startLegacyUpstream } from './legacy-upstream.ts';
-import { inTurn, type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
+import {
+  type LegacyUpstream,
+  type SeenRequest,
+  startLegacyUpstream,
+  startSseUpstream,
+} from './legacy-upstream.ts';
+import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 import { type ModernUpstream, startModernUpstream } from './modern-upstream.ts';
 import { startQuietServer } from './quiet-server.ts';
 
 /** Clients of one era at servers of the other, through two gateways in turn that share a Redis. */
 let lab: McpLab;
 let older: LegacyUpstream;
+let bySse: Awaited<ReturnType<typeof startSseUpstream>>;
+let bySseServer: SavedServer;
 const olderSessions = new Set<ReturnType<typeof fixtureServer>>();
 let newer: ModernUpstream;
 let olderServer: SavedServer;
 let newerServer: SavedServer;
 const log: FixtureLog = { writes: 0, cancelled: 0 };
 
+const makeServer = () => {
+  const made = fixtureServer(log);
+  olderSessions.add(made);
+  return made;
+};
+
 beforeAll(async () => {
-  [lab, older, newer] = await Promise.all([
+  [lab, older, bySse, newer] = await Promise.all([
     startMcpLab({ gateways: 2, redis: true }),
-    startLegacyUpstream({
-      makeServer() {
-        const made = fixtureServer(log);
-        olderSessions.add(made);
-        return made;
-      },
-    }),
+    startLegacyUpstream({ makeServer }),
+    startSseUpstream(makeServer),
     startModernUpstream(),
   ]);
+  bySseServer = await lab.save({ url: bySse.url, transport: 'sse' });
   olderServer = await lab.save({ url: older.url });
   newerServer = await lab.save({ url: newer.url });
 });
 afterAll(async () => {
   await lab?.stop();
   await older?.close();
+  await bySse?.close();
   await newer?.close();
 });
 
 const textOf = (result: unknown) =>
   (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
-type Mode = 'auto' | 'legacy' | { pin: string };
+const connectNew = (slug: string, mode: EraMode) => connectBoth(lab, slug, mode);
 
-async function connectNew(slug: string, mode: Mode): Promise<NewClient> {
-  const client = new NewClient(
-    { name: 'stranger', version: '2' },
-    {
-      capabilities: { elicitation: {}, sampling: {}, roots: {} },
-      versionNegotiation: { mode },
-    },
-  );
-  client.setRequestHandler('elicitation/create', async () => ({
-    action: 'accept',
-    content: { name: 'Ada' },
-  }));
-  client.setRequestHandler('sampling/createMessage', async () => ({
-    model: 'm',
-    role: 'assistant',
-    content: { type: 'text', text: 'sampled' },
-  }));
-  client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///here' }] }));
-  const urls = lab.urls(slug);
-  await client.connect(
-    new NewTransport(new URL(urls[0] as string), {
-      fetch: inTurn(urls),
-      requestInit: {
-        headers: { 'x-service-api-key': lab.scenario.stack.credentials.workspace_key },
-      },
-    }),
-  );
-  return client;
-}
-
-const modes: Mode[] = ['legacy', 'auto', { pin: '2026-07-28' }];
+const modes: EraMode[] = ['legacy', 'auto', { pin: '2026-07-28' }];
 
 describe.each(modes)('a client of both eras (%j)', (mode) => {
   it('M8: works with a server of the older era', async () => {
@@ -131,9 +112,12 @@ describe.each(modes)('a client of both eras (%j)', (mode) => {
 describe('a client of the newer era, at a server of the older one that asks twice', () => {
   it('answers each question once, however often it says so', async () => {
     const urls = lab.urls(olderServer.slug);
-    const call = async (said?: { name: string; state: unknown }, signal?: AbortSignal) => {
+    const call = async (
+      said?: { name: string; state: unknown },
+      at = said?.name === 'Ada' ? 0 : 1,
+    ) => {
       const answer = { action: 'accept', content: { name: said?.name } };
-      const response = await fetch(urls[said?.name === 'Ada' ? 0 : 1] as string, {
+      const response = await fetch(urls[at] as string, {
         method: 'POST',
         headers: {
           'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
@@ -157,18 +141,25 @@ describe('a client of the newer era, at a server of the older one that asks twic
             ...(said && { requestState: said.state, inputResponses: { asked: answer } }),
           },
         }),
-        ...(signal && { signal }),
       });
       const text = await response.text();
-      return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).result;
+      const { result, error } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
+      return result ?? { ...error, status: response.status };
     };
     const first = await call();
     const ada = { name: 'Ada', state: first.requestState };
     const second = await call(ada);
     expect(second).toMatchObject({ resultType: 'input_required' });
-    await expect(call(ada, AbortSignal.timeout(500))).rejects.toThrow(/timeout/);
-    const last = await call({ name: 'Bea', state: second.requestState });
+    const given = {
+      status: 400,
+      code: -32602,
+      message: expect.stringContaining('was answered before'),
+    };
+    for (const at of [0, 1, 0]) expect(await call(ada, at)).toEqual(given);
+    const bea = { name: 'Bea', state: second.requestState };
+    const last = await call(bea);
     expect(textOf(last).match(/Ada|Bea/g)).toEqual(['Ada', 'Bea']);
+    for (const at of [0, 1]) expect(await call(bea, at)).toEqual(given);
   });
 });
 
@@ -292,25 +283,29 @@ describe('a client of the newer era, at a server of the older one', () => {
     await client.close();
   });
 
-  it('is asked nothing but what it said that it can be', async () => {
-    const client = new NewClient(
-      { name: 'stranger', version: '2' },
-      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
-    );
-    await client.connect(
-      new NewTransport(new URL(lab.urls(olderServer.slug)[0] as string), {
-        requestInit: {
-          headers: { 'x-service-api-key': lab.scenario.stack.credentials.workspace_key },
-        },
-      }),
-    );
-    for (const name of ['sample', 'ask', 'roots'])
-      await expect(client.callTool({ name, arguments: { say: 'x' } })).rejects.toMatchObject({
-        code: -32601,
-        message: expect.stringContaining('has not said that it may be asked'),
-      });
-    await client.close();
-  });
+  it.each(['http', 'sse'] as const)(
+    'is asked nothing but what it said that it can be (%s)',
+    async (transport) => {
+      const own = transport === 'sse' ? bySseServer : olderServer;
+      const client = new NewClient(
+        { name: 'stranger', version: '2' },
+        { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+      );
+      await client.connect(
+        new NewTransport(new URL(lab.urls(own.slug)[0] as string), {
+          requestInit: {
+            headers: { 'x-service-api-key': lab.scenario.stack.credentials.workspace_key },
+          },
+        }),
+      );
+      for (const name of ['sample', 'ask', 'roots'])
+        await expect(client.callTool({ name, arguments: { say: 'x' } })).rejects.toMatchObject({
+          code: -32601,
+          message: expect.stringContaining('has not said that it may be asked'),
+        });
+      await client.close();
+    },
+  );
 
   it('has a session of its own for each call where an admin says so', async () => {
     const own = await lab.save({
@@ -375,6 +370,80 @@ describe('a client of the newer era, at a server of the older one', () => {
     expect(calls).toHaveLength(4);
     expect(new Set(calls).size).toBe(2);
     expect([calls[0], calls[1]]).toEqual([calls[2], calls[3]]);
+  });
+});
+
+describe('a client of the newer era, at a server of HTTP+SSE', () => {
+  it('has one link for all its calls, and another one after a restart', async () => {
+    const before = bySse.sessions.size;
+    const client = await connectNew(bySseServer.slug, { pin: '2026-07-28' });
+    const echo = async (say: number) =>
+      textOf(await client.callTool({ name: 'echo', arguments: { say } }));
+    const all = await Promise.all(Array.from({ length: 20 }, (_, say) => echo(say)));
+    expect(all).toEqual(Array.from({ length: 20 }, (_, say) => `{"say":${say}}`));
+    // One a gateway.
+    expect(bySse.sessions.size).toBeLessThanOrEqual(before + 2);
+    // In the middle of a call that may have been carried out: an error, at once.
+    const slow = client.callTool({ name: 'slow', arguments: { ms: 20_000 } });
+    slow.catch(() => {});
+    await eventually(() =>
+      expect(bySse.messages.map((message) => message?.params?.name)).toContain('slow'),
+    );
+    bySse.forget();
+    await expect(slow).rejects.toMatchObject({ code: -32603 });
+    expect(await echo(2)).toBe('{"say":2}');
+    // Its link lives, and the server has forgotten whose it is.
+    for (const id of [...bySse.sessions.keys()]) bySse.forgetOne(id);
+    expect([await echo(3), await echo(4)]).toEqual(['{"say":3}', '{"say":4}']);
+    await client.close();
+  });
+
+  it('is told at once that a call was lost while its question waited', async () => {
+    const client = await connectNew(bySseServer.slug, { pin: '2026-07-28' });
+    client.setRequestHandler('elicitation/create', async () => {
+      bySse.forget();
+      return { action: 'accept', content: { name: 'Ada' } };
+    });
+    await expect(client.callTool({ name: 'ask' })).rejects.toMatchObject({ code: -32603 });
+    await client.close();
+  });
+
+  it('hears of changes after a restart, too', async () => {
+    const client = await connectNew(bySseServer.slug, { pin: '2026-07-28' });
+    let changes = 0;
+    client.setNotificationHandler('notifications/tools/list_changed', async () => {
+      changes += 1;
+    });
+    const subscription = await client.listen({ toolsListChanged: true });
+    const heard = async () => {
+      const before = changes;
+      await eventually(() => {
+        for (const session of olderSessions) session.sendToolListChanged().catch(() => {});
+        expect(changes).toBeGreaterThan(before);
+      });
+    };
+    await heard();
+    bySse.forget();
+    await heard();
+    await subscription.close();
+    await eventually(() => expect(bySse.sessions.size).toBe(0));
+    await client.close();
+  });
+
+  it('reaches it as a member of a merged server', async () => {
+    const merged = await lab.merge([{ server_id: bySseServer.id }, { server_id: newerServer.id }]);
+    const client = await connectNew(merged.slug, { pin: '2026-07-28' });
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    const [ask = ''] = names.filter((name) => /(?:^|_)ask$/.test(name));
+    expect(textOf(await client.callTool({ name: ask }))).toContain('"Ada"');
+    const steps: number[] = [];
+    const [progress = ''] = names.filter((name) => /progress$/.test(name));
+    await client.callTool(
+      { name: progress, arguments: { steps: 3, ms: 2 } },
+      { onprogress: ({ progress: step }) => steps.push(step) },
+    );
+    expect(steps).toEqual([1, 2, 3]);
+    await client.close();
   });
 });
 

@@ -107,6 +107,7 @@ export async function startSseUpstream(
   opening?: () => Promise<void>,
 ) {
   const sessions = new Map<string, SSEServerTransport>();
+  const messages: SeenRequest['body'][] = [];
   const server = createServer(async (req, res) => {
     const url = new URL(req.url ?? '', 'http://localhost');
     if (req.method === 'GET') {
@@ -118,8 +119,10 @@ export async function startSseUpstream(
       return;
     }
     const transport = sessions.get(url.searchParams.get('sessionId') ?? '');
+    const body = await bodyOf(req);
+    messages.push(body);
     if (transport === undefined) res.writeHead(404).end('No transport found');
-    else await transport.handlePostMessage(req, res);
+    else await transport.handlePostMessage(req, res, body);
   });
   server.keepAliveTimeout = keepAliveMs;
   server.listen(0, '127.0.0.1');
@@ -127,10 +130,16 @@ export async function startSseUpstream(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`,
     sessions,
+    /** All that was sent to it, in order. */
+    messages,
     /** As after a restart. */
     forget() {
       sessions.clear();
       server.closeAllConnections();
+    },
+    /** Its stream goes on. */
+    forgetOne(id: string) {
+      sessions.delete(id);
     },
     async close() {
       server.closeAllConnections();

@@ -9,7 +9,7 @@ import { type AuthSuiteName, authSuites, runAuthSuite } from './conformance/run-
 import { differences, type Findings, runSuite, type SuiteName } from './conformance/run-suite.ts';
 import { startEverything } from './conformance/start-everything.ts';
 import { type RunningServer, startFixtures } from './conformance/start-fixtures.ts';
-import { type ClientName, eraClients, type Target } from './eras/era-clients.ts';
+import { type ClientName, type EraClient, eraClients, type Target } from './eras/era-clients.ts';
 import { type EraCase, eraSection } from './eras/era-page.ts';
 import { type NewerServer, startNewerServer } from './eras/newer-server.ts';
 import { startOlderServer } from './eras/older-server.ts';
@@ -159,7 +159,8 @@ function unnamed(run: Run): string[] {
 
 const log: FixtureLog = { writes: 0, cancelled: 0 };
 const eraServers: Record<string, () => Promise<NewerServer>> = {
-  older: () => startOlderServer(log),
+  older: () => startOlderServer(log, 'http'),
+  'HTTP+SSE': () => startOlderServer(log, 'sse'),
   newer: () => startNewerServer(log),
 };
 
@@ -182,7 +183,8 @@ describe('a client of either era at a server of either', () => {
   beforeAll(async () => {
     for (const [name, start] of Object.entries(eraServers)) {
       const server = await start();
-      const { slug, id } = await lab.save({ url: server.url });
+      const transport = name === 'HTTP+SSE' ? 'sse' : 'http';
+      const { slug, id } = await lab.save({ url: server.url, transport });
       running.set(name, { ...server, slug });
       // What a server has is known, and in force, before anybody hears of changes of it.
       const client = await eraClients['client 2.4, auto'](through(slug));
@@ -206,12 +208,11 @@ describe('a client of either era at a server of either', () => {
   }
 
   async function play(
-    client: ClientName,
-    target: Target,
+    connecting: Promise<EraClient>,
     { server, scenario }: EraCase,
   ): Promise<unknown> {
     const { announce } = running.get(server) as NewerServer;
-    const connected = await eraClients[client](target);
+    const connected = await connecting;
     try {
       return await scenarios[scenario]?.(connected, { log, announce });
     } finally {
@@ -219,19 +220,26 @@ describe('a client of either era at a server of either', () => {
     }
   }
 
-  /** A client of both eras hears directly all that there is to hear. */
+  /**
+   * A client of both eras hears directly all that there is to hear. Of the fixture by HTTP+SSE that is what it says by its
+   * other transport: a client of HTTP+SSE loses the last progress when it reads the answer in the same moment.
+   */
   const heardDirectly = new Map<string, Promise<unknown>>();
-  function directly(one: EraCase, url: string): Promise<unknown> {
-    const key = `${one.server} ${one.scenario}`;
-    const known = heardDirectly.get(key) ?? play('client 2.4, auto', { url, headers: {} }, one);
+  function directly({ server: asked, ...one }: EraCase): Promise<unknown> {
+    const server = asked === 'HTTP+SSE' ? 'older' : asked;
+    const { url } = running.get(server) as NewerServer;
+    const key = `${server} ${one.scenario}`;
+    const known =
+      heardDirectly.get(key) ??
+      play(eraClients['client 2.4, auto']({ url, headers: {} }), { ...one, server });
     heardDirectly.set(key, known);
     return known;
   }
 
   it.each(cases)('$client, $server: $scenario', async (one) => {
-    const { url, slug } = running.get(one.server) as NewerServer & { slug: string };
-    const expected = await directly(one, url);
-    expect(await play(one.client, through(slug), one)).toEqual(expected);
+    const { slug } = running.get(one.server) as NewerServer & { slug: string };
+    const expected = await directly(one);
+    expect(await play(eraClients[one.client](through(slug)), one)).toEqual(expected);
     held.add(one);
   });
 });

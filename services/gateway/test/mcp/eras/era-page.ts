@@ -27,7 +27,7 @@ export function eraSection(
 
 Clients as published against a server of each era, through gateways in turn that share a Redis: ${Object.keys(scenarios).join(', ')}.
 Counted is what a client says and hears through gateways as a client that speaks the server's era says and hears it directly. SDK is \`@modelcontextprotocol/sdk\`, client \`@modelcontextprotocol/client\`;
-the older server is of SDK 1.32, the newer of \`@modelcontextprotocol/server\` 2.4 and refuses the older era.
+the older server is of SDK 1.32, by Streamable HTTP and by HTTP+SSE, the newer of \`@modelcontextprotocol/server\` 2.4 and refuses the older era.
 
 | client | ${servers.map((server) => `${server} server`).join(' | ')} |
 |---|${servers.map(() => '---|').join('')}

@@ -1,18 +1,22 @@
 import { type FixtureLog, fixtureServer } from '../fixture-server.ts';
-import { startLegacyUpstream } from '../legacy-upstream.ts';
+import { startLegacyUpstream, startSseUpstream } from '../legacy-upstream.ts';
 import type { NewerServer } from './newer-server.ts';
 
 /** The fixture of the older era, which tells all of its sessions of changes. */
-export async function startOlderServer(log: FixtureLog): Promise<NewerServer> {
+export async function startOlderServer(
+  log: FixtureLog,
+  transport: 'http' | 'sse',
+): Promise<NewerServer> {
   const sessions = new Set<ReturnType<typeof fixtureServer>>();
-  const { url, close } = await startLegacyUpstream({
-    makeServer() {
-      const server = fixtureServer(log);
-      sessions.add(server);
-      server.onclose = () => sessions.delete(server);
-      return server;
-    },
-  });
+  const makeServer = () => {
+    const server = fixtureServer(log);
+    sessions.add(server);
+    server.onclose = () => sessions.delete(server);
+    return server;
+  };
+  const { url, close } = await (transport === 'sse'
+    ? startSseUpstream(makeServer)
+    : startLegacyUpstream({ makeServer }));
   return {
     url,
     close,
