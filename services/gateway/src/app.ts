@@ -41,6 +41,7 @@ export interface AppDeps extends ServeDeps {
     estimate: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
     tokenize: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
     explainMcp: (exchange: Exchange) => Promise<Reply>;
+    explainAgent: (exchange: Exchange) => Promise<Reply>;
     /** A saved prompt, run or only rendered. */
     prompt: (exchange: Exchange) => Promise<Reply>;
     renderPrompt: (exchange: Exchange) => Promise<Reply>;
@@ -168,6 +169,15 @@ function createRoutes(
     }),
   };
   app.post('/v1/explain/mcp/:server', serve(explainCall, deps.pipelines.explainMcp, deps));
+  const explainAgentCall: Asking = {
+    id: operations.explain.id,
+    open: (pathname, search) =>
+      agentCall(operations.agentCall, pathname.replace('/v1/explain/', '/v1/'), search),
+  };
+  app.post(
+    ['/v1/explain/agent/:agent', '/v1/explain/agent/:agent/*path'],
+    serve(explainAgentCall, deps.pipelines.explainAgent, deps),
+  );
   for (const name of ['explain', 'estimate', 'tokenize'] as const) {
     const [path] = pathnameOf(operations[name]).split('/*');
     const paths = [`${path}`, `${path}/*endpoint`];

@@ -15,6 +15,7 @@ import { config } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
 import { createPartnerWatch, httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
+import { explainAgent } from './agents/explain-agent.ts';
 import { createApp, createPartOf } from './app.ts';
 import { createCallModel } from './calls/call-model.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
@@ -322,6 +323,17 @@ export async function wire(
     prices,
     upstream: new UpstreamModels({ ask: pipeline([routes]), logger }),
   };
+  const agents = agentStages(env, {
+    guardrails,
+    pools,
+    hostRules,
+    meter,
+    shared: redis.shared,
+    newer,
+    store,
+    identities,
+    keyHeader: `${prefixes.mainSpelling.named}api-key`,
+  });
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
     authenticate: authenticate(store, jwt.tokens, undefined, [enterJob]),
@@ -343,17 +355,7 @@ export async function wire(
     usePrompt: usePrompt(prompts, newer),
     answerRendered,
     routeToTarget: routes,
-    ...agentStages(env, {
-      guardrails,
-      pools,
-      hostRules,
-      meter,
-      shared: redis.shared,
-      newer,
-      store,
-      identities,
-      keyHeader: `${prefixes.mainSpelling.named}api-key`,
-    }),
+    ...agents.stages,
   };
 
   const deciding = {
@@ -440,6 +442,7 @@ export async function wire(
       estimate: createEstimate(explaining),
       tokenize: createTokenize(explaining),
       explainMcp: explainMcp({ ...deciding, meter, access: mcp.access, whose: mcp.whose }),
+      explainAgent: explainAgent({ ...deciding, ...agents.stages, parts: agents.parts }),
     },
     adminApi: env.ADMIN_API_ON_GATEWAY ? 'here' : 'elsewhere',
     forwardAdmin: admin.forward,

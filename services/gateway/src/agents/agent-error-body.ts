@@ -47,7 +47,9 @@ function rpcError(error: GatewayError, requestId: string, told: ToldHooks | unde
   };
 }
 
-function rpcCodeOf({ code }: GatewayError): number {
+/** Of the error that who speaks JSON-RPC is given. */
+export function rpcCodeOf({ code }: Pick<GatewayError, 'code'>): number {
+  if (code === 'agent.task_not_found') return taskNotFound.code;
   if (code === 'agent.push_not_supported') return rpcCodes.pushNotSupported;
   if (code === 'guardrail.denied') return rpcCodes.refused;
   if (code === 'request.malformed_json') return rpcCodes.parseError;

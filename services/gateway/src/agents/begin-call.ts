@@ -1,6 +1,6 @@
 import type { AgentUsage, ToldSoFar } from '@sluice/a2a';
 import type { FailureCause, GatewayError } from '@sluice/errors';
-import { agentEvent } from '../exchange/event.ts';
+import { agentEvent, type ServerEvent } from '../exchange/event.ts';
 import type { CounterState } from '../exchange/reservation.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { EventOutcome } from '../usage/record-event.ts';
@@ -38,6 +38,20 @@ export interface BegunCall {
   fail(error: GatewayError): Promise<void>;
 }
 
+/** What is asked of which agent. @param asked undefined = nobody reads what is said to it */
+export function eventOf(
+  { subject, arrival }: AgentExchange,
+  asked: Pick<Asked, 'id' | 'method'> | undefined,
+): ServerEvent {
+  const { source } = subject.server ?? {};
+  if (source === undefined) throw new Error('agents are called once they are found');
+  return agentEvent({
+    server: { id: source.id, slug: source.slug },
+    method: asked?.method ? asked.method : `${arrival.method} ${subject.remainder || '/'}`,
+    rpcId: asked?.id === undefined ? '' : JSON.stringify(asked.id),
+  });
+}
+
 /** @throws GatewayError of a limit, or of the ledger: then the call must not be made */
 export async function beginCall(
   meter: CallMeter,
@@ -48,16 +62,7 @@ export async function beginCall(
   hookVerdicts: readonly string[] = [],
 ): Promise<BegunCall> {
   const { subject, arrival, progress } = exchange;
-  const { source } = subject.server ?? {};
-  if (source === undefined) throw new Error('agents are called once they are found');
-  const method = asked?.method ? asked.method : `${arrival.method} ${subject.remainder || '/'}`;
-  const event =
-    subject.event ??
-    agentEvent({
-      server: { id: source.id, slug: source.slug },
-      method,
-      rpcId: asked?.id === undefined ? '' : JSON.stringify(asked.id),
-    });
+  const event = subject.event ?? eventOf(exchange, asked);
   subject.event = event;
   // The meter records its refusals itself.
   subject.isBegun = true;

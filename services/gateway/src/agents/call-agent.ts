@@ -1,12 +1,4 @@
-import {
-  cardBehindGateway,
-  checkRemainder,
-  isCard,
-  joinAgentPath,
-  PathFault,
-  readAgentReply,
-  ToldSoFar,
-} from '@sluice/a2a';
+import { cardBehindGateway, isCard, joinAgentPath, readAgentReply, ToldSoFar } from '@sluice/a2a';
 import { toolBaseUrl } from '@sluice/contracts';
 import { errorBodies, GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonObject } from '@sluice/json';
@@ -32,6 +24,7 @@ import { type BegunCall, beginCall, deniedEnd, outcomeOfAnswer } from './begin-c
 import { withGivenCallbacks, withOwnCallbacks } from './callbacks/own-callbacks.ts';
 import { claimWork, usedSince } from './claim-work.ts';
 import { type Destination, destinationOf } from './destination.ts';
+import { asksCard, expectCallable } from './expect-callable.ts';
 import { type AgentExchange, expectAgentCall } from './find-agent.ts';
 import type { AgentGuard } from './guards/agent-guard.ts';
 import { guardedStream, type StreamWatch, streamWatch } from './guards/guarded-stream.ts';
@@ -56,8 +49,6 @@ export function callAgent(parts: AgentParts): Stage {
     return new Call(exchange, server, parts).run();
   };
 }
-
-const wellKnownCard = /^\/\.well-known\/agent(?:-card)?\.json\/?$/;
 
 class Call {
   readonly #exchange: AgentExchange;
@@ -100,24 +91,10 @@ class Call {
   }
 
   #answer(): Promise<Reply> {
-    const { subject } = this.#exchange;
-    if (this.#plan.unkept !== undefined)
-      throw new GatewayError('agent.misconfigured', {
-        message: `This agent cannot be called: ${this.#plan.unkept} is not served.`,
-      });
-    try {
-      checkRemainder(subject.remainder);
-    } catch (error) {
-      if (!(error instanceof PathFault)) throw error;
-      throw new GatewayError('agent.path_invalid', {
-        field: 'path',
-        message: `The path below the agent ${error.message}.`,
-      });
-    }
+    const { subject, arrival } = this.#exchange;
+    expectCallable(this.#plan, subject);
     const { protocol } = this.#plan;
-    const { method } = this.#exchange.arrival;
-    const isRead = method === 'GET' || method === 'HEAD' || method === 'POST';
-    if (protocol === 'a2a' && isRead && wellKnownCard.test(subject.remainder)) return this.#card();
+    if (asksCard(this.#plan, arrival.method, subject)) return this.#card();
     this.#guard = this.#parts.guards.of(this.#exchange, protocol);
     return protocol === 'a2a' ? this.#a2a() : this.#passThrough();
   }

@@ -8,7 +8,8 @@ import type { Exchange } from '../exchange/exchange.ts';
 import { principalOf } from '../exchange/principal.ts';
 import type { Reply } from '../exchange/reply.ts';
 import { limitRefusal } from '../limits/refusal.ts';
-import type { CallMeter, ForeseenUse } from '../metering/call-meter.ts';
+import type { CallMeter } from '../metering/call-meter.ts';
+import { type ShownKey, type ShownUse, shownKey, shownUse } from '../metering/shown-call.ts';
 import { explainedLimits } from '../pipeline/explain/explain-limits.ts';
 import type { ExplainedLimit } from '../pipeline/explain/explanation.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
@@ -40,7 +41,7 @@ interface CallExplanation {
   object: 'explain';
   request_id: string;
   mode: string;
-  key: { id: string; name: string; slug: string | null; workspace_id: string };
+  key: ShownKey;
   bundle_hash: string;
   /** Null where the workspace has no such server. */
   server: {
@@ -59,10 +60,8 @@ interface CallExplanation {
   /** What is asked for, as callers know it; null where the message names nothing. */
   capability: string | null;
   limits: ExplainedLimit[];
-  /** US cents; null where the call costs nothing. */
-  price: { call: number; token: number } | null;
-  /** What limits hold of it. */
-  estimate: { input_tokens: number; tokens: number; cost_nano_usd: number } | null;
+  price: ShownUse['price'];
+  estimate: ShownUse['estimate'];
   /** What the message would be answered with instead of being sent on; absent = the server would be asked. */
   would_fail?: {
     status: number;
@@ -129,17 +128,11 @@ async function explain(
       const spent = limitRefusal(checks);
       if (spent !== undefined) throw spent;
     });
-  const { source } = key;
   return {
     object: 'explain',
     request_id: arrival.requestIdText,
     mode: event.mode,
-    key: {
-      id: source.id,
-      name: source.name,
-      slug: source.slug === '' ? null : source.slug,
-      workspace_id: source.workspaceId,
-    },
+    key: shownKey(key),
     bundle_hash: bundle.source.hash,
     server: server === undefined ? null : shownServer(server),
     member:
@@ -266,24 +259,5 @@ function shownServer({ source, isMerged }: CompiledMcpServer): CallExplanation['
     transport,
     auth_type: authType,
     merged: isMerged,
-  };
-}
-
-const nanoInCent = 10_000_000;
-
-function shownUse(foreseen: ForeseenUse | undefined): Pick<CallExplanation, 'price' | 'estimate'> {
-  if (foreseen === undefined) return { price: null, estimate: null };
-  const { price, inputTokens, estimate } = foreseen;
-  const { callNanoUsd, tokenNanoUsd } = price;
-  return {
-    price:
-      callNanoUsd + tokenNanoUsd === 0
-        ? null
-        : { call: callNanoUsd / nanoInCent, token: tokenNanoUsd / nanoInCent },
-    estimate: {
-      input_tokens: inputTokens,
-      tokens: estimate.tokens,
-      cost_nano_usd: estimate.costNanoUsd,
-    },
   };
 }

@@ -1,5 +1,6 @@
 import { SealedAddresses } from '@sluice/a2a';
 import type { HostRules, UpstreamPools } from '@sluice/outbound';
+import type { AgentParts } from '../agents/agent-parts.ts';
 import { callAgent } from '../agents/call-agent.ts';
 import { callBack } from '../agents/callbacks/call-back.ts';
 import { CallbackAddresses } from '../agents/callbacks/callback-addresses.ts';
@@ -30,11 +31,11 @@ export interface AgentsParts {
   keyHeader: string;
 }
 
-/** What is done with calls of agents. */
+/** What is done with calls of agents, and what with. */
 export function agentStages(env: Env, { newer, shared, guardrails, store, ...given }: AgentsParts) {
   const sealed = new SealedAddresses(env.SERVICE_CLIENT_AUTH);
   const addresses = { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL };
-  const parts = {
+  const parts: AgentParts = {
     ...given,
     notes: new TaskNotes(shared),
     guards: new AgentGuards(guardrails),
@@ -44,12 +45,15 @@ export function agentStages(env: Env, { newer, shared, guardrails, store, ...giv
     replyBytesMax: env.RESPONSE_BODY_BYTES_MAX,
   };
   return {
-    learnRpcId,
-    refuseMisplacedCard,
-    recordRefusal: recordRefusal(parts.meter),
-    findAgent: findAgent(newer),
-    callAgent: callAgent(parts),
-    takeCallbacks: takeCallbacks(store, parts.callbacks),
-    callBack: callBack(parts),
+    parts,
+    stages: {
+      learnRpcId,
+      refuseMisplacedCard,
+      recordRefusal: recordRefusal(parts.meter),
+      findAgent: findAgent(newer),
+      callAgent: callAgent(parts),
+      takeCallbacks: takeCallbacks(store, parts.callbacks),
+      callBack: callBack(parts),
+    },
   };
 }
