@@ -57,6 +57,7 @@ beforeAll(async () => {
       estimate: answer('estimate'),
       tokenize: answer('tokenize'),
       explainMcp: answer('estimate'),
+      explainAgent: answer('estimate'),
       prompt: answer('prompt'),
       renderPrompt: answer('renderPrompt'),
       realtime: {},

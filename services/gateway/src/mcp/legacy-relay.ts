@@ -27,6 +27,7 @@ import {
   hasForgotten,
   invalidReply,
   mayHaveForgotten,
+  notTaken,
   pipeEvents,
   readAnswer,
   readReply,
@@ -199,13 +200,7 @@ export class LegacyRelay {
         call.reply.empty(202);
         return;
       }
-      const said = errorIn(body);
-      throw new McpFault({
-        status: upstream.status >= 400 && upstream.status < 500 ? upstream.status : 502,
-        code: said?.code ?? rpcCodes.internalError,
-        message: said?.message ?? 'The MCP server did not take the message.',
-        data: said?.data ?? { upstream_status: upstream.status },
-      });
+      throw notTaken(upstream.status, errorIn(body));
     } catch (error) {
       throw failureOf(error, undefined, deadline);
     } finally {

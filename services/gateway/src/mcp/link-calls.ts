@@ -4,7 +4,13 @@ import { checkUpstreamUrl } from '@sluice/outbound';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Abortable } from '../http/caller-gone.ts';
 import type { McpCall } from './mcp-call.ts';
-import { askServer, invalidReply, type ServerReply, smallBodyMax } from './server-reply.ts';
+import {
+  askServer,
+  invalidReply,
+  mayHaveForgotten,
+  type ServerReply,
+  smallBodyMax,
+} from './server-reply.ts';
 import { readLink, SseLink } from './sse-link.ts';
 import type { UpstreamDeps } from './upstream.ts';
 
@@ -60,12 +66,16 @@ export async function openLink(
   }
 }
 
-/** The server did not take a message at the address that its link named. */
-export class NotAccepted extends McpFault {
+/** The server does not know the session of a link any more: the message was not accepted. */
+export class SessionForgotten extends McpFault {
   constructor(asked: McpRequest, status: number) {
-    const { message, code, idText } = invalidReply(asked, `it answered with the status ${status}`);
+    const { message, code, idText } = refused(asked, status);
     super({ status: 200, code, message, idText });
   }
+}
+
+function refused(asked: McpRequest, status: number): McpFault {
+  return invalidReply(asked, `it answered with the status ${status}`);
 }
 
 /** How one request is asked on a link. */
@@ -76,13 +86,15 @@ export interface LinkAsk {
   readonly told?: ((message: McpMessage) => boolean) | undefined;
 }
 
-/** Sends a request, and waits for its answer on the link. @throws NotAccepted, GatewayError, the reason of the signal */
+/** Sends a request, and waits for its answer on the link. @throws SessionForgotten, McpFault, GatewayError, the reason of the signal */
 export function askOn(
   link: SseLink,
   asked: McpRequest,
   { call, signal, told = () => true }: LinkAsk,
   deps: UpstreamDeps,
 ): Promise<ServerReply> {
+  // It may have ended as soon as it had begun.
+  if (link.isClosed) return Promise.reject(new GatewayError('upstream.stream_cut'));
   return new Promise((resolve, reject) => {
     const done = link.wait(asked.id, {
       progressToken: asked.progressToken,
@@ -107,10 +119,12 @@ export function askOn(
     if (signal.aborted) return onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     postTo(call, link.endpoint, asked.bytes, signal, deps).then(
-      ({ status }) => {
+      (upstream) => {
+        const { status } = upstream;
         if (status <= 299) return;
         stop();
-        reject(new NotAccepted(asked, status));
+        const isForgotten = mayHaveForgotten(upstream);
+        reject(isForgotten ? new SessionForgotten(asked, status) : refused(asked, status));
       },
       (error: unknown) => {
         stop();

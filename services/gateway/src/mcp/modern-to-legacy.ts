@@ -29,7 +29,7 @@ import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { enter } from './guards/enter.ts';
 import type { ToolGuards } from './guards/tool-guards.ts';
-import { NotAccepted } from './link-calls.ts';
+import { SessionForgotten } from './link-calls.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
 import { identityOf, ownerOf, stateMs } from './modern-relay.ts';
@@ -222,6 +222,8 @@ export class ModernToLegacy {
     // What is told of a call whose caller reads slowly is left out: the link is that of others as well.
     const told = (message: McpMessage) => {
       if (!messages.isFull) messages.add(message);
+      else if (message.kind === 'request')
+        this.#answerSelf(call, running, message).catch(() => undefined);
       return true;
     };
     const ask = async () => {
@@ -233,7 +235,7 @@ export class ModernToLegacy {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof NotAccepted)) throw error;
+      if (!(error instanceof SessionForgotten)) throw error;
       running.session = await renew();
       return ask();
     }
@@ -246,7 +248,7 @@ export class ModernToLegacy {
       sessions.use(call, asked, async (first, renew) => {
         if (first.link !== undefined)
           return sessions.ask(call, first, page, signal).catch(async (error: unknown) => {
-            if (!(error instanceof NotAccepted)) throw error;
+            if (!(error instanceof SessionForgotten)) throw error;
             return sessions.ask(call, await renew(), page, signal);
           });
         let upstream = await this.#post(call, first, page.bytes, signal);
@@ -277,16 +279,17 @@ export class ModernToLegacy {
       }
       if (message.kind === 'request') {
         if (mayAsk(asked, message)) return { kind: 'asks', request: message };
-        await this.#deps.sessions.tell(
-          call,
-          running.session,
-          ownAnswer(message),
-          AbortSignal.timeout(this.#deps.timeoutMs),
-        );
+        await this.#answerSelf(call, running, message);
         continue;
       }
       if (message.id === id || message.id === asked.id) return { kind: 'answer', reply: message };
     }
+  }
+
+  /** To what no caller is shown. */
+  #answerSelf(call: McpCall, { session }: Running, question: McpRequest): Promise<void> {
+    const { sessions, timeoutMs } = this.#deps;
+    return sessions.tell(call, session, ownAnswer(question), AbortSignal.timeout(timeoutMs));
   }
 
   #answer(

@@ -234,7 +234,7 @@ export class OwnSessions {
   /**
    * What is answered to a request in a session.
    * @param told hears what else belongs to it, of a session with a link
-   * @throws McpFault, GatewayError; NotAccepted where its server has forgotten a session with a link
+   * @throws McpFault, GatewayError; SessionForgotten where its server has forgotten a session with a link
    */
   async ask(
     call: McpCall,

@@ -6,11 +6,15 @@ import { readReply, type ServerReply } from './server-reply.ts';
 
 /** Read ahead of whoever takes them. */
 const aheadMax = 64;
+/** Of a stream that nobody may hold up: many may come at once. */
+const heldMax = 1024;
+const heldBytesMax = 4 * 1024 * 1024;
 
 /** The messages of one answer, body or stream, one after the other, and what is told of it elsewhere. */
 export class ServerMessages {
   #upstream: UpstreamCall | undefined;
   readonly #ready: McpMessage[] = [];
+  #readyBytes = 0;
   #wanted:
     | { resolve: (message: McpMessage | undefined) => void; reject: (error: unknown) => void }
     | undefined;
@@ -65,6 +69,7 @@ export class ServerMessages {
   next(): Promise<McpMessage | undefined> {
     const ready = this.#ready.shift();
     if (ready !== undefined) {
+      this.#readyBytes -= ready.bytes.length;
       if (this.#ready.length < aheadMax) this.#upstream?.resume();
       return Promise.resolve(ready);
     }
@@ -82,13 +87,15 @@ export class ServerMessages {
 
   /** So many wait for whoever takes them that no more should be told. */
   get isFull(): boolean {
-    return this.#ready.length >= aheadMax;
+    return this.#ready.length >= heldMax || this.#readyBytes >= heldBytesMax;
   }
 
   /** The next one, wherever it was told. */
   add(message: McpMessage): void {
-    if (this.#wanted === undefined) this.#ready.push(message);
-    else {
+    if (this.#wanted === undefined) {
+      this.#ready.push(message);
+      this.#readyBytes += message.bytes.length;
+    } else {
       const { resolve } = this.#wanted;
       this.#wanted = undefined;
       resolve(message);

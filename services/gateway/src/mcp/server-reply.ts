@@ -211,6 +211,16 @@ export function invalidReply(asked: McpRequest, why: string): McpFault {
   });
 }
 
+/** Of a message that has no answer. @param said the JSON-RPC error that it was refused with */
+export function notTaken(status: number, said?: ReturnType<typeof errorIn>): McpFault {
+  return new McpFault({
+    status: status >= 400 && status < 500 ? status : 502,
+    code: said?.code ?? rpcCodes.internalError,
+    message: said?.message ?? 'The MCP server did not take the message.',
+    data: said?.data ?? { upstream_status: status },
+  });
+}
+
 export function statusFault(status: number): McpFault {
   return new McpFault({
     status: 200,

@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import { idKey, McpFault, type McpMessage, rpcCodes, SseReader } from '@sluice/mcp';
+import { idKey, type McpMessage, SseReader } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { messageOf } from './events.ts';
 
@@ -37,9 +37,13 @@ export function readLink(upstream: UpstreamCall, base: URL, events: LinkEvents):
           }
         }
         return isTaken;
-      } catch (error) {
-        upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
+      } catch (caught) {
+        const error =
+          caught instanceof GatewayError
+            ? caught
+            : new GatewayError('upstream.invalid_response', { cause: caught });
         close(error);
+        upstream.abort(error);
         return false;
       }
     },
@@ -52,9 +56,7 @@ export function readLink(upstream: UpstreamCall, base: URL, events: LinkEvents):
 function endpointOf(data: string, base: URL): string {
   const url = URL.canParse(data.trim(), base.href) ? new URL(data.trim(), base.href) : undefined;
   if (url === undefined || url.origin !== base.origin)
-    throw new McpFault({
-      status: 200,
-      code: rpcCodes.internalError,
+    throw new GatewayError('upstream.invalid_response', {
       message: 'The MCP server names an address of another host for messages.',
     });
   return `${url.pathname}${url.search}`;

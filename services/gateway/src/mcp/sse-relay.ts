@@ -21,7 +21,15 @@ import { askOn, openLink, postTo } from './link-calls.ts';
 import type { LetterBox, Mailbox } from './mailbox.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
-import { failureOf, invalidReply, type ServerReply, tellFailure } from './server-reply.ts';
+import {
+  failureOf,
+  invalidReply,
+  mayHaveForgotten,
+  notTaken,
+  type ServerReply,
+  statusFault,
+  tellFailure,
+} from './server-reply.ts';
 import type { Session } from './session.ts';
 import { type Sessions, unknownSession, withKnownRevision } from './sessions.ts';
 import type { SseLink } from './sse-link.ts';
@@ -151,10 +159,12 @@ export class SseRelay {
     const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     try {
       const sent = await this.#post(call, session.upstreamId, message.bytes, deadline.signal);
-      if (sent.status > 299) {
+      let { status } = sent;
+      if (mayHaveForgotten(sent)) {
         const link = await this.#renew(call, session);
-        await this.#post(call, link.endpoint, message.bytes, deadline.signal);
+        ({ status } = await this.#post(call, link.endpoint, message.bytes, deadline.signal));
       }
+      if (status > 299) throw notTaken(status);
       call.reply.empty(202);
     } catch (error) {
       throw failureOf(error, undefined, deadline);
@@ -215,7 +225,11 @@ export class SseRelay {
     if (link !== undefined) return this.#ask(call, link, asked, bytes, signal, told);
     if (this.#deps.mailbox.isShared) {
       const sent = await this.#post(call, session.upstreamId, bytes, signal);
-      if (sent.status <= 299) return this.#heardElsewhere(session, asked, told, signal);
+      if (!mayHaveForgotten(sent)) {
+        // It may have been accepted all the same: what else it says is no reason to ask again.
+        if (sent.status > 299) throw statusFault(sent.status);
+        return this.#heardElsewhere(session, asked, told, signal);
+      }
     }
     const renewed = await this.#renew(call, session);
     return this.#ask(call, renewed, asked, bytes, signal, told);
