@@ -57,3 +57,13 @@ export function abortReason({ reason }: Pick<Abortable, 'reason'>): GatewayError
 export function isCallerGone(signal: AbortSignal): boolean {
   return signal.aborted && abortReason(signal).code !== 'gateway.draining';
 }
+
+/** Rejects when the signal is aborted, with its reason; what was asked goes on. */
+export function untilAborted<T>(asked: Promise<T>, signal: Abortable): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(abortReason(signal));
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}

@@ -1,12 +1,14 @@
 import type { JsonObject } from '@sluice/contracts';
 import { type ListedItem, type ListKind, type McpRequest, readMessage } from '@sluice/mcp';
 import { RecentMap } from '../chain/recent-map.ts';
+import type { Abortable } from '../http/caller-gone.ts';
 import type { Access, MarksNeeded } from './access.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { ServerReply } from './server-reply.ts';
+import { ownDeadline } from './upstream.ts';
 
 /** Sends one request for a page as the caller's own calls are sent, and reads what is answered. */
-export type AskPage = (page: McpRequest, signal: AbortSignal) => Promise<ServerReply>;
+export type AskPage = (page: McpRequest, signal: Abortable) => Promise<ServerReply>;
 
 /** Of one list; what comes beyond is not seen, and with `block` not called. */
 const pagesMax = 50;
@@ -52,7 +54,7 @@ export class DefinitionLister {
     const before = this.#listed.use(key);
     if (before !== undefined && performance.now() - before < againMs) return undefined;
     // Others wait for it, too: who began it may leave.
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = ownDeadline(timeoutMs);
     const listing = this.#list(call, kind, (page) => ask(page, signal))
       .then(() => void this.#listed.set(key, performance.now()))
       .finally(() => this.#running.delete(key));

@@ -38,7 +38,7 @@ import {
 } from './server-reply.ts';
 import type { Session } from './session.ts';
 import { type Sessions, type UpstreamSide, unknownSession, withKnownRevision } from './sessions.ts';
-import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
+import { CallDeadline, ownDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface LegacyRelayDeps extends UpstreamDeps {
   readonly sessions: Sessions;
@@ -168,7 +168,7 @@ export class LegacyRelay {
       ),
     ) as McpRequest;
     // Others wait for it, too: who began it may leave.
-    const signal = AbortSignal.timeout(this.#deps.timeoutMs);
+    const signal = ownDeadline(timesOf(call.server, this.#deps).timeoutMs);
     const upstream = await this.#post(call, asked.bytes, {}, signal);
     const reply = await readAnswer(upstream, asked);
     const id = upstream.headers['mcp-session-id'];

@@ -111,7 +111,7 @@ export class ModernToLegacy {
     try {
       const bytes =
         asked.method === 'server/discover'
-          ? await this.#discovered(call, asked, recorded)
+          ? await this.#discovered(call, asked, deadline.signal, recorded)
           : asked.params?.requestState !== undefined
             ? await this.#goOn(call, asked, deadline, recorded)
             : await this.#run(call, asked, deadline, recorded);
@@ -135,8 +135,13 @@ export class ModernToLegacy {
     return Promise.resolve();
   }
 
-  async #discovered(call: McpCall, asked: McpRequest, recorded: RecordedEvent): Promise<Buffer> {
-    return this.#deps.sessions.use(call, asked, async ({ hello }) => {
+  async #discovered(
+    call: McpCall,
+    asked: McpRequest,
+    signal: Abortable,
+    recorded: RecordedEvent,
+  ): Promise<Buffer> {
+    return this.#deps.sessions.use(call, asked, signal, async ({ hello }) => {
       const { instructions, serverInfo } = hello;
       recorded.succeeded(hello);
       return resultReply(asked.idText, {
@@ -162,7 +167,7 @@ export class ModernToLegacy {
     const work = new AbortController();
     const leave = () => work.abort(deadline.signal.reason);
     deadline.signal.addEventListener('abort', leave, { once: true });
-    return this.#deps.sessions.use(call, asked, async (first, renew) => {
+    return this.#deps.sessions.use(call, asked, deadline.signal, async (first, renew) => {
       const id = `s-${randomBytes(9).toString('base64url')}`;
       const sent = readMessage(asOlder({ ...asked, bytes }, id)) as McpRequest;
       const messages = new ServerMessages();
@@ -245,7 +250,7 @@ export class ModernToLegacy {
   #seen(call: McpCall, asked: McpRequest): Promise<void> | undefined {
     const { lister, sessions, timeoutMs } = this.#deps;
     return lister.require(call, asked, identityOf(call), timeoutMs, (page, signal) =>
-      sessions.use(call, asked, async (first, renew) => {
+      sessions.use(call, asked, signal, async (first, renew) => {
         if (first.link !== undefined)
           return sessions.ask(call, first, page, signal).catch(async (error: unknown) => {
             if (!(error instanceof SessionForgotten)) throw error;

@@ -8,7 +8,7 @@ import {
   metaKeys,
   readMessage,
 } from '@sluice/mcp';
-import type { Abortable } from '../http/caller-gone.ts';
+import { type Abortable, untilAborted } from '../http/caller-gone.ts';
 import { ownName } from './eras.ts';
 import { askOn, openLink, postTo } from './link-calls.ts';
 import type { McpCall } from './mcp-call.ts';
@@ -22,7 +22,7 @@ import {
 } from './server-reply.ts';
 import type { UpstreamSide } from './sessions.ts';
 import type { SseLink } from './sse-link.ts';
-import type { UpstreamDeps } from './upstream.ts';
+import { ownDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 import { sentHeaders } from './upstream-headers.ts';
 
 /** A session with a server of the older era that the gateway began by itself. */
@@ -98,10 +98,14 @@ export class OwnSessions {
     return () => this.#leave(pooled);
   }
 
-  /** Runs something with a session, which is not retired meanwhile. `begin` anew where the server forgot it. */
+  /**
+   * Runs something with a session, which is not retired meanwhile. `begin` anew where the server forgot it.
+   * @param signal of whoever waits for it to be begun
+   */
   async use<T>(
     call: McpCall,
     asked: McpRequest,
+    signal: Abortable,
     run: (session: OwnSession, renew: () => Promise<OwnSession>) => Promise<T>,
   ): Promise<T> {
     const isAlone = !this.#limits.isShared || call.server.configurations.disablePooling === true;
@@ -110,7 +114,7 @@ export class OwnSessions {
     const used = new Set([pooled]);
     pooled.running += 1;
     try {
-      const session = await pooled.begun;
+      const session = await untilAborted(pooled.begun, signal);
       return await run(session, () => {
         this.#drop(pooled);
         session.ended.abort();
@@ -119,7 +123,7 @@ export class OwnSessions {
           used.add(renewed);
           renewed.running += 1;
         }
-        return renewed.begun;
+        return untilAborted(renewed.begun, signal);
       });
     } finally {
       for (const each of used) this.#leave(each);
@@ -182,7 +186,7 @@ export class OwnSessions {
         }),
       ),
     ) as McpRequest;
-    const signal = AbortSignal.timeout(this.#deps.timeoutMs);
+    const signal = ownDeadline(timesOf(call.server, this.#deps).timeoutMs);
     const session =
       call.server.source.transport === 'sse'
         ? await this.#beginOnLink(call, asked, signal)
@@ -199,7 +203,7 @@ export class OwnSessions {
     return session;
   }
 
-  async #beginByPost(call: McpCall, asked: McpRequest, signal: AbortSignal): Promise<OwnSession> {
+  async #beginByPost(call: McpCall, asked: McpRequest, signal: Abortable): Promise<OwnSession> {
     const upstream = await askServer(call, 'POST', {}, asked.bytes, signal, this.#deps);
     const hello = this.#helloIn(call, asked, await readAnswer(upstream, asked));
     const id = upstream.headers['mcp-session-id'];
@@ -207,7 +211,7 @@ export class OwnSessions {
     return { side, link: undefined, hello, ended: new AbortController() };
   }
 
-  async #beginOnLink(call: McpCall, asked: McpRequest, signal: AbortSignal): Promise<OwnSession> {
+  async #beginOnLink(call: McpCall, asked: McpRequest, signal: Abortable): Promise<OwnSession> {
     const ended = new AbortController();
     const link = await openLink(call, signal, this.#deps, {
       stray: () => false,
@@ -260,7 +264,7 @@ export class OwnSessions {
     call: McpCall,
     { side, link }: OwnSession,
     message: object,
-    signal: AbortSignal,
+    signal: Abortable,
   ): Promise<void> {
     const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
     if (link !== undefined) {

@@ -273,7 +273,7 @@ export function failureOf(
           idText: asked.idText,
         });
   if (!(error instanceof GatewayError) || error.code === 'request.aborted') return error;
-  if (deadline?.isOver === true)
+  if (deadline?.isOver === true || error.code === 'upstream.timeout')
     return new McpFault({
       status: asked === undefined ? 504 : 200,
       code: rpcCodes.requestTimeout,

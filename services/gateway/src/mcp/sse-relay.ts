@@ -33,7 +33,7 @@ import {
 import type { Session } from './session.ts';
 import { type Sessions, unknownSession, withKnownRevision } from './sessions.ts';
 import type { SseLink } from './sse-link.ts';
-import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
+import { CallDeadline, ownDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface SseRelayDeps extends UpstreamDeps {
   readonly sessions: Sessions;
@@ -281,7 +281,7 @@ export class SseRelay {
   }
 
   async #beginAgain(call: McpCall, session: Session): Promise<SseLink> {
-    const signal = AbortSignal.timeout(this.#deps.timeoutMs);
+    const signal = ownDeadline(timesOf(call.server, this.#deps).timeoutMs);
     const { link, name } = await this.#open(call, signal);
     const asked = readMessage(
       Buffer.from(

@@ -149,6 +149,15 @@ export class CallDeadline {
   }
 }
 
+/** Of a question of the gateway's own: that it takes too long is the server's doing, whoever waits for it. */
+export function ownDeadline(ms: number): Abortable {
+  const signal = new CallSignal();
+  const late = () =>
+    signal.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
+  setTimeout(late, ms).unref();
+  return signal;
+}
+
 /** A signal that few listen to. */
 class CallSignal implements Abortable {
   aborted = false;

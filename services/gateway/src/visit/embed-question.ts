@@ -9,7 +9,7 @@ import type { CallModel } from '../calls/call-model.ts';
 import { type ModelExchange, openExchange } from '../exchange/exchange.ts';
 import { modelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
-import { abortReason } from '../http/caller-gone.ts';
+import { untilAborted } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { resolveTarget } from './target/resolve-target.ts';
@@ -265,13 +265,4 @@ function readVector(body: Buffer, dimensions: number): Float32Array {
 function numbersIn(embedding: JsonValue | undefined): Float32Array | undefined {
   if (!Array.isArray(embedding)) return undefined;
   return Float32Array.from(embedding, (value) => (typeof value === 'number' ? value : Number.NaN));
-}
-
-function untilAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(abortReason(signal));
-    if (signal.aborted) leave();
-    signal.addEventListener('abort', leave, { once: true });
-    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
 }

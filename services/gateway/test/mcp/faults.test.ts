@@ -72,6 +72,74 @@ async function startOdd() {
   };
 }
 
+/** Of no era but the older one; while it does not begin sessions it knows none, and says nothing to who wants one. */
+async function startSilent() {
+  const state = { begins: false };
+  let session = 0;
+  const http = createServer(async (req, res) => {
+    if (req.method === 'GET' && req.url === '/sse')
+      return void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hi\n\n');
+    const message = JSON.parse((await bodyOf(req)) || '{}') as { id?: unknown; method?: string };
+    const json = (status: number, answer: object) =>
+      res
+        .writeHead(status, { 'content-type': 'application/json', 'mcp-session-id': `${session}` })
+        .end(JSON.stringify({ jsonrpc: '2.0', id: message.id ?? null, ...answer }));
+    if (req.method !== 'POST') return void res.writeHead(405).end();
+    if (message.method === 'server/discover')
+      return json(400, { error: { code: -32000, message: 'Not here.' } });
+    if (message.method === 'initialize') {
+      if (!state.begins) return;
+      session += 1;
+      return json(200, {
+        result: {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'silent', version: '1' },
+        },
+      });
+    }
+    if (!state.begins || req.headers['mcp-session-id'] !== `${session}`)
+      return json(404, { error: { code: -32001, message: 'Session not found' } });
+    if (message.id === undefined) return void res.writeHead(202).end();
+    json(200, { result: { content: [] } });
+  });
+  http.listen(0, '127.0.0.1');
+  await new Promise((resolve) => http.once('listening', resolve));
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`,
+    async close() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  });
+}
+
+async function callNewer(slug: string) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const answer = await fetch(lab.urls(slug)[0] as string, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'x',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'x', _meta },
+    }),
+  });
+  const { error } = (await answer.json()) as { error?: { code: number; message: string } };
+  return { status: answer.status, error };
+}
+
 async function bodyOf(req: IncomingMessage): Promise<string> {
   const pieces: Buffer[] = [];
   for await (const piece of req) pieces.push(piece);
@@ -367,6 +435,41 @@ describe('a call', () => {
       expect(status).toBe(200);
     });
     await sse.close();
+  });
+
+  it.each(['http', 'sse'] as const)(
+    'of a newer era for whom no session is begun is told in time (%s)',
+    async (transport) => {
+      const silent = await startSilent();
+      const { slug, integrationId } = await lab.save({ url: silent.url, transport });
+      const ask = async () => {
+        const startedAt = performance.now();
+        const { status, error } = await callNewer(slug);
+        return { status, error, ms: performance.now() - startedAt };
+      };
+      const late = await ask();
+      expect([late.status, late.error?.code]).toEqual([200, -32001]);
+      await lab.scenario.admin('PUT', `/mcp-integrations/${integrationId}`, {
+        policy: { request_timeout: 300 },
+      });
+      const hurried = await ask();
+      expect([hurried.status, hurried.error?.code]).toEqual([200, -32001]);
+      expect(hurried.ms).toBeLessThan(timeoutMs);
+      await silent.close();
+    },
+  );
+
+  it('whose session its server forgot, and who begins no other, is told in time', async () => {
+    const silent = await startSilent();
+    silent.begins = true;
+    const { slug } = await lab.save({ url: silent.url });
+    const { client } = await lab.connect(slug);
+    silent.begins = false;
+    await expect(client.callTool({ name: 'x' })).rejects.toMatchObject({ code: -32001 });
+    silent.begins = true;
+    expect(await client.callTool({ name: 'x' })).toMatchObject({ content: [] });
+    await client.close();
+    await silent.close();
   });
 
   it('of whom a server is closed to is refused from then on', async () => {
