@@ -55,14 +55,20 @@ const asking: ReadonlySet<string> = new Set(['countResponseInputTokens', 'compac
 
 /** Counts and compactions of what is kept here: whoever makes them is sent the whole of it. Any other request is left alone. */
 export function resumeKept(store: KeptStore): Stage {
-  return async (exchange, next) => {
+  return (exchange, next) => {
     expectModelCall(exchange);
     const { operation, json } = exchange.subject;
     if (json === undefined || !asking.has(operation.id)) return next();
     const from = goesOnFrom(json);
-    if (!from.isOurs) return next();
+    return from.isOurs ? sendWhole(exchange, json, from).then(next) : next();
+  };
+
+  async function sendWhole(
+    exchange: ModelExchange,
+    json: JsonObject,
+    from: ReturnType<typeof goesOnFrom>,
+  ): Promise<void> {
     const request = withContext(json, await contextOf(from, ownerOf(exchange), store));
     sendInstead(exchange, withoutForeignItems(request)?.body ?? request);
-    return next();
-  };
+  }
 }

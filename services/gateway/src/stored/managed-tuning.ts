@@ -43,9 +43,11 @@ export interface TuningDeps {
  * @param ask  what follows this stage, for the uploads
  */
 export function tuneManaged(deps: TuningDeps, ask: (part: Exchange) => Promise<Reply>): Stage {
-  return async (exchange, next) => {
+  return (exchange, next) =>
+    exchange.arrival.pathname.startsWith(root) ? tuned(exchange, next) : next();
+
+  async function tuned(exchange: Exchange, next: () => Promise<Reply>): Promise<Reply> {
     const { method, pathname } = exchange.arrival;
-    if (!pathname.startsWith(root)) return next();
     const rest = pathname.slice(root.length);
     if (method === 'POST' && /^\/?$/.test(rest)) return create(exchange, next, deps, ask);
     const [, id = '', below = ''] = /^\/([^/]+)(\/[^/]+)?$/.exec(rest) ?? [];
@@ -56,7 +58,7 @@ export function tuneManaged(deps: TuningDeps, ask: (part: Exchange) => Promise<R
       [`${canonicalPrefix}provider`]: `@${job.slug}`,
     });
     return told(await next(), { ...job, shown: id });
-  };
+  }
 }
 
 async function create(

@@ -139,44 +139,44 @@ function invalid(field: string, what: string): GatewayError {
 const inspectBytesMax = 4 * 1024 * 1024;
 
 /** The body of a pass-through call: looked at when it is small JSON, never changed, never required to be anything. */
-export const readProxyRequest: Stage = async (exchange, next) => {
+export const readProxyRequest: Stage = (exchange, next) => {
   expectModelCall(exchange);
+  const reading = readPassed(exchange);
+  return reading === undefined ? next() : reading.then(next);
+};
+
+/** Undefined = there is nothing to wait for. */
+function readPassed(exchange: ModelExchange): Promise<void> | undefined {
   const { operation } = exchange.subject;
-  if (operation.about === 'object' && (operation.takes === 'json' || operation.takes === 'form')) {
-    if (operation.takes === 'form' && isForm(exchange.arrival)) await readForm(exchange);
-    else await readPassedJson(exchange);
-    return await next();
-  }
+  const { headers, method } = exchange.arrival;
+  if (operation.about === 'object' && (operation.takes === 'json' || operation.takes === 'form'))
+    return operation.takes === 'form' && isForm(exchange.arrival)
+      ? readForm(exchange)
+      : readPassedJson(exchange);
   // A row is found by its path: only what none serves is looked for once more.
   const facts =
     operation.about === 'object'
       ? operation.objects
-      : objectsAt(exchange.arrival.method, exchange.subject.pathname).facts;
+      : objectsAt(method, exchange.subject.pathname).facts;
   const naming = facts?.names;
   // What it names must be seen.
   if (naming !== undefined) checkEncoding(exchange);
-  if (exchange.bundle?.enforced?.readsBodies === true || naming !== undefined) {
-    await readWhole(exchange);
-    return await next();
-  }
-  const length = Number(exchange.arrival.headers['content-length']);
-  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
-    exchange.arrival.headers['content-type'] ?? '',
-  );
-  if (
-    isJson &&
-    length > 0 &&
-    length <= inspectBytesMax &&
-    exchange.arrival.headers['content-encoding'] === undefined
-  ) {
-    const startedAt = performance.now();
-    const body = await exchange.arrival.readBody();
-    exchange.subject.body = body;
-    await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
-    exchange.progress.readingMs = performance.now() - startedAt;
-  }
-  return await next();
-};
+  if (exchange.bundle?.enforced?.readsBodies === true || naming !== undefined)
+    return carriesBody(headers) ? readWhole(exchange) : undefined;
+  const length = Number(headers['content-length']);
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
+  const isRead =
+    isJson && length > 0 && length <= inspectBytesMax && headers['content-encoding'] === undefined;
+  return isRead ? readSmall(exchange) : undefined;
+}
+
+async function readSmall(exchange: ModelExchange): Promise<void> {
+  const startedAt = performance.now();
+  const body = await exchange.arrival.readBody();
+  exchange.subject.body = body;
+  await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
+  exchange.progress.readingMs = performance.now() - startedAt;
+}
 
 /** The JSON of what passes through by a row that reads it; bytes go on as they came. It may have none. */
 async function readPassedJson(exchange: ModelExchange): Promise<void> {
@@ -194,7 +194,6 @@ async function readPassedJson(exchange: ModelExchange): Promise<void> {
 /** What is enforced looks at every body that is sent on. */
 async function readWhole(exchange: ModelExchange): Promise<void> {
   const { arrival } = exchange;
-  if (!carriesBody(arrival.headers)) return;
   const startedAt = performance.now();
   const body = await arrival.readBody('form');
   exchange.subject.body = body;
