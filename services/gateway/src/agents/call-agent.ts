@@ -42,7 +42,7 @@ import {
 
 /** Innermost of calls to agents: judges the request, calls, and reads of the answer what has to be known. */
 export function callAgent(parts: AgentParts): Stage {
-  return async (exchange) => {
+  return (exchange) => {
     expectAgentCall(exchange);
     const { server } = exchange.subject;
     if (server === undefined) throw new Error('callAgent runs after findAgent');
@@ -126,15 +126,16 @@ class Call {
     const asked = await readAsked(this.#exchange);
     await judgeAsked(this.#exchange, asked, this.#plan, this.#parts);
     const begun = await this.#begin(asked);
+    const guard = this.#guard;
+    const isRelayed = this.#plan.pushes === 'relayed' && asked.callbacks.length > 0;
+    if (guard === undefined && !isRelayed) return await this.#send(begun, asked.body, {}, asked);
     const body = await this.#judged(begun, async () => {
-      const judged =
-        this.#guard === undefined ? asked.body : await this.#guard.before(asked.body, asked);
-      const isRelayed = this.#plan.pushes === 'relayed' && asked.callbacks.length > 0;
+      const judged = guard === undefined ? asked.body : await guard.before(asked.body, asked);
       return judged !== undefined && isRelayed
         ? withOwnCallbacks(judged, this.#exchange, this.#parts.callbacks)
         : judged;
     });
-    return this.#send(begun, body, {}, asked);
+    return await this.#send(begun, body, {}, asked);
   }
 
   /** Nothing was sent yet: a denial is how the call ends. */
@@ -253,7 +254,8 @@ class Call {
       if (value === undefined && call.status < 300 && mustBeRead(asked))
         throw this.#unreadable(undefined);
       const isChecked = value !== undefined && call.status < 300;
-      const changed = isChecked ? await this.#changed(value, asked, bytes) : undefined;
+      const changing = isChecked ? this.#changed(value, asked, bytes) : undefined;
+      const changed = changing instanceof Promise ? await changing : changing;
       if (changed !== undefined) reply = { ...reply, ...changed };
     }
     if (value !== undefined) told.add(readAgentReply(value));
@@ -262,13 +264,9 @@ class Call {
       if (claiming !== undefined) await claiming;
     }
     const { status } = call;
-    const end = {
-      status,
-      upstreamStatus: status,
-      firstByteMs,
-      told,
-      usage: await this.#increase(told),
-    };
+    const increasing = this.#increase(told);
+    const usage = increasing instanceof Promise ? await increasing : increasing;
+    const end = { status, upstreamStatus: status, firstByteMs, told, usage };
     if (this.#guard?.readsAnswer === true && !(asked?.kind === 'card' && saysCard(value)))
       try {
         const type = String(call.headers['content-type'] ?? '');
@@ -282,20 +280,20 @@ class Call {
   }
 
   /** What of the answer must be another than the agent's. */
-  async #changed(
+  #changed(
     value: Record<string, unknown>,
     asked: Asked,
     bytes: Buffer,
-  ): Promise<Partial<BodyReply> | undefined> {
-    const document: Record<string, unknown> = { ...value };
-    const { result } = document;
+  ): Partial<BodyReply> | undefined | Promise<Partial<BodyReply>> {
     if (isCard(value)) {
       const { 'if-none-match': known } = this.#exchange.arrival.headers;
       return cardReply(value, this.#face(), known);
     }
+    const document: Record<string, unknown> = value;
+    const { result } = document;
     if (isCard(result)) {
-      document.result = cardBehindGateway(result, this.#face());
-      return { body: Buffer.from(JSON.stringify(document)) };
+      const shown = { ...document, result: cardBehindGateway(result, this.#face()) };
+      return { body: Buffer.from(JSON.stringify(shown)) };
     }
     if (asked.kind === 'push') {
       const { source } = this.#server;
@@ -305,13 +303,10 @@ class Call {
     if (asked.kind !== 'list') return undefined;
     const { key } = this.#exchange;
     if (key === undefined) return undefined;
-    const own = await withOwnTasks(
-      document,
-      this.#parts.notes,
-      placeOf(this.#exchange),
-      principalOf(key),
+    const { notes } = this.#parts;
+    return withOwnTasks({ ...document }, notes, placeOf(this.#exchange), principalOf(key)).then(
+      (own) => ({ body: Buffer.from(JSON.stringify(own)) }),
     );
-    return { body: Buffer.from(JSON.stringify(own)) };
   }
 
   /** An answer that is not there as a whole: heard on its way, or judged as what nobody can read. */

@@ -8,7 +8,7 @@ import { inTurn, largeBytes } from '../http/large-work.ts';
 import { repeatedMember } from '../http/repeated-members.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import type { AgentExchange } from './find-agent.ts';
-import type { Named, TaskNotes, TaskPlace } from './task-notes.ts';
+import type { TaskNotes, TaskPlace } from './task-notes.ts';
 
 /** A request to an agent that speaks A2A, read as far as the gateway has a say in it. */
 export interface Asked extends AgentRequest {
@@ -122,14 +122,15 @@ export async function judgeAsked(
   if (key === undefined) throw new Error('requests are judged once they are authenticated');
   const place = placeOf(exchange);
   const principal = principalOf(key);
-  const whose = async (named: Named, id: string) => {
-    const found = notes.whose(place, named, id, principal);
-    return found instanceof Promise ? await found : found;
-  };
-  for (const id of asked.taskIds) if ((await whose('task', id)) !== 'own') throw notFound(asked);
+  for (const id of asked.taskIds) {
+    const whose = notes.whose(place, 'task', id, principal);
+    if ((whose instanceof Promise ? await whose : whose) !== 'own') throw notFound(asked);
+  }
   // Callers may make up the name of a conversation.
-  for (const id of asked.contextIds)
-    if ((await whose('context', id)) === 'others') throw notFound(asked);
+  for (const id of asked.contextIds) {
+    const whose = notes.whose(place, 'context', id, principal);
+    if ((whose instanceof Promise ? await whose : whose) === 'others') throw notFound(asked);
+  }
 }
 
 /** As an agent says that there is none: in JSON-RPC with 200. */

@@ -125,13 +125,22 @@ export class TaskNotes {
   }
 
   /** By how much the usage of a task is more than what was told before. Never rejects. */
-  async increase(place: TaskPlace, id: string, usage: AgentUsage): Promise<AgentUsage> {
+  increase(place: TaskPlace, id: string, usage: AgentUsage): AgentUsage | Promise<AgentUsage> {
     const key = keyOf(place, 'task', id);
     const note = this.#held(key);
     const own = increaseOf(usage, note?.usage);
     if (note !== undefined) note.usage = highestUsage(note.usage, usage);
     const shared = this.#shared;
-    if (shared === undefined) return own;
+    return shared === undefined ? own : this.#raise(shared, key, usage, own);
+  }
+
+  /** The same where gateways share what they were told. */
+  async #raise(
+    shared: SharedPart,
+    key: string,
+    usage: AgentUsage,
+    own: AgentUsage,
+  ): Promise<AgentUsage> {
     try {
       const told = counts.flatMap((count) => [count, usage[count]]);
       const before = await shared.call(key, (redis) => raise.run(redis, [key], [ttlMs, ...told]));

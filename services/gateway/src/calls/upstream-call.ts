@@ -227,12 +227,16 @@ export class UpstreamCall {
   }
 
   /** The whole body. @throws GatewayError when it breaks off or is larger than `bytesMax`. */
-  async readAll(bytesMax: number): Promise<Buffer> {
-    const bytes = await this.readOrLeave(bytesMax, () => true);
-    if (Buffer.isBuffer(bytes)) return bytes;
+  readAll(bytesMax: number): Promise<Buffer> {
+    const read = this.readOrLeave(bytesMax, () => true);
+    return read instanceof Promise ? read.then((bytes) => this.#whole(bytes)) : this.#whole(read);
+  }
+
+  #whole(bytes: Buffer | Unread): Promise<Buffer> {
+    if (Buffer.isBuffer(bytes)) return Promise.resolve(bytes);
     const error = new GatewayError('upstream.response_too_large');
     this.abort(error);
-    throw error;
+    return Promise.reject(error);
   }
 
   /**

@@ -110,11 +110,8 @@ export class AnsweredCall {
   #answer(carrier: GrpcCarrier): void {
     const { operation } = this.#called;
     const spelling = spellingOf(this.#serving.headerPrefixes, carrier.headers);
-    const arrival = arrivalBy(carrier, {
-      ...this.#serving,
-      abort: this.#abort,
-      owner: () => exchange.key?.source.workspaceId ?? '',
-    });
+    const owner = () => exchange.key?.source.workspaceId ?? '';
+    const arrival = arrivalBy(carrier, this.#serving, { abort: this.#abort, owner });
     const subject = modelCall(operation, arrival.pathname, arrival.search);
     const exchange: Exchange = openExchange(arrival, subject);
     this.#deps

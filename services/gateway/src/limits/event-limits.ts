@@ -16,32 +16,46 @@ export interface EventHold {
 }
 
 /**
- * Takes what a call needs of every limit that it meets: the key's and the
+ * Takes what a call needs of every limit that it meets, and waits where gateways share them: the key's and the
  * workspace's own, budgets of policies, and of a tool the rates of tools.
  * Undefined = nothing is limited.
  * @throws GatewayError 429, 412 or 503; nothing is held then
  */
-export async function holdForEvent(
+export function holdForEvent(
   store: LimitStore,
   requester: EventRequester,
   event: ServerEvent,
   estimate: () => Estimate,
   watch: LimitWatchers | undefined,
-): Promise<EventHold | undefined> {
+): EventHold | undefined | Promise<EventHold | undefined> {
   if (!event.spends || areNone(requester)) return undefined;
   const limits = limitsOf(store, requester, event, watch);
   limits.refuseSpent();
-  let reservation: Reservation | undefined;
-  try {
-    reservation = await limits.reserve(targetOf(event), undefined, estimate);
-    const { refusedBy } = reservation ?? {};
-    if (refusedBy !== undefined) throw limitError(refusedBy, Date.now());
-  } catch (error) {
+  const fail = (error: unknown): never => {
     limits.close();
     throw error;
+  };
+  let reserving: ReturnType<RequestLimits['reserve']>;
+  try {
+    reserving = limits.reserve(targetOf(event), undefined, estimate);
+  } catch (error) {
+    return fail(error);
   }
-  if (reservation !== undefined) return { reservation, close: () => limits.close() };
+  return reserving instanceof Promise
+    ? reserving.then((reservation) => heldBy(limits, reservation), fail)
+    : heldBy(limits, reserving);
+}
+
+/** @throws GatewayError where a limit refuses */
+function heldBy(
+  limits: RequestLimits,
+  reservation: Reservation | undefined,
+): EventHold | undefined {
+  const { refusedBy } = reservation ?? {};
+  if (reservation !== undefined && refusedBy === undefined)
+    return { reservation, close: () => limits.close() };
   limits.close();
+  if (refusedBy !== undefined) throw limitError(refusedBy, Date.now());
   return undefined;
 }
 

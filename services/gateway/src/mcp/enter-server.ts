@@ -30,22 +30,20 @@ export interface Entering {
 }
 
 /** The server that is asked for, with all that its calls are made with. @throws GatewayError, AccessFault, UserTokenFault */
-export async function enterServer(
-  entering: Entering,
-  { access, ...whoCalls }: EnterParts,
-): Promise<McpCall> {
-  return withCaller(entered(entering, access), whoCalls);
+export function enterServer(entering: Entering, parts: EnterParts): McpCall | Promise<McpCall> {
+  return withCaller(entered(entering, parts.access), parts);
 }
 
 /** The call with all that its server asks of who calls, and is told of them. @throws UserTokenFault, GatewayError */
-export async function withCaller(
+export function withCaller(
   call: McpCall,
   { userTokens, identities }: Omit<EnterParts, 'access'>,
-): Promise<McpCall> {
-  // Nobody waits for what most servers do not ask for.
-  const known = asksForUser(call.server) ? await withUser(call, userTokens) : call;
+): McpCall | Promise<McpCall> {
   const { identity } = headerPlan(call.server);
-  return identity === undefined ? known : withIdentity(known, identity, identities);
+  const told = (known: McpCall) =>
+    identity === undefined ? known : withIdentity(known, identity, identities);
+  // Nobody waits for what most servers do not ask for.
+  return asksForUser(call.server) ? withUser(call, userTokens).then(told) : told(call);
 }
 
 /** The server that is asked for, where it may be: nobody is asked. @throws GatewayError, AccessFault */

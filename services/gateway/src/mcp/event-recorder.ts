@@ -81,7 +81,7 @@ export class EventRecorder {
       isTold = true;
       // What could not be begun is recorded as that.
       start().then(
-        (metered) => metered.end({ ...known, ...end, hookVerdicts }),
+        (metered) => void metered.end({ ...known, ...end, hookVerdicts }),
         () => {},
       );
     };

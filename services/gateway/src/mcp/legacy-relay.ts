@@ -49,6 +49,14 @@ export interface LegacyRelayDeps extends UpstreamDeps {
   readonly streams: OpenMcpStreams;
 }
 
+/** A request whose answer is waited for. */
+interface Awaiting {
+  readonly asked: McpRequest;
+  readonly recorded: RecordedEvent;
+  /** What looks at the answer; undefined = nothing does. */
+  readonly guard: ToolGuard | undefined;
+}
+
 /**
  * Clients and servers of the older era, over Streamable HTTP. A client's session
  * owns one of the upstream's: ids of requests, tokens of progress and ids of
@@ -112,7 +120,11 @@ export class LegacyRelay {
       const upstream = await this.#ask(call, session, bytes, deadline.signal);
       if (upstream.isEventStream && upstream.status === 200)
         await this.#passStream(call, upstream, asked, deadline, recorded, guard);
-      else await this.#passBody(call, upstream, asked, recorded, guard);
+      else {
+        const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+        const passing = this.#passBody(call, upstream, body, { asked, recorded, guard });
+        if (passing !== undefined) await passing;
+      }
     } catch (error) {
       if (deadline.isOver) this.#cancelUpstream(call, session, asked);
       const failure = recorded.thrown(failureOf(error, asked, deadline));
@@ -328,18 +340,20 @@ export class LegacyRelay {
       .catch(() => undefined);
   }
 
-  async #passBody(
+  /** Undefined = nobody had to be waited for. */
+  #passBody(
     call: McpCall,
     upstream: UpstreamCall,
-    asked: McpRequest,
-    recorded: RecordedEvent,
-    guard: ToolGuard | undefined,
-  ): Promise<void> {
-    const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+    body: Buffer,
+    { asked, recorded, guard }: Awaiting,
+  ): Promise<void> | undefined {
     const { access } = this.#deps;
+    const pass = (reply: ServerReply): void =>
+      call.reply.body(200, this.#shown(call, asked, reply, recorded));
     const came = readReply(upstream, body, asked, (bytes) => access.read(call, asked, bytes));
-    const reply = guard === undefined ? came : await guard.after(came, recorded);
-    call.reply.body(200, this.#shown(call, asked, reply, recorded));
+    if (guard !== undefined) return guard.after(came, recorded).then(pass);
+    pass(came);
+    return undefined;
   }
 
   /** An answer as its caller may see it. */

@@ -58,7 +58,8 @@ const allowed = 'POST, GET, DELETE';
 const messageBytesMax = 4 * 1024 * 1024;
 
 /** The one place where requests of MCP clients become answers, and faults what those clients act on. */
-export function serveMcp(deps: McpDeps): ServeMcp {
+export function serveMcp(shared: McpDeps): ServeMcp {
+  const deps = { ...shared, bodyBytesMax: { json: messageBytesMax, form: 0 } };
   const origins = { ...deps.origins, readArrival: deps.readArrival };
   const isOurs = (name: string) =>
     deps.headerPrefixes.all.some((prefix) => name.startsWith(prefix));
@@ -113,12 +114,8 @@ interface Served {
 function run(served: Served, deps: McpDeps): void {
   const { req, res, operation, address } = served;
   const abort = new AbortController();
-  const arrival = openArrival(req, res, {
-    ...deps,
-    bodyBytesMax: { json: messageBytesMax, form: 0 },
-    abort,
-    owner: () => exchange.key?.source.workspaceId ?? '',
-  });
+  const owner = () => exchange.key?.source.workspaceId ?? '';
+  const arrival = openArrival(req, res, deps, { abort, owner });
   const exchange: Exchange & { subject: ToolCall } = openExchange(arrival, {
     kind: 'tool-call',
     operation,
@@ -133,7 +130,8 @@ function run(served: Served, deps: McpDeps): void {
   let errorCode = '';
   res.once('close', () => {
     const status = served.reply.isOver && res.writableFinished ? served.reply.status : 499;
-    observe(exchange, status, errorCode, { ...deps, name: operation.id });
+    const { metrics, requestLog } = deps;
+    observe(exchange, status, errorCode, { metrics, requestLog, name: operation.id });
   });
   answer(served, exchange, deps, abort.signal)
     .catch((caught: unknown) => {
@@ -154,8 +152,10 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   const { address, base, reply } = served;
-  const identity = await authenticated(served, exchange, deps);
-  const call = await enterServer({ address, base, exchange, identity, reply, signal }, deps);
+  const known = authenticated(served, exchange, deps);
+  const identity = known instanceof Promise ? await known : known;
+  const entering = enterServer({ address, base, exchange, identity, reply, signal }, deps);
+  const call = entering instanceof Promise ? await entering : entering;
   const { headers } = exchange.arrival;
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
@@ -174,18 +174,25 @@ async function answer(
       return deps.serverOf(call).stream(call, session, lastEventId);
     }
     default:
-      return post(call, named, served, deps);
+      return await post(call, named, served, deps);
   }
 }
 
 /** Who is not let in is told what to log in for, which is for a server's own authorisation server to say. */
-async function authenticated(served: Served, exchange: Exchange, deps: McpDeps) {
-  try {
-    return await deps.authenticate(exchange, served);
-  } catch (error) {
+function authenticated(
+  served: Served,
+  exchange: Exchange,
+  deps: McpDeps,
+): ReturnType<AuthenticateCaller> | Promise<never> {
+  const fail = async (error: unknown): Promise<never> => {
     if (fromUnknown(error).status === 401)
       served.scope = await deps.issuers.scopeAt(served.address);
     throw error;
+  };
+  try {
+    return deps.authenticate(exchange, served)?.catch(fail);
+  } catch (error) {
+    return fail(error);
   }
 }
 
@@ -224,11 +231,14 @@ async function post(
     return server.begin(call, message).catch((error: unknown) => {
       throw error instanceof SignInNeeded ? tellLegacy(error, message.params) : error;
     });
-  const session = await deps.sessions.of(call, sessionId);
-  if (message.kind !== 'request') return server.tell(call, session, message);
-  return server.request(call, session, message).catch((error: unknown) => {
+  const found = deps.sessions.of(call, sessionId);
+  const session = found instanceof Promise ? await found : found;
+  if (message.kind !== 'request') return await server.tell(call, session, message);
+  try {
+    await server.request(call, session, message);
+  } catch (error) {
     throw error instanceof SignInNeeded ? tellLegacy(error, clientOf(session.client)) : error;
-  });
+  }
 }
 
 /** A request that stands alone; who has to sign in first is asked in its answer, where that may ask. */

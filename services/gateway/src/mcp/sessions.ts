@@ -57,7 +57,7 @@ export class Sessions {
   }
 
   /** The session of an id, if it is this caller's, at this server. @throws McpFault 400, 404 */
-  async of(call: McpCall, id: string | undefined): Promise<Session> {
+  of(call: McpCall, id: string | undefined): Session | Promise<Session> {
     if (id === undefined)
       throw new McpFault({
         status: 400,
@@ -76,12 +76,11 @@ export class Sessions {
   }
 
   /** With what came after its id was given out. @throws McpFault 404 when it was ended */
-  async noted(session: Session): Promise<Session> {
-    const note = await this.#options.notes.of(session);
-    if (note?.ended === true) throw unknownSession();
-    return note?.upstreamId === undefined
-      ? session
-      : { ...session, upstreamId: note.upstreamId, revision: note.revision ?? session.revision };
+  noted(session: Session): Session | Promise<Session> {
+    const noting = this.#options.notes.of(session);
+    return noting instanceof Promise
+      ? noting.then((note) => withNote(session, note))
+      : withNote(session, noting);
   }
 
   #open(id: string, nowMs: number): Session | undefined {
@@ -188,6 +187,14 @@ export class Sessions {
   end(session: Session): Promise<void> {
     return this.#options.notes.note(session, { ended: true });
   }
+}
+
+/** @throws McpFault 404 */
+function withNote(session: Session, note: SessionNote | undefined): Session {
+  if (note?.ended === true) throw unknownSession();
+  return note?.upstreamId === undefined
+    ? session
+    : { ...session, upstreamId: note.upstreamId, revision: note.revision ?? session.revision };
 }
 
 export function unknownSession(): McpFault {

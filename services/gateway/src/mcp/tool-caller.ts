@@ -99,9 +99,12 @@ export class ToolCaller {
     const reply = new CapturedReply(signal);
     const { base } = this.#deps;
     const entering = { address, base, exchange, identity: undefined, reply, signal };
-    const call = await enterServer(entering, this.#deps).catch((error: unknown) => {
+    let call: McpCall;
+    try {
+      call = await enterServer(entering, this.#deps);
+    } catch (error) {
       throw refusal(error, address.server);
-    });
+    }
     return { slug: call.server.source.slug, call, identity: identityOf(call) };
   }
 

@@ -100,7 +100,8 @@ export class CallMeter {
     const { price, inputTokens, estimate } = this.foresee(begin);
     let hold: EventHold | undefined;
     try {
-      hold = await holdForEvent(limits, requester, event, () => estimate, watch);
+      const holding = holdForEvent(limits, requester, event, () => estimate, watch);
+      hold = holding instanceof Promise ? await holding : holding;
     } catch (error) {
       await this.refuse(requester, event, fromUnknown(error), begin);
       throw error;
@@ -108,7 +109,7 @@ export class CallMeter {
     const record = event.kind === 'mcp' ? recordToolCall : recordAgentCall;
     let recorded: RecordedEvent;
     try {
-      recorded = await record(recorder, requester, {
+      recorded = record(recorder, requester, {
         event,
         way: begin,
         reservation: hold?.reservation,
@@ -117,6 +118,13 @@ export class CallMeter {
     } catch (error) {
       hold?.close();
       throw error;
+    }
+    try {
+      await recorded.written;
+    } catch (error) {
+      const refused = recorded.refuse(error);
+      hold?.close();
+      throw refused;
     }
     hold?.reservation.begin();
     return this.#metered(requester, begin, { hold, recorded, price, inputTokens });
@@ -176,40 +184,43 @@ export class CallMeter {
     let isOver = false;
     return {
       states: hold?.reservation.states ?? noStates,
-      async end(end) {
-        if (isOver) return;
+      end(end) {
+        if (isOver) return Promise.resolve();
         isOver = true;
         const use = useOf(event, price, inputTokens, end);
         const used = { tokens: use.inputTokens + use.outputTokens, costNanoUsd: use.costNanoUsd };
         hold?.reservation.post(used);
-        if (!event.spends && used.tokens + used.costNanoUsd > 0) await post(event, used);
-        const hasFailed = end.outcome !== 'success' || end.toolFailed === true;
-        const format = content?.keepEvent(requester, event, {
-          id: recorded.id,
-          status: end.status ?? (end.outcome === 'success' ? 200 : 500),
-          startedAt,
-          hasFailed,
-          request,
-          response: end.response,
-        });
-        const toolError =
-          end.toolError !== undefined &&
-          content?.visibleOfEvent(requester, event, hasFailed).response === true
-            ? end.toolError
-            : undefined;
-        onEnded?.({
-          event,
-          outcome:
-            end.outcome === 'success' && end.toolFailed === true ? 'tool_failed' : end.outcome,
-          ms: performance.now() - startedAt,
-        });
-        const stored = recorded.end({ ...end, toolError }, use, format ?? '');
-        // Settled with its record: who dies between the two settles in the next life.
-        hold?.reservation.finish();
-        hold?.close();
-        await stored;
+        const isLate = !event.spends && used.tokens + used.costNanoUsd > 0;
+        return isLate ? post(event, used).then(() => close(end, use)) : close(end, use);
       },
     };
+
+    function close(end: CallEnd, use: EventUse): Promise<void> {
+      const hasFailed = end.outcome !== 'success' || end.toolFailed === true;
+      const format = content?.keepEvent(requester, event, {
+        id: recorded.id,
+        status: end.status ?? (end.outcome === 'success' ? 200 : 500),
+        startedAt,
+        hasFailed,
+        request,
+        response: end.response,
+      });
+      const toolError =
+        end.toolError !== undefined &&
+        content?.visibleOfEvent(requester, event, hasFailed).response === true
+          ? end.toolError
+          : undefined;
+      onEnded?.({
+        event,
+        outcome: end.outcome === 'success' && end.toolFailed === true ? 'tool_failed' : end.outcome,
+        ms: performance.now() - startedAt,
+      });
+      const stored = recorded.end({ ...end, toolError }, use, format ?? '');
+      // Settled with its record: who dies between the two settles in the next life.
+      hold?.reservation.finish();
+      hold?.close();
+      return stored;
+    }
   }
 }
 

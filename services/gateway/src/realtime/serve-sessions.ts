@@ -158,11 +158,8 @@ function createExchange(
   parts: ServeSessionsParts,
   abort: AbortController,
 ): ModelExchange {
-  const arrival = openArrival(req, res, {
-    ...parts,
-    abort,
-    owner: () => exchange.key?.source.workspaceId ?? '',
-  });
+  const owner = () => exchange.key?.source.workspaceId ?? '';
+  const arrival = openArrival(req, res, parts, { abort, owner });
   const subject = modelCall(operation, arrival.pathname, arrival.search);
   const exchange: ModelExchange = openExchange(arrival, subject);
   return exchange;

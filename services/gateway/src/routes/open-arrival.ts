@@ -17,6 +17,10 @@ export interface ArrivalDeps {
   readonly bodyBytesMax: { readonly json: number; readonly form: number };
   readonly slowBodies: SlowBodies;
   readonly underWay: RequestsUnderWay;
+}
+
+/** What each request has of its own. */
+export interface ArrivalOwn {
   /** Aborted when the caller leaves. */
   readonly abort: AbortController;
   /** On whose account its body is held; empty while that is not known. */
@@ -28,12 +32,17 @@ export function openArrival(
   req: IncomingMessage & { originalUrl?: string },
   res: ServerResponse,
   deps: ArrivalDeps & { readonly readArrival: (req: IncomingMessage) => Arrival },
+  own: ArrivalOwn,
 ): ArrivedRequest {
-  return arrivalBy(new HttpCarrier(req, res, deps.readArrival), deps);
+  return arrivalBy(new HttpCarrier(req, res, deps.readArrival), deps, own);
 }
 
 /** A request as it came, whatever it is about and whatever carries it: nothing of its body is read yet. */
-export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
+export function arrivalBy(
+  carrier: Carrier,
+  deps: ArrivalDeps,
+  { abort, owner }: ArrivalOwn,
+): ArrivedRequest {
   const url = requestTarget(carrier.target);
   const query = url.indexOf('?');
   const startedAtMs = Date.now();
@@ -41,8 +50,8 @@ export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
   const requestIdText = uuidText(requestId);
   const headers = arrivedHeaders(deps.headerPrefixes, carrier.headers);
   const caller = readCallerHeaders(headers);
-  carrier.onceGone(() => deps.abort.abort());
-  carrier.onceOver(deps.underWay.begin(deps.abort));
+  carrier.onceGone(() => abort.abort());
+  carrier.onceOver(deps.underWay.begin(abort));
   let holding: Holding | undefined;
   let held = 0;
   const hold = (bytes: number): boolean => {
@@ -51,7 +60,7 @@ export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
     held += bytes;
     // What nobody counts needs nobody to let go of it.
     if (held <= freeBytes) return true;
-    holding = new Holding(deps.heldBytes, deps.owner());
+    holding = new Holding(deps.heldBytes, owner());
     carrier.onceOver(() => holding?.release());
     return holding.grow(held);
   };
@@ -72,11 +81,11 @@ export function arrivalBy(carrier: Carrier, deps: ArrivalDeps): ArrivedRequest {
     startedAt: performance.now(),
     startedAtMs,
     asksStream: carrier.asksStream,
-    signal: deps.abort.signal,
+    signal: abort.signal,
     callerAddress: () => carrier.address(),
     readBody: (kind = 'json') => carrier.readBody(reading(kind)),
     holdBytes: hold,
-    holdApart: () => new Holding(deps.heldBytes, deps.owner()),
+    holdApart: () => new Holding(deps.heldBytes, owner()),
     bodyStream: () => carrier.bodyStream(reading('json')),
   };
 }

@@ -99,11 +99,8 @@ function createExchange(
   deps: ServeDeps,
   abort: AbortController,
 ): Exchange {
-  const arrival = openArrival(req, res, {
-    ...deps,
-    abort,
-    owner: () => exchange.key?.source.workspaceId ?? '',
-  });
+  const owner = () => exchange.key?.source.workspaceId ?? '';
+  const arrival = openArrival(req, res, deps, { abort, owner });
   const { pathname, search } = arrival;
   const subject =
     'open' in asked ? asked.open(pathname, search) : modelCall(asked, pathname, search);
@@ -236,7 +233,7 @@ export function observe(
   exchange: Exchange,
   status: number,
   errorCode: string,
-  deps: Serving,
+  deps: Pick<Serving, 'metrics' | 'requestLog' | 'name'>,
 ): void {
   const latencyMs = performance.now() - exchange.arrival.startedAt;
   const summary = summaryOf(exchange);

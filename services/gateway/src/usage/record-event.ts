@@ -6,7 +6,12 @@ import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
 import type { Reservation, Used } from '../exchange/reservation.ts';
 import { addCounts } from './add-counts.ts';
-import { type GuessedPrompt, type UsageRecorder, withVerdicts } from './usage-recorder.ts';
+import {
+  type BegunAttempt,
+  type GuessedPrompt,
+  type UsageRecorder,
+  withVerdicts,
+} from './usage-recorder.ts';
 
 const { Outcome } = usage;
 
@@ -77,6 +82,10 @@ export interface EventUse {
 export interface RecordedEvent {
   /** Of the record: by it content is found. */
   readonly id: Buffer;
+  /** To be awaited before the call is made; where it rejects, the call is not to be made. */
+  readonly written: Promise<void>;
+  /** Instead of `end` where it could not be written: what is told of that. */
+  refuse(cause: unknown): GatewayError;
   /**
    * Writes the record; a second time does nothing. Resolves when it is stored, and never rejects:
    * when the disk refuses, the begin stands for it, as `lost`, after the next start.
@@ -94,7 +103,7 @@ export interface EventBegin {
 }
 
 /**
- * Notes a call of a tool – or whatever else an MCP server is asked – before it is made: from here on it has exactly one
+ * Notes a call of a tool – or whatever else an MCP server is asked – before it is made: once that is written it has exactly one
  * record, `lost` should this process die.
  * @throws GatewayError `gateway.ledger_full`: then it is not to be made
  */
@@ -103,11 +112,11 @@ export const recordToolCall = recordEvent;
 /** The same for a call of an agent. */
 export const recordAgentCall = recordEvent;
 
-async function recordEvent(
+function recordEvent(
   recorder: UsageRecorder,
   requester: EventRequester,
   { event, way, reservation, least }: EventBegin,
-): Promise<RecordedEvent> {
+): RecordedEvent {
   const startedAt = performance.now();
   const record = recorder.blankOfEvent(requester, event);
   record.attempt = 1;
@@ -117,25 +126,26 @@ async function recordEvent(
   record.preProcessingMs = startedAt - requester.arrival.startedAt;
   const used: Used = { tokens: least.inputTokens, costNanoUsd: least.costNanoUsd ?? 0 };
   const note = reservation?.noteBegin(used);
-  let opening: Buffer;
-  try {
-    const begun = recorder.begin(
-      record,
-      { prompt: least, counts: reservation?.countsWith(used) },
-      note,
-    );
-    await begun.written;
-    opening = begun.opening;
-  } catch (cause) {
+  const refuse = (cause: unknown): GatewayError => {
     recorder.takeBack(record);
     reservation?.noteEnd(used);
-    throw new GatewayError('gateway.ledger_full', { cause });
+    return new GatewayError('gateway.ledger_full', { cause });
+  };
+  let begun: BegunAttempt;
+  try {
+    const counts = reservation?.countsWith(used);
+    begun = recorder.begin(record, { prompt: least, counts }, note);
+  } catch (cause) {
+    throw refuse(cause);
   }
+  const { written, opening } = begun;
   let isOver = false;
   return {
     id: record.id,
-    async end(facts, use, contentFormat) {
-      if (isOver) return;
+    written,
+    refuse,
+    end(facts, use, contentFormat) {
+      if (isOver) return Promise.resolve();
       isOver = true;
       addFacts(record, facts);
       addUse(record, use);
@@ -147,7 +157,7 @@ async function recordEvent(
       record.timeToFirstByteMs = facts.firstByteMs ?? 0;
       record.logFormat = contentFormat;
       addCounts(record, reservation);
-      await recorder.store(record, reservation?.noteEnd(used), opening).catch(() => {});
+      return recorder.keep(record, reservation?.noteEnd(used), opening);
     },
   };
 }

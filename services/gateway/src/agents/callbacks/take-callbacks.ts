@@ -7,7 +7,7 @@ import type { Reply } from '../../exchange/reply.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import type { Stage } from '../../pipeline/pipeline.ts';
 import { admit } from '../../pipeline/stages/authenticate.ts';
-import { expectAgentCall } from '../find-agent.ts';
+import { type AgentExchange, expectAgentCall } from '../find-agent.ts';
 import type { CallbackAddresses, CallbackOwner, CallbackTarget } from './callback-addresses.ts';
 
 const targets = new WeakMap<Exchange, CallbackTarget>();
@@ -24,11 +24,17 @@ export function takeCallbacks(
   store: Pick<ConfigStore, 'keyOfHash' | 'bundle'>,
   addresses: CallbackAddresses,
 ): (pass: (exchange: Exchange) => Promise<Reply>) => Stage {
-  return (pass) => async (exchange, next) => {
+  return (pass) => (exchange, next) => {
     expectAgentCall(exchange);
-    const { subject, arrival } = exchange;
     // No slug begins so.
-    if (!subject.reference.startsWith('~')) return next();
+    return exchange.subject.reference.startsWith('~') ? taken(exchange, pass) : next();
+  };
+
+  async function taken(
+    exchange: AgentExchange,
+    pass: (exchange: Exchange) => Promise<Reply>,
+  ): Promise<Reply> {
+    const { subject, arrival } = exchange;
     const target = addresses.open(subject.reference);
     if (target === undefined || subject.remainder !== '')
       throw new GatewayError('agent.not_found', {
@@ -43,7 +49,7 @@ export function takeCallbacks(
     if (key === undefined) throw new GatewayError('auth.invalid_key', { message: keyGone });
     await admit(exchange, key, store);
     return pass(exchange);
-  };
+  }
 }
 
 const keyGone = 'The key that asked to be called back is gone.';
