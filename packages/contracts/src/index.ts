@@ -108,7 +108,6 @@ export {
 } from './mcp-oauth.ts';
 export { endOf, followedWork, lookPathOf } from './operations/followed-work.ts';
 export { type MatchedObject, matchObject, objectsAt } from './operations/match-object.ts';
-export { givenFiles } from './operations/object-operations.ts';
 export type {
   BilledKind,
   BodyKind,

@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { bytes, eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
+import { bytes, eventually, json, startUpstream } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallOptions, errorOf, type Scenario } from './scenario.ts';
+import { shareAccount } from './share-account.ts';
 
 type Ask = (path: string, config: object | undefined, over?: CallOptions) => Promise<Response>;
 
@@ -78,7 +79,7 @@ export function provesLists({ scenario, ask, look, idOf }: Installation): void {
     const config = { provider: '@shared-lists' };
     beforeAll(async () => {
       account = await startAccount();
-      others = await openIntegration(scenario(), 'shared-lists', account.upstream);
+      others = await shareAccount(scenario(), 'shared-lists', account.upstream);
     });
     afterAll(() => account.upstream.close());
 
@@ -165,7 +166,7 @@ export function provesLists({ scenario, ask, look, idOf }: Installation): void {
         json(200, { result: { files: [{ id: 'file_1' }] } }),
       ];
       const odd = await startUpstream();
-      await openIntegration(scenario(), 'odd-lists', odd);
+      await shareAccount(scenario(), 'odd-lists', odd);
       for (const answer of answers) {
         odd.handle(answer);
         const refused = await look('/v1/files', { provider: '@odd-lists' });
@@ -191,46 +192,12 @@ export function provesLists({ scenario, ask, look, idOf }: Installation): void {
   });
 }
 
-/** Of two workspaces; the key of the second one. */
-async function openIntegration(
-  { admin, stack }: Scenario,
-  slug: string,
-  upstream: Upstream,
-): Promise<string> {
-  const made = await admin<{ id: string; workspace_id?: string }>('POST', '/admin/workspaces', {
-    name: `Beside ${slug}`,
-  });
-  const beside = made.workspace_id ?? made.id;
-  await admin('POST', '/integrations', {
-    name: slug,
-    slug,
-    ai_provider_id: 'openai',
-    key: 'sk-shared',
-    configurations: { custom_host: `${upstream.url}/v1`, lists: 'own' },
-    create_default_provider: false,
-  });
-  await admin('PUT', `/integrations/${slug}/workspaces`, {
-    workspaces: [stack.credentials.workspace_id, beside].map((id) => ({
-      id,
-      enabled: true,
-      create_default_provider: true,
-      default_provider_slug: slug,
-    })),
-  });
-  const { key } = await admin<{ key: string }>('POST', '/api-keys/workspace/service', {
-    name: slug,
-    workspace_id: beside,
-    scopes: ['completions.write'],
-  });
-  return key;
-}
-
 /** While the ledger is away, and nobody remembers: a list of one object that is nobody's here. */
 export async function refusesUnsureLists(scenario: Scenario, look: Ask): Promise<void> {
   const unsure = await startUpstream(
     json(200, { object: 'list', data: [{ id: 'file_of_whom', object: 'file' }] }),
   );
-  await openIntegration(scenario, 'unsure-lists', unsure);
+  await shareAccount(scenario, 'unsure-lists', unsure);
   const refused = () => look('/v1/files', { provider: '@unsure-lists' });
   await scenario.stack.part('data-service').stop();
   await eventually(async () =>

@@ -13,7 +13,7 @@ export interface MatchedObject {
 }
 
 /** What may stand before a path without changing what it means, as vendors' own clients have it. */
-const roots = /^(?:proxy|openai|api|beta|v\d[a-z0-9.]*)$/;
+const roots = /^(?:proxy|openai|anthropic|api|beta|v\d[a-z0-9.]*)$/;
 
 interface Node {
   readonly fixed: Map<string, Node>;
@@ -144,5 +144,7 @@ function readSegments(pathname: string): string[] | undefined {
     }
   }
   const from = segments.findIndex((segment) => !roots.test(segment.toLowerCase()));
-  return segments.slice(from < 0 ? segments.length : from);
+  if (from < 0) return [];
+  // Azure's addresses begin with the deployment that serves them.
+  return segments.slice(segments[from]?.toLowerCase() === 'deployments' ? from + 2 : from);
 }

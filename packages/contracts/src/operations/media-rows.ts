@@ -31,10 +31,16 @@ const ofConsent = {
 /** What `POST /v1/audio/speech` names: a voice of the caller's own. */
 export const speechObjects: ObjectFacts = { names: named('voice', 'body.voice.id') };
 
-/** A file of the provider's by its id, in JSON and as a form spells it. */
-const reference = file('body.input_reference.file_id', 'body.input_reference[file_id]');
-/** Another video, likewise. */
-const source = named('video', 'body.video.id', 'body.video[id]');
+/** What `POST /v1/images/edits` names. */
+export const editedImages: ObjectFacts = {
+  names: file('body.images.*.file_id', 'body.mask.file_id'),
+  mayFlow: true,
+};
+
+/** A file of the provider's by its id. */
+const reference = file('body.input_reference.file_id');
+/** Another video. */
+const source = named('video', 'body.video.id');
 
 /**
  * Media that are made over minutes and kept for hours, and what media are made

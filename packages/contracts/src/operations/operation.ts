@@ -101,6 +101,7 @@ export type ObjectKind =
   | 'file'
   | 'fine-tuning job'
   | 'fine-tuned model'
+  | 'message'
   | 'response'
   | 'run'
   | 'thread'
@@ -111,19 +112,24 @@ export type ObjectKind =
   | 'voice consent';
 
 export interface ObjectFacts {
-  /** Where the body's `store` says whether anything is kept; absent = it is. */
-  readonly stored?: 'unless-declined' | 'when-asked';
+  /**
+   * Where the body says whether anything is kept; absent = it is. By its `store`, or, `when-held`, as it has a thread, a
+   * container or code to run.
+   */
+  readonly stored?: 'unless-declined' | 'when-asked' | 'when-held';
   /** What a reply says was made, or is of the same owner. */
   readonly makes?: readonly MadeObject[];
   /** What a request names: it goes to the one who has that. */
   readonly names?: readonly NamedObject[];
+  /** Its body may go to the provider unread: what it names is looked at while it passes. */
+  readonly mayFlow?: true;
   /** What a reply lists, whoever made it: it can be narrowed to the caller's workspace. */
   readonly lists?: ObjectKind;
 }
 
 export interface MadeObject {
   readonly kind: ObjectKind;
-  /** Where its id stands in the reply, and in the document that an event of a stream tells; members by dots. */
+  /** Where its id stands in the reply, and in the document that an event of a stream tells; members by dots, `*` for each item of a list. */
   readonly id: string;
   /** The `object` of that document, or Anthropic's `type`, so that an id of something else is not taken for it; undefined = it has none. */
   readonly object: string | undefined;
@@ -153,7 +159,7 @@ export type FollowInterval =
 
 export interface NamedObject {
   readonly kind: ObjectKind;
-  /** `path.<name>` of the address, `query.<name>`, or `body.<members>`, where `*` stands for each item of a list. */
+  /** `path.<name>` of the address, `query.<name>`, or `body.<members>`, where `*` stands for each item of a list, or each member of an object. A form spells it with brackets. */
   readonly at: `path.${string}` | `query.${string}` | `body.${string}`;
 }
 

@@ -68,6 +68,8 @@ describe('matchObject', () => {
     ['GET', '/v1/%72esponses/resp%5F1'],
     ['GET', '/v1/openai/v1/responses/resp_1'],
     ['GET', '/v1/proxy/openai/responses/resp_1'],
+    ['GET', '/v1/anthropic/v1/responses/resp_1'],
+    ['GET', '/v1/proxy/openai/deployments/a-model/responses/resp_1'],
   ])('takes %s %s for a look at a response', (method, path) => {
     const found = matchObject(method, path);
     expect(found?.operation.id).toBe('getModelResponse');

@@ -1,7 +1,13 @@
-import { speechObjects } from './media-rows.ts';
-import { completionObjects, objectRows, responseObjects } from './object-operations.ts';
+import { editedImages, speechObjects } from './media-rows.ts';
+import { objectRows } from './object-operations.ts';
 import type { ModelOperation, ObjectOperation, Operation, ToolOperation } from './operation.ts';
 import { realtimeCallOperations, realtimeOperations } from './realtime-operations.ts';
+import {
+  completionObjects,
+  countedObjects,
+  messageObjects,
+  responseObjects,
+} from './response-rows.ts';
 
 const inference = ['completions.write'] as const;
 
@@ -69,6 +75,7 @@ const rows = {
     at: 'POST /v1/messages',
     format: 'anthropic-messages',
     errors: 'anthropic',
+    objects: messageObjects,
   },
   complete: { ...conversation, at: 'POST /v1/completions', format: 'openai-completions' },
   createModelResponse: {
@@ -82,6 +89,7 @@ const rows = {
     at: 'POST /v1/messages/count_tokens',
     format: 'anthropic-count-tokens',
     errors: 'anthropic',
+    objects: countedObjects,
     repeat: 'safe',
     spends: 'nothing',
     uses: 'nothing',
@@ -107,6 +115,7 @@ const rows = {
     body: 'form',
     format: 'openai-image-edits',
     reply: 'events',
+    objects: editedImages,
   },
   imageVariation: {
     ...question,

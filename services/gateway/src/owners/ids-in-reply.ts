@@ -15,6 +15,8 @@ export interface MadeId {
 /** A reply of which more must be held to read it is passed on unread. */
 export const readBytesMax = 4 * 1024 * 1024;
 const idLengthMax = 1024;
+/** Of what one reply says of a list. */
+const idsMax = 100;
 
 /** The document of a whole reply; undefined = it is none. */
 export function documentOf(bytes: Buffer): Record<string, unknown> | undefined {
@@ -33,22 +35,34 @@ export function idsInDocument(
 ): MadeId[] {
   return makes.flatMap((made) => {
     const { kind, id: place, object } = made;
-    const id = place
-      .split('.')
-      .reduce<unknown>((value, member) => (isRecord(value) ? value[member] : undefined), document);
-    if ((document.object ?? document.type) !== object || typeof id !== 'string') return [];
-    if (id === '' || id.length > idLengthMax) return [];
+    if ((document.object ?? document.type) !== object) return [];
     const { model } = document;
-    const known = kind === 'file' ? canonicalFileId(id) : id;
-    return [
-      { kind, id: known, model: typeof model === 'string' ? model.slice(0, 1024) : '', made },
-    ];
+    return idsAt(document, place.split('.')).map((id) => ({
+      kind,
+      id: kind === 'file' ? canonicalFileId(id) : id,
+      model: typeof model === 'string' ? model.slice(0, 1024) : '',
+      made,
+    }));
   });
 }
 
+function idsAt(value: unknown, [first, ...rest]: readonly string[]): readonly string[] {
+  if (first === undefined) {
+    const isId = typeof value === 'string' && value !== '' && value.length <= idLengthMax;
+    return isId ? [value] : [];
+  }
+  if (first === '*')
+    return Array.isArray(value)
+      ? [...new Set(value.flatMap((item: unknown) => idsAt(item, rest)))].slice(0, idsMax)
+      : [];
+  return isRecord(value) ? idsAt(value[first], rest) : [];
+}
+
+const tellsObject = /^\{.*?(?:"object"|"message_(?:start|delta)")/s;
+
 /**
  * The documents that the events of a stream tell: a run's or a thread's own, or
- * the response that an event is about. Looks at copies; nothing is held back.
+ * the response or message that an event is about. Looks at copies; nothing is held back.
  */
 export class DocumentsInStream {
   readonly #framer = new SseFramer();
@@ -58,9 +72,9 @@ export class DocumentsInStream {
     if (events === undefined) return [];
     return parseSseEvents(events).flatMap(({ data }) => {
       // Pieces of text are most of a stream, and are no objects.
-      if (!data.includes('"object"') || !data.startsWith('{')) return [];
+      if (!tellsObject.test(data)) return [];
       const document = documentOf(Buffer.from(data));
-      const told = isRecord(document?.response) ? document.response : document;
+      const told = [document?.response, document?.message].find(isRecord) ?? document;
       return told === undefined ? [] : [told];
     });
   }

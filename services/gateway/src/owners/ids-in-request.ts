@@ -1,6 +1,6 @@
-import { givenFiles, matchObject, type ObjectKind, objectsAt } from '@sluice/contracts';
+import { matchObject, type ObjectKind, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { canonicalFileId, type JsonValue } from '@sluice/providers';
+import { canonicalFileId, type JsonObject, type JsonValue } from '@sluice/providers';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { NamedObjects } from '../exchange/named-objects.ts';
 import { repeatedMember } from '../http/repeated-members.ts';
@@ -9,8 +9,40 @@ type Id = NamedObjects['ids'][number];
 
 /** More than any request has reason to name; what is beyond is refused, since nobody would look at it. */
 const idsMax = 500;
+/** Of a batch, whose requests come in one body. */
+const idsOfBatchMax = 20_000;
 /** Of no vendor that we know are longer: those of files may be addresses, escaped twice. */
-const idLengthMax = 4096;
+export const idLengthMax = 4096;
+
+/** The ids that a request names, each once, with the place of the first that says it. */
+export class NamedIds {
+  readonly ids: Id[] = [];
+  readonly #seen = new Set<string>();
+  readonly #max: number;
+
+  constructor(max = idsMax) {
+    this.#max = max;
+  }
+
+  /** @throws GatewayError for one that is too long, and for too many */
+  add(kind: ObjectKind, given: unknown, field: string): void {
+    if (typeof given !== 'string' || given === '') return;
+    const id = kind === 'file' ? canonicalFileId(given) : given;
+    if (given.length > idLengthMax)
+      throw new GatewayError('request.invalid_field', {
+        field,
+        message: `An id has at most ${idLengthMax} characters.`,
+      });
+    if (this.#seen.has(id)) return;
+    if (this.ids.length === this.#max)
+      throw new GatewayError('request.invalid_field', {
+        field,
+        message: `A request names at most ${this.#max} objects by their ids.`,
+      });
+    this.#seen.add(id);
+    this.ids.push({ kind, id, field });
+  }
+}
 
 /**
  * The ids of what stays at a provider that a request names, in its path and its
@@ -18,73 +50,92 @@ const idLengthMax = 4096;
  * @throws GatewayError for ids of which two readers may see different ones, and for too many
  */
 export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[] {
-  const ids: Id[] = [];
-  let names = subject.operation.objects?.names ?? givenFiles[subject.operation.id];
+  let { names } = subject.operation.objects ?? {};
+  let passing: ReturnType<typeof objectsAt>['ids'] = [];
+  // Nobody gets past an owner by another prefix, or by a path that no row knows.
   if (subject.operation.id === 'proxy') {
-    // Nobody gets past an owner by another prefix, or by a path that no row knows.
-    const passing = objectsAt(arrival.method, subject.pathname);
-    names = passing.facts?.names;
-    for (const { kind, id, at } of passing.ids) add(ids, kind, id, at);
+    const at = objectsAt(arrival.method, subject.pathname);
+    names = at.facts?.names;
+    passing = at.ids;
   }
-  if (names === undefined) return ids;
+  if (names === undefined && passing.length === 0) return none;
+  const found = new NamedIds(
+    subject.operation.id === 'createMessageBatch' ? idsOfBatchMax : idsMax,
+  );
+  for (const { kind, id, at } of passing) found.add(kind, id, at);
   let parameters: Readonly<Record<string, string>> | undefined;
   let isInBody = false;
-  for (const { kind, at } of names) {
+  const body = subject.form === undefined ? subject.json : nestedFields(subject.json);
+  for (const { kind, at } of names ?? []) {
     const [where, ...members] = at.split('.');
     if (where === 'path') {
       parameters ??= matchObject(arrival.method, subject.pathname)?.parameters ?? {};
-      add(ids, kind, parameters[members[0] ?? ''], at);
+      found.add(kind, parameters[members[0] ?? ''], at);
       continue;
     }
     if (where === 'query') {
       for (const id of new URLSearchParams(subject.search).getAll(members[0] ?? ''))
-        add(ids, kind, id, at);
+        found.add(kind, id, at);
       continue;
     }
-    const before = ids.length;
-    collect(subject.json, members, kind, at, ids);
-    isInBody ||= ids.length > before;
+    const before = found.ids.length;
+    collect(body, members, (id) => found.add(kind, id, at));
+    isInBody ||= found.ids.length > before;
   }
   // Of a form's fields that are there twice, both are seen.
   if (isInBody && subject.form === undefined) refuseRepeated(subject.body);
-  return ids;
+  return found.ids;
 }
+
+const none: readonly Id[] = [];
 
 function collect(
   value: JsonValue | undefined,
   members: readonly string[],
-  kind: ObjectKind,
-  field: string,
-  ids: Id[],
+  onId: (id: unknown) => void,
 ): void {
   const [first, ...rest] = members;
   if (first === undefined) {
     // A form has a list where it has a field twice.
-    for (const id of Array.isArray(value) ? value : [value]) add(ids, kind, id, field);
+    for (const id of Array.isArray(value) ? value : [value]) onId(id);
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  if (first === '*') {
-    if (Array.isArray(value)) for (const item of value) collect(item, rest, kind, field, ids);
-  } else if (!Array.isArray(value) && Object.hasOwn(value, first))
-    collect(value[first], rest, kind, field, ids);
+  if (first === '*') for (const item of Object.values(value)) collect(item, rest, onId);
+  else if (!Array.isArray(value) && Object.hasOwn(value, first)) collect(value[first], rest, onId);
 }
 
-function add(ids: Id[], kind: ObjectKind, given: unknown, field: string): void {
-  if (typeof given !== 'string' || given === '') return;
-  const id = kind === 'file' ? canonicalFileId(given) : given;
-  if (given.length > idLengthMax)
-    throw new GatewayError('request.invalid_field', {
-      field,
-      message: `An id has at most ${idLengthMax} characters.`,
-    });
-  if (ids.some((other) => other.id === id)) return;
-  if (ids.length === idsMax)
-    throw new GatewayError('request.invalid_field', {
-      field,
-      message: `A request names at most ${idsMax} objects by their ids.`,
-    });
-  ids.push({ kind, id, field });
+/** A form's fields as JSON would have them: `a[0][b]`, `a[][b]` and `a[b]` are members of members. */
+function nestedFields(fields: JsonObject | undefined): JsonObject {
+  const nested: JsonObject = {};
+  for (const [index, [name, value]] of Object.entries(fields ?? {}).entries()) {
+    const [first = '', ...steps] = name.split(/\]?\[|\]$/);
+    let at = nested;
+    let step = first;
+    for (const next of steps.filter((one, place) => one !== '' || place < steps.length - 1)) {
+      const inner = Object.hasOwn(at, step) ? at[step] : undefined;
+      const object: JsonObject = isObject(inner) ? inner : {};
+      setOwn(at, step, object);
+      at = object;
+      step = next === '' ? `[${index}]` : next;
+    }
+    setOwn(at, step, value);
+  }
+  return nested;
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Also of a name that objects inherit. */
+function setOwn(object: JsonObject, name: string, value: JsonValue | undefined): void {
+  Object.defineProperty(object, name, {
+    value,
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
 }
 
 /** Whoever takes the first of two members would be sent where the last one belongs. */

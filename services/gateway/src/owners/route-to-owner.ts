@@ -47,6 +47,18 @@ export function planForOwner(
   }
 }
 
+/** Whose that is which a body names that flows. @throws GatewayError where it may not be named */
+export async function ownersOf(
+  exchange: ModelExchange,
+  notes: OwnerNotes,
+  ids: NamedObjects['ids'],
+): Promise<NamedObjects> {
+  refuseOwn(ids, exchange.subject.operation.id);
+  const organisationId = exchange.key?.source.organisationId ?? '';
+  const known = await Promise.all(ids.map(({ id }) => notes.of(organisationId, id)));
+  return readOwners(exchange, ids, known);
+}
+
 function readOwners(
   exchange: ModelExchange,
   ids: NamedObjects['ids'],

@@ -1,6 +1,5 @@
 import type { MintedSecret } from '../exchange/asked-session.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
-import type { Target } from '../exchange/target.ts';
 import { isOurs } from '../http/caller-headers.ts';
 
 /** As whom a request was made, and what it said of how: for what is asked later in its name. It has no key in it. */
@@ -18,9 +17,4 @@ export function askerOf({
   if (key === undefined) throw new Error('it is of a key');
   const { serviceKey = '' } = arrival.caller;
   return { by: 'validUntilMs' in key ? { token: serviceKey } : { keyHash: key.hashHex }, headers };
-}
-
-/** Whether it can be asked later, without what its caller brought: a credential is saved, or it takes none. */
-export function isAskedAlone({ credentialBy, saved, entry }: Target): boolean {
-  return credentialBy === 'admin' || (saved !== undefined && entry.auth.type === 'none');
 }

@@ -5,10 +5,12 @@ import { joinPaths } from '../calls/prepare/call-address.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { addressCall } from '../calls/prepare/prepare-unified.ts';
 import { unifiedHeaders } from '../calls/prepare/request-headers.ts';
+import { isAskedAlone } from '../exchange/asked-alone.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import { nitroRefused } from '../exchange/nitro-refused.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
+import { namesInBody } from '../owners/passing-ids.ts';
 
 /**
  * One call of a unified endpoint whose body flows through as it comes. Its
@@ -24,8 +26,8 @@ export function prepareUnread(
   const { operation, search } = exchange.subject;
   if (saved?.limitsModels === true)
     throw nitroRefused('body.model', `"@${saved.slug}" is limited to certain models`);
-  const namesObjects = operation.objects?.names?.some(({ at }) => at.startsWith('body.')) === true;
-  if (namesObjects && target.credentialBy === 'admin')
+  // What may flow is looked at while it passes (`steps/note-owner.ts`).
+  if (namesInBody(operation.objects) && operation.objects?.mayFlow !== true && isAskedAlone(target))
     throw nitroRefused('body', 'it may name what other workspaces keep with the credential');
   const { translation, base, addressBy, context } = addressCall(exchange, target, {}, rules);
   if (translation.mode !== 'native')

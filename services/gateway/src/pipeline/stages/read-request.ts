@@ -158,10 +158,10 @@ function readPassed(exchange: ModelExchange): Promise<void> | undefined {
     operation.about === 'object'
       ? operation.objects
       : objectsAt(method, exchange.subject.pathname).facts;
-  const naming = facts?.names;
-  // What it names must be seen.
-  if (naming !== undefined) checkEncoding(exchange);
-  if (exchange.bundle?.enforced?.readsBodies === true || naming !== undefined)
+  // What it names must be seen before it is known who is asked.
+  const isNaming = facts?.names !== undefined && facts.mayFlow !== true;
+  if (isNaming) checkEncoding(exchange);
+  if (exchange.bundle?.enforced?.readsBodies === true || isNaming)
     return carriesBody(headers) ? readWhole(exchange) : undefined;
   const length = Number(headers['content-length']);
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');

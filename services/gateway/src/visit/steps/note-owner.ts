@@ -1,12 +1,16 @@
+import { Readable } from 'node:stream';
 import { type ObjectFacts, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { OwnerNote } from '../../exchange/named-objects.ts';
+import type { JsonObject } from '@sluice/providers';
+import { isAskedAlone } from '../../exchange/asked-alone.ts';
+import type { NamedObjects, OwnerNote } from '../../exchange/named-objects.ts';
 import { mayTellOfWork } from '../../owners/ended-work.ts';
 import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { keptAt } from '../../owners/kept-at.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
-import { accountOf } from '../../owners/route-to-owner.ts';
+import { idsInBytes, namesInBody, watchedBody } from '../../owners/passing-ids.ts';
+import { accountOf, ownersOf } from '../../owners/route-to-owner.ts';
 import type { WorkNotes } from '../../owners/work-notes.ts';
 import type { LateBills } from '../late-bills.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
@@ -23,10 +27,43 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
   return {
     run(visit, next) {
       refuseOthers(visit);
+      const judging = judgeUnread(visit);
+      if (judging !== undefined) return judging.then(() => askAndNote(visit, next));
       const { claims } = callOf(visit);
       return claims === undefined ? askAndNote(visit, next) : refuseTaken(visit, claims, next);
     },
   };
+
+  /**
+   * Of a body that nobody has read, what it names is looked at while it passes: the credential is shared with those whose it may be.
+   * A promise where it is here already, and could not be parsed.
+   */
+  function judgeUnread(visit: TargetVisit): Promise<void> | undefined {
+    const { subject, arrival } = visit.exchange;
+    const names = factsOf(visit)?.names;
+    if (subject.json !== undefined || names === undefined || !isAskedAlone(targetOf(visit)))
+      return undefined;
+    const call = callOf(visit);
+    const { body } = call;
+    if (!(body instanceof Readable || Buffer.isBuffer(body)) || !namesInBody({ names }))
+      return undefined;
+    const { 'content-type': type = '', 'content-encoding': encoding } = arrival.headers;
+    // Of forms no field is an id that has no row.
+    if (/^multipart\/form-data\b/i.test(type)) return undefined;
+    if (encoding !== undefined && encoding !== 'identity')
+      throw new GatewayError('request.unsupported_content_type', {
+        field: 'content-encoding',
+        message:
+          'A compressed body may name what other workspaces keep with the credential: send it as it is.',
+      });
+    if (Buffer.isBuffer(body)) return judge(idsInBytes(body, names));
+    visit.prepared = { ...call, body: watchedBody(body, names, judge) };
+    return undefined;
+
+    async function judge(ids: NamedObjects['ids']): Promise<void> {
+      refuseNamed(visit, await ownersOf(visit.exchange, owners, ids));
+    }
+  }
 
   /** A name that the caller chose may be that of what another workspace keeps there. */
   async function refuseTaken(visit: TargetVisit, id: string, next: Rung): Promise<TargetAnswer> {
@@ -126,7 +163,10 @@ function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts |
 /** @throws GatewayError `object.owner_unknown`, as for an id that nobody ever gave out */
 export function refuseOthers(visit: TargetVisit): void {
   const { named } = visit.exchange.subject;
-  if (named === undefined) return;
+  if (named !== undefined) refuseNamed(visit, named);
+}
+
+function refuseNamed(visit: TargetVisit, named: NamedObjects): void {
   const call = callOf(visit);
   const first = named.ids.find(({ id }) => named.othersAt.has(keptAt(id, call)));
   if (first === undefined) return;
@@ -139,10 +179,27 @@ function isKept(visit: TargetVisit, { stored }: ObjectFacts): boolean {
   if (translation !== undefined && translation.mode !== 'native') return false;
   const { store } = visit.exchange.subject.json ?? {};
   if (stored === 'when-asked') return store === true;
+  if (stored === 'when-held') return holdsState(visit.exchange.subject.json);
   // A response that goes on in the background is there until it has ended.
   return (
     stored !== 'unless-declined' ||
     store !== false ||
     visit.exchange.subject.json?.background === true
+  );
+}
+
+/** Of Anthropic's requests: whether the provider has something of it afterwards that can be gone on with. */
+function holdsState(json: JsonObject | undefined): boolean {
+  const { thread, container, tools } = json ?? {};
+  if ((thread ?? container ?? undefined) !== undefined) return true;
+  return (
+    Array.isArray(tools) &&
+    tools.some(
+      (tool) =>
+        typeof tool === 'object' &&
+        tool !== null &&
+        'type' in tool &&
+        String(tool.type).startsWith('code_execution_'),
+    )
   );
 }

@@ -1,0 +1,393 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { freePort, json, startUpstream, type Upstream } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grpcClient } from './grpc.ts';
+import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
+import { shareAccount } from './share-account.ts';
+
+/** Bodies that nobody reads, at an account that two workspaces share: what they name is seen all the same. */
+
+const secret = 'what the other workspace wrote';
+/** Ids of what the account has. */
+const kept = new Set<string>();
+
+function keep(kind: string): string {
+  const id = `${kind}_${kept.size + 1}`;
+  kept.add(id);
+  return id;
+}
+
+/** A vendor that reads whatever can be read, and tells of what it keeps where it is shown its id. */
+async function startVendor(): Promise<Upstream> {
+  const vendor = await startUpstream();
+  vendor.handle(({ path, headers, body }) => {
+    if (path === '/v1/files')
+      return json(200, { id: keep('file'), object: 'file', bytes: 3, purpose: 'user_data' });
+    if (path === '/v1/containers') return json(200, { id: keep('cntr'), object: 'container' });
+    const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+    const text = bytes.includes(0) ? bytes.toString('utf16le') : bytes.toString();
+    const isForm = headers['content-type']?.startsWith('multipart/') === true;
+    const asked = isForm ? text : JSON.stringify(JSON.parse(text));
+    const shown = [...kept].some((id) =>
+      new RegExp(`\\b${id}\\b`).test(asked.replaceAll('\\"', '')),
+    );
+    return json(200, { ...replyTo(path, asked), secret: shown ? secret : '' });
+  });
+  return vendor;
+}
+
+function replyTo(path: string, asked: string): object {
+  if (path.startsWith('/v1/responses'))
+    return {
+      id: keep('resp'),
+      object: 'response',
+      output: [{ type: 'code_interpreter_call', container_id: keep('cntr') }],
+    };
+  if (!path.startsWith('/v1/messages')) return chatReply;
+  return {
+    id: keep('msg'),
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-sonnet-4-5',
+    content: [],
+    container: asked.includes('code_execution') ? { id: keep('container') } : null,
+  };
+}
+
+let scenario: Scenario;
+let vendors: Record<'openai' | 'anthropic', Upstream>;
+let other: Record<'openai' | 'anthropic', string>;
+let grpcPort: number;
+beforeAll(async () => {
+  grpcPort = await freePort();
+  const [running, openai, anthropic] = await Promise.all([
+    startScenario({
+      environment: { gateway: { GRPC_ENABLED: 'true', GRPC_PORT: String(grpcPort) } },
+    }),
+    startVendor(),
+    startVendor(),
+  ]);
+  scenario = running;
+  vendors = { openai, anthropic };
+  other = {
+    openai: await shareAccount(scenario, 'passing-openai', openai),
+    anthropic: await shareAccount(scenario, 'passing-anthropic', anthropic, 'anthropic'),
+  };
+});
+afterAll(async () => {
+  await Promise.all([scenario.stop(), ...Object.values(vendors).map((one) => one.close())]);
+});
+
+type Vendor = 'openai' | 'anthropic';
+interface Over {
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+const ask = (vendor: Vendor, path: string, body: RequestInit['body'], over: Over = {}) =>
+  fetch(`${scenario.stack.gatewayUrls[0]}${path}`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': over.key ?? scenario.stack.credentials.workspace_key,
+      'x-service-provider': `@passing-${vendor}`,
+      'content-type': 'application/json',
+      ...over.headers,
+    },
+    body,
+    duplex: 'half',
+  } as RequestInit);
+
+async function upload(vendor: Vendor): Promise<string> {
+  const form = new FormData();
+  form.set('purpose', 'user_data');
+  form.set('file', new Blob(['abc']), 'a.txt');
+  const made = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/files`, {
+    method: 'POST',
+    headers: {
+      'x-service-api-key': scenario.stack.credentials.workspace_key,
+      'x-service-provider': `@passing-${vendor}`,
+      ...(vendor === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {}),
+    },
+    body: form,
+  });
+  const { id } = (await made.json()) as { id: string };
+  expect(made.status).toBe(200);
+  return id;
+}
+
+const chat = (content: unknown) => ({
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content }],
+});
+const naming = (vendor: Vendor, id: string) =>
+  vendor === 'openai'
+    ? chat([{ type: 'file', file: { file_id: id } }])
+    : { ...chat([{ type: 'document', source: { type: 'file', file_id: id } }]), max_tokens: 9 };
+
+const nitro = { 'x-service-nitro-mode': 'true' };
+/** Each way on which nobody reads what is sent. */
+const ways: [string, Vendor, string, Record<string, string>][] = [
+  ['nitro', 'openai', '/v1/chat/completions', nitro],
+  ['nitro', 'anthropic', '/v1/messages', nitro],
+  ['a proxied path', 'openai', '/v1/proxy/chat/completions', {}],
+  ['a proxied path', 'anthropic', '/v1/proxy/messages', {}],
+  ['a proxied path', 'anthropic', '/v1/proxy/messages/count_tokens', {}],
+  ['an odd path', 'openai', '/v1//Chat/%63ompletions/', {}],
+  ['an odd path', 'anthropic', '/v1/anthropic/v1/messages', {}],
+];
+
+/** How a body may come, so that it is not read. */
+const forms: [string, (text: string) => [RequestInit['body'], Record<string, string>?]][] = [
+  ['as it is', (text) => [text]],
+  ['in pieces', (text) => [piecesOf(text)]],
+  ['behind five megabytes', (text) => [text.replace('{', `{"pad":"${'a'.repeat(5 << 20)}",`)]],
+  ['with escaped letters', (text) => [piecesOf(text.replaceAll('file_id', 'fil\\u0065_\\u0069d'))]],
+  ['as plain text', (text) => [text, { 'content-type': 'text/plain' }]],
+  ['as UTF-16', (text) => [Buffer.from(text, 'utf16le')]],
+  ['gzipped', (text) => [gzipSync(text), { 'content-encoding': 'gzip' }]],
+  ['as deep as no parser of ours goes', (text) => [text.replace('{', `{"pad":${deep(3000)},`)]],
+];
+
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+function piecesOf(text: string): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(text);
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.subarray(at, at + 7));
+      at += 7;
+    },
+  });
+}
+
+describe.each(ways)('by %s at %s, %s', (_way, vendor, path, headers) => {
+  it.each(forms)('another workspace’s file is shown to nobody, %s', async (_form, formOf) => {
+    const id = await upload(vendor);
+    const [body, more] = formOf(JSON.stringify(naming(vendor, id)));
+    const answer = await ask(vendor, path, body, {
+      key: other[vendor],
+      headers: { ...headers, ...more },
+    });
+    const told = await answer.text();
+    expect([400, 404], told).toContain(answer.status);
+    expect(told).not.toContain(secret);
+  });
+
+  it('one’s own is, and so is a request that names none, whatever it is like', async () => {
+    const id = await upload(vendor);
+    for (const text of [
+      JSON.stringify(naming(vendor, id)),
+      // Of a tool, a question about JSON, and an argument.
+      JSON.stringify({
+        ...chat(`What is {"file_id":"${id}"}?`),
+        tools: [{ name: 'look', input_schema: { properties: { file_id: { type: 'string' } } } }],
+      }),
+    ])
+      for (const body of [text, piecesOf(text), text.replace('{', `{"pad":${deep(30)},`)]) {
+        const answer = await ask(vendor, path, body, { headers });
+        expect(answer.status, await answer.text()).toBe(200);
+      }
+    const quoted = chat(`What is {"file_id":"${id}"}?`);
+    const asked = await ask(vendor, path, piecesOf(JSON.stringify(quoted)), {
+      key: other[vendor],
+      headers,
+    });
+    expect(asked.status, await asked.text()).toBe(200);
+  });
+});
+
+const hi = { model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 };
+const blocks = (content: unknown) => ({ ...hi, messages: [{ role: 'user', content: [content] }] });
+/** Each place of a body that names something, beside those above: what it names, and where. */
+const places: [string, Vendor, string, (id: string) => object, 'file' | 'container' | 'thread'][] =
+  [
+    ['prompt.variables', 'openai', '/v1/responses', prompted, 'file'],
+    ['tools.container', 'openai', '/v1/responses', (id) => given({ container: id }), 'container'],
+    ['tools.environment', 'openai', '/v1/responses', shell, 'container'],
+    ['tools.input_image_mask', 'openai', '/v1/responses', masked, 'file'],
+    ['tools that were found', 'openai', '/v1/responses', found, 'container'],
+    ['tools of a compaction', 'openai', '/v1/responses/compact', shell, 'container'],
+    [
+      'items.tools',
+      'openai',
+      '/v1/conversations',
+      (id) => ({ items: found(id).input }),
+      'container',
+    ],
+    ['images', 'openai', '/v1/images/edits', (id) => edit({ images: [{ file_id: id }] }), 'file'],
+    ['mask', 'openai', '/v1/images/edits', (id) => edit({ mask: { file_id: id } }), 'file'],
+    ['mask', 'openai', '/v1/proxy/images/edits', (id) => edit({ mask: { file_id: id } }), 'file'],
+    ['container', 'anthropic', '/v1/messages', (id) => ({ ...hi, container: id }), 'container'],
+    [
+      'container.id',
+      'anthropic',
+      '/v1/messages',
+      (id) => ({ ...hi, container: { id } }),
+      'container',
+    ],
+    [
+      'container.id',
+      'anthropic',
+      '/v1/proxy/messages',
+      (id) => ({ ...hi, container: { id } }),
+      'container',
+    ],
+    ['thread', 'anthropic', '/v1/messages', goingOn, 'thread'],
+    ['thread', 'anthropic', '/v1/proxy/messages', goingOn, 'thread'],
+    ['a document of blocks', 'anthropic', '/v1/messages', (id) => blocks(documentOf(id)), 'file'],
+    [
+      'a document that a tool gave',
+      'anthropic',
+      '/v1/messages',
+      (id) => blocks({ type: 'tool_result', tool_use_id: 't', content: [documentOf(id)] }),
+      'file',
+    ],
+    [
+      'a batch',
+      'anthropic',
+      '/v1/messages/batches',
+      (id) => batchOf(blocks(documentOf(id))),
+      'file',
+    ],
+    ['a batch', 'anthropic', '/v1/messages/batches', (id) => batchOf(goingOn(id)), 'thread'],
+  ];
+
+function given(tool: object) {
+  return { model: 'gpt-5', input: 'Hi', tools: [{ type: 'code_interpreter', ...tool }] };
+}
+function prompted(id: string) {
+  const variables = { a: 'text', manual: { type: 'input_file', file_id: id } };
+  return { prompt: { id: 'pmpt_1', variables } };
+}
+function shell(id: string) {
+  return given({ type: 'shell', environment: { type: 'container_reference', container_id: id } });
+}
+function masked(id: string) {
+  return given({ type: 'image_generation', input_image_mask: { file_id: id } });
+}
+function found(id: string) {
+  const { tools } = shell(id);
+  return { model: 'gpt-5', input: [{ type: 'tool_search_output', tools }] };
+}
+function edit(over: object) {
+  return { model: 'gpt-image-2', prompt: 'Brighter', ...over };
+}
+function goingOn(id: string) {
+  return { ...hi, thread: { type: 'continue', previous_message_id: id } };
+}
+function documentOf(id: string) {
+  const image = { type: 'image', source: { type: 'file', file_id: id } };
+  return { type: 'document', source: { type: 'content', content: [image] } };
+}
+function batchOf(params: object) {
+  return { requests: [{ custom_id: 'a', params }] };
+}
+
+async function make(vendor: Vendor, kind: 'file' | 'container' | 'thread'): Promise<string> {
+  if (kind === 'file') return upload(vendor);
+  const body = {
+    ...hi,
+    ...(kind === 'thread'
+      ? { thread: { type: 'create' } }
+      : { tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }),
+  };
+  const made = await (vendor === 'openai'
+    ? ask(vendor, '/v1/responses', JSON.stringify(given({ container: { type: 'auto' } })))
+    : ask(vendor, '/v1/messages', JSON.stringify(body)));
+  const { id, container, output } = (await made.json()) as {
+    id: string;
+    container?: { id: string };
+    output?: { container_id: string }[];
+  };
+  return (kind === 'thread' ? id : (container?.id ?? output?.[0]?.container_id)) ?? '';
+}
+
+it.each(places)('%s at %s, %s: names nothing of another workspace', async (...place) => {
+  const [, vendor, path, bodyOf, kind] = place;
+  const id = await make(vendor, kind);
+  expect(kept, 'it is the vendor’s').toContain(id);
+  const text = JSON.stringify(bodyOf(id));
+  const headers = vendor === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
+  const before = vendors[vendor].requests.length;
+  const refused = await ask(vendor, path, text, { key: other[vendor], headers });
+  expect(await errorOf(refused)).toMatchObject({ status: 404, code: 'object.owner_unknown' });
+  expect(vendors[vendor].requests.length).toBe(before);
+  const own = await ask(vendor, path, text, { headers });
+  expect(own.status, await own.clone().text()).toBe(200);
+  expect(await own.text()).toContain(secret);
+});
+
+it('sees what a form spells with brackets', async () => {
+  const id = await upload('openai');
+  for (const [path, field] of [
+    ['/v1/images/edits', 'images[0][file_id]'],
+    ['/v1/images/edits', 'images[][file_id]'],
+    ['/v1/images/edits', 'mask[file_id]'],
+    ['/v1/videos', 'input_reference[file_id]'],
+  ] as const) {
+    const form = new FormData();
+    form.set('model', 'm');
+    form.set('prompt', 'p');
+    form.set(field, id);
+    const asked = await fetch(`${scenario.stack.gatewayUrls[0]}${path}`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': other.openai, 'x-service-provider': '@passing-openai' },
+      body: form,
+    });
+    expect(await errorOf(asked), field).toMatchObject({
+      status: 404,
+      code: 'object.owner_unknown',
+    });
+  }
+});
+
+it('says which field names what is another’s, as where the body is read', async () => {
+  const id = await upload('openai');
+  const text = JSON.stringify(naming('openai', id));
+  for (const [path, headers] of [
+    ['/v1/chat/completions', {}],
+    ['/v1/chat/completions', nitro],
+    ['/v1/proxy/chat/completions', {}],
+  ] as [string, Record<string, string>][])
+    for (const body of [text, piecesOf(text)]) {
+      const refused = await ask('openai', path, body, { key: other.openai, headers });
+      expect(await errorOf(refused)).toMatchObject({
+        status: 404,
+        code: 'object.owner_unknown',
+        param: 'body.messages.*.content.*.file.file_id',
+      });
+    }
+});
+
+it('refuses compressed bodies beside a credential that is shared alone', async () => {
+  const body = gzipSync(JSON.stringify(chat('Hi')));
+  const headers = { 'content-encoding': 'gzip' };
+  const refused = await ask('openai', '/v1/proxy/chat/completions', body, { headers });
+  expect(await errorOf(refused)).toMatchObject({
+    status: 400,
+    code: 'request.unsupported_content_type',
+    param: 'content-encoding',
+  });
+  const own = {
+    ...headers,
+    'x-service-provider': 'openai',
+    'x-service-custom-host': `${vendors.openai.url}/v1`,
+    authorization: 'Bearer sk-own',
+  };
+  const passed = await ask('openai', '/v1/proxy/chat/completions', body, { headers: own });
+  expect(passed.status).toBe(200);
+});
+
+it('holds over gRPC', async () => {
+  const id = await upload('openai');
+  const grpc = grpcClient(`127.0.0.1:${grpcPort}`);
+  const answer = await grpc.call('chatCompletions', JSON.stringify(naming('openai', id)), {
+    'x-service-api-key': other.openai,
+    'x-service-provider': '@passing-openai',
+    ...nitro,
+  });
+  expect(answer.trailing['x-service-error-code']).toBe('object.owner_unknown');
+  grpc.close();
+});
