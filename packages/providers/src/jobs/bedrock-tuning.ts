@@ -7,6 +7,7 @@ import { regionalHost } from '../adapters/bedrock/address.ts';
 import type { CallFacts, JsonObject } from '../contract.ts';
 import { objectId, placeOf } from '../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import { statusIn } from '../vendor-status.ts';
 import {
   chosen,
   hyperparametersOf,
@@ -126,6 +127,8 @@ function hyperparametersFor(body: JsonObject): JsonObject {
 }
 
 const states: Readonly<Record<string, TuningStatus>> = {
+  Submitted: 'queued',
+  Scheduled: 'queued',
   Completed: 'succeeded',
   InProgress: 'running',
   Stopping: 'cancelled',
@@ -144,7 +147,7 @@ function presented(job: JsonObject): JsonObject {
   return tuningDocument({
     id: packedId(prefix, [stringOf(job.jobArn) ?? '']),
     model: modelOf(job),
-    status: states[stringOf(job.status) ?? ''] ?? 'queued',
+    ...statusIn(states, job.status, 'running'),
     createdAt: secondsOf(job.creationTime),
     finishedAt: secondsOf(job.endTime ?? job.lastModifiedTime),
     tunedModel: stringOf(job.outputModelArn) ?? stringOf(job.customModelArn),

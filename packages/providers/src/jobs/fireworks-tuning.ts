@@ -5,6 +5,7 @@
 import { requiredSetting } from '../address.ts';
 import type { CallFacts, JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import { statusIn } from '../vendor-status.ts';
 import {
   chosen,
   hyperparametersOf,
@@ -86,6 +87,9 @@ function accountOf({ setting }: CallFacts): string {
 }
 
 const states: Readonly<Record<string, TuningStatus>> = {
+  UNSPECIFIED: 'queued',
+  PENDING: 'queued',
+  PAUSED: 'queued',
   CANCELLED: 'cancelled',
   // Nothing leads back from these.
   CANCELLING: 'cancelled',
@@ -105,11 +109,13 @@ const states: Readonly<Record<string, TuningStatus>> = {
 function presented(job: JsonObject): JsonObject {
   const last = (name: string) => stringOf(job[name])?.split('/').at(-1);
   const status = objectOf(job.status);
-  const state = states[(stringOf(job.state) ?? '').replace('JOB_STATE_', '')] ?? 'queued';
+  const told = stringOf(job.state)?.replace('JOB_STATE_', '');
+  const { status: state, providerStatus } = statusIn(states, told, 'running');
   return tuningDocument({
     id: last('name') ?? '',
     model: last('baseModel') ?? '',
     status: state,
+    providerStatus,
     createdAt: secondsOf(job.createTime),
     finishedAt: secondsOf(job.completedTime ?? job.updateTime),
     tunedModel: stringOf(job.outputModel),

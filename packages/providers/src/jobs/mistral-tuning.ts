@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import { statusIn } from '../vendor-status.ts';
 import {
   chosen,
   hyperparametersOf,
@@ -115,7 +116,7 @@ const states: Readonly<Record<string, TuningStatus>> = {
 
 function presented(job: JsonObject): JsonObject {
   const parameters = objectOf(job.hyperparameters) ?? {};
-  const status = states[stringOf(job.status) ?? ''] ?? 'queued';
+  const { status, providerStatus } = statusIn(states, job.status, 'running');
   const fileOf = (files: JsonObject[string] | undefined) => {
     const [first] = arrayOf(files) ?? [];
     return stringOf(first) ?? stringOf(objectOf(first)?.file_id);
@@ -124,6 +125,7 @@ function presented(job: JsonObject): JsonObject {
     id: stringOf(job.id) ?? '',
     model: stringOf(job.model) ?? '',
     status,
+    providerStatus,
     createdAt: Number(job.created_at) || null,
     finishedAt: Number(job.modified_at) || null,
     tunedModel: stringOf(job.fine_tuned_model),

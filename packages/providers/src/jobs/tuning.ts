@@ -17,6 +17,8 @@ export interface TuningFacts {
   readonly id: string;
   readonly model: string;
   readonly status: TuningStatus;
+  /** In the vendor's words, where it has none in ours. */
+  readonly providerStatus?: string | undefined;
   /** Unix seconds. */
   readonly createdAt: number | null;
   readonly finishedAt?: number | null;
@@ -43,6 +45,7 @@ export function tuningDocument(facts: TuningFacts): JsonObject {
     object: 'fine_tuning.job',
     model: facts.model,
     status,
+    provider_status: facts.providerStatus,
     created_at: facts.createdAt ?? 0,
     finished_at: over.has(status) ? (facts.finishedAt ?? null) : null,
     fine_tuned_model: status === 'succeeded' ? (facts.tunedModel ?? null) : null,

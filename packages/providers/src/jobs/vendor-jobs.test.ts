@@ -432,7 +432,8 @@ describe('jobs in a vendor’s words', () => {
       mistralJob.id,
     ],
   ] as const)('%s: %s', async (provider, map, answer, id) => {
-    for (const pair of map.split(', ')) {
+    // One of tomorrow is followed, and told.
+    for (const pair of [...map.split(', '), 'TOMORROW running']) {
       const [state = '', expected] = pair.split(' ');
       const { answer: told } = await run(
         { ...tuning, provider, operation: 'retrieveFinetune', id },
@@ -440,6 +441,7 @@ describe('jobs in a vendor’s words', () => {
       );
       const document = documentOf(told);
       expect(document.status, pair).toBe(expected);
+      expect(document.provider_status, pair).toBe(state === 'TOMORROW' ? state : undefined);
       const isOver = ['succeeded', 'failed', 'cancelled'].includes(String(expected));
       expect(document.finished_at === null, pair).toBe(!isOver);
       // Seconds, not milliseconds.

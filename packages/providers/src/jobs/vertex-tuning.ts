@@ -7,6 +7,7 @@ import { locationPath } from '../adapters/vertex-ai/address.ts';
 import type { CallFacts, JsonObject, JsonValue } from '../contract.ts';
 import { objectId, placeOf } from '../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import { statusIn } from '../vendor-status.ts';
 import {
   chosen,
   hyperparametersOf,
@@ -106,23 +107,20 @@ function uriOf(file: string, facts: CallFacts): string {
   return placeWithin('gs', 'vertex-storage-bucket-name', facts, file, 'body.training_file');
 }
 
-function statusOf(state: string): TuningStatus {
-  switch (state.replace('JOB_STATE_', '')) {
-    case 'SUCCEEDED':
-    case 'PARTIALLY_SUCCEEDED':
-      return 'succeeded';
-    case 'RUNNING':
-      return 'running';
-    case 'FAILED':
-    case 'EXPIRED':
-      return 'failed';
-    case 'CANCELLING':
-    case 'CANCELLED':
-      return 'cancelled';
-    default:
-      return 'queued';
-  }
-}
+const states: Readonly<Record<string, TuningStatus>> = {
+  UNSPECIFIED: 'queued',
+  PENDING: 'queued',
+  QUEUED: 'queued',
+  PAUSED: 'queued',
+  RUNNING: 'running',
+  UPDATING: 'running',
+  SUCCEEDED: 'succeeded',
+  PARTIALLY_SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  EXPIRED: 'failed',
+  CANCELLING: 'cancelled',
+  CANCELLED: 'cancelled',
+};
 
 function presented(job: JsonObject): JsonObject {
   const spec = objectOf(job.supervisedTuningSpec) ?? {};
@@ -137,7 +135,7 @@ function presented(job: JsonObject): JsonObject {
   return tuningDocument({
     id: (stringOf(job.name) ?? '').split('/').at(-1) ?? '',
     model,
-    status: statusOf(stringOf(job.state) ?? ''),
+    ...statusIn(states, stringOf(job.state)?.replace('JOB_STATE_', ''), 'running'),
     createdAt: secondsOf(job.createTime),
     finishedAt: secondsOf(job.endTime ?? job.updateTime),
     // An endpoint is what answers; the model is what it serves.

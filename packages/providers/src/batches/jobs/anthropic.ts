@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { statusIn } from '../../vendor-status.ts';
 import {
   type AskedBatch,
   type BatchStatus,
@@ -111,7 +112,7 @@ function presented(batch: JsonObject, asked?: AskedBatch): JsonObject {
   ].map((name) => numberOf(counts[name]) ?? 0) as [number, number, number, number, number];
   return batchObject({
     id: stringOf(batch.id) ?? '',
-    status: statusOf(batch, { succeeded, errored, canceled, expired }),
+    ...statusOf(batch, { succeeded, errored, canceled, expired }),
     endpoint: asked?.endpoint ?? '/v1/messages',
     inputFileId: asked?.inputFileId,
     metadata: asked?.metadata,
@@ -127,11 +128,16 @@ function presented(batch: JsonObject, asked?: AskedBatch): JsonObject {
 }
 
 function statusOf(
-  { processing_status: status }: JsonObject,
+  { processing_status: told }: JsonObject,
   counts: Record<'succeeded' | 'errored' | 'canceled' | 'expired', number>,
-): BatchStatus {
-  if (status === 'canceling') return 'cancelling';
-  if (status !== 'ended') return 'in_progress';
-  if (counts.canceled > 0) return 'cancelled';
-  return counts.expired > 0 && counts.succeeded + counts.errored === 0 ? 'expired' : 'completed';
+): Pick<BatchFacts, 'status' | 'providerStatus'> {
+  if (told !== 'ended') return statusIn(states, told, 'in_progress');
+  if (counts.canceled > 0) return { status: 'cancelled' };
+  const isExpired = counts.expired > 0 && counts.succeeded + counts.errored === 0;
+  return { status: isExpired ? 'expired' : 'completed' };
 }
+
+const states: Readonly<Record<string, BatchStatus>> = {
+  in_progress: 'in_progress',
+  canceling: 'cancelling',
+};

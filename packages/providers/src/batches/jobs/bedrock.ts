@@ -4,6 +4,7 @@ import { regionalHost } from '../../adapters/bedrock/address.ts';
 import type { AuthRecipe, CallFacts } from '../../contract.ts';
 import { objectId, placeOf } from '../../files/object-uri.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { statusIn } from '../../vendor-status.ts';
 import { filesOfResults } from './openai.ts';
 import {
   type AskedBatch,
@@ -192,7 +193,7 @@ function idOf({ jobArn }: JsonObject): string {
 
 function presented(job: JsonObject, asked?: AskedBatch): JsonObject {
   const id = idOf(job);
-  const status = states[stringOf(job.status) ?? ''] ?? 'validating';
+  const { status, providerStatus } = statusIn(states, job.status, 'in_progress');
   const input = stringOf(objectOf(objectOf(job.inputDataConfig)?.s3InputDataConfig)?.s3Uri);
   const output = stringOf(objectOf(objectOf(job.outputDataConfig)?.s3OutputDataConfig)?.s3Uri);
   const total = numberOf(job.totalRecordCount);
@@ -201,6 +202,7 @@ function presented(job: JsonObject, asked?: AskedBatch): JsonObject {
   return batchObject({
     id,
     status,
+    providerStatus,
     endpoint: asked?.endpoint,
     model: stringOf(job.modelId),
     inputFileId: input === undefined ? undefined : idOfUri(input),

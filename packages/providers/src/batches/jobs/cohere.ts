@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { addressesOfDataset } from '../../files/dataset-files.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { statusIn } from '../../vendor-status.ts';
 import {
   type BatchStatus,
   type BatchUse,
@@ -82,10 +83,11 @@ const job = (use: BatchUse, id: string) => `${jobs(use)}/${checkedId(id, idPatte
 
 /** It counts nothing that is told: what is known of a job are its datasets. */
 function presented(job: JsonObject): JsonObject {
-  const status = states[stringOf(job.status) ?? ''] ?? 'in_progress';
+  const { status, providerStatus } = statusIn(states, job.status, 'in_progress');
   return batchObject({
     id: stringOf(job.job_id) ?? '',
     status,
+    providerStatus,
     endpoint: '/v1/embeddings',
     model: stringOf(job.model),
     inputFileId: stringOf(job.input_dataset_id),

@@ -374,10 +374,19 @@ describe('batches of vendors', () => {
       'msgbatch_1',
     ],
   ] as const)('states of %s', async (id, member, make, states, batch) => {
+    const lookedAt = (told: string | undefined) => {
+      const { batches, use } = vendor(id, [make({ [member]: told })]);
+      return batches.retrieve?.(batch, use);
+    };
     for (const [theirs, ours] of Object.entries(states)) {
-      const { batches, use } = vendor(id, [make({ [member]: theirs })]);
-      expect(await batches.retrieve?.(batch, use), theirs).toMatchObject({ status: ours });
+      const looked = await lookedAt(theirs);
+      expect(looked, theirs).toMatchObject({ status: ours });
+      expect(looked, theirs).not.toHaveProperty('provider_status');
     }
+    // One of tomorrow is followed, and told.
+    for (const word of ['SomethingElse', 'constructor'])
+      expect(await lookedAt(word)).toMatchObject({ status: 'in_progress', provider_status: word });
+    expect(await lookedAt(undefined)).toMatchObject({ status: 'in_progress' });
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { statusIn } from '../../vendor-status.ts';
 import { openAiBatches } from './openai.ts';
 import {
   type BatchStatus,
@@ -86,10 +87,11 @@ function hoursOf(window: string | undefined): number | undefined {
 
 function presented(job: JsonObject): JsonObject {
   const errors = arrayOf(job.errors) ?? [];
-  const status = states[stringOf(job.status) ?? ''] ?? 'validating';
+  const { status, providerStatus } = statusIn(states, job.status, 'in_progress');
   return batchObject({
     id: stringOf(job.id) ?? '',
     status,
+    providerStatus,
     endpoint: stringOf(job.endpoint),
     model: stringOf(job.model),
     inputFileId: stringOf(arrayOf(job.input_files)?.[0]),

@@ -79,6 +79,8 @@ export type BatchStatus =
 export interface BatchFacts {
   readonly id: string;
   readonly status: BatchStatus;
+  /** In the vendor's words, where it has none in ours. */
+  readonly providerStatus?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly inputFileId?: string | undefined;
   readonly outputFileId?: string | undefined;
@@ -125,6 +127,7 @@ export function batchObject(facts: BatchFacts): JsonObject {
     input_file_id: facts.inputFileId ?? null,
     completion_window: facts.completionWindow ?? '24h',
     status: facts.status,
+    ...(facts.providerStatus === undefined ? {} : { provider_status: facts.providerStatus }),
     output_file_id: facts.outputFileId ?? null,
     error_file_id: facts.errorFileId ?? null,
     created_at: facts.createdAt ?? null,

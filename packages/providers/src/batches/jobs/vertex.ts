@@ -4,6 +4,7 @@ import { locationPath, vertexModel } from '../../adapters/vertex-ai/address.ts';
 import type { CallFacts } from '../../contract.ts';
 import { objectId, placeOf } from '../../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { statusIn } from '../../vendor-status.ts';
 import { filesOfResults } from './openai.ts';
 import {
   type AskedBatch,
@@ -144,8 +145,8 @@ function placeOr400(id: string, field: string) {
 }
 
 function presented(job: JsonObject, asked?: AskedBatch): JsonObject {
-  const state = (stringOf(job.state) ?? '').replace(/^JOB_STATE_/, '');
-  const status = states[state] ?? 'validating';
+  const state = stringOf(job.state)?.replace(/^JOB_STATE_/, '');
+  const { status, providerStatus } = statusIn(states, state, 'in_progress');
   const counts = objectOf(job.completionStats) ?? {};
   const [completed, failed, rest] = ['successfulCount', 'failedCount', 'incompleteCount'].map(
     (name) => Math.max(0, Number(counts[name] ?? 0) || 0),
@@ -155,6 +156,7 @@ function presented(job: JsonObject, asked?: AskedBatch): JsonObject {
   return batchObject({
     id: (stringOf(job.name) ?? '').split('/').at(-1) ?? '',
     status,
+    providerStatus,
     endpoint: asked?.endpoint,
     model: stringOf(job.model),
     inputFileId: idOfUri(stringOf(input)),
