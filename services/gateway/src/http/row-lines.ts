@@ -29,7 +29,7 @@ export async function* rowLines<Long extends LongLine>(
   }
   try {
     yield* isAvro(start) === true
-      ? avroLines(all(), { blockBytesMax: bytesMax })
+      ? avroLines(all(), { rowBytesMax: bytesMax })
       : linesOf(all(), bytesMax, openLong);
   } finally {
     await pieces.return?.();

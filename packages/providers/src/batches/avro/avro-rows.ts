@@ -1,7 +1,6 @@
-import { promisify } from 'node:util';
-import { inflateRaw } from 'node:zlib';
+import { pipeline, Readable } from 'node:stream';
+import { createInflateRaw } from 'node:zlib';
 import { GatewayError } from '@sluice/errors';
-import type { JsonValue } from '../../contract.ts';
 import { parseJson } from '../../json/json-access.ts';
 import { type AvroType, readAvroSchema } from './avro-schema.ts';
 import { AvroBytes, AvroEnd } from './avro-values.ts';
@@ -18,8 +17,8 @@ const metadata: AvroType = { kind: 'map', of: { kind: 'bytes' } };
 const headerBytesMax = 1024 * 1024;
 
 export interface AvroBounds {
-  /** Of a block, as it comes and as it is when it is unpacked. */
-  readonly blockBytesMax: number;
+  /** Of a row, as it is when its block is unpacked. */
+  readonly rowBytesMax: number;
 }
 
 /** Whether bytes begin as a file of Avro does; undefined = there are too few to know. */
@@ -30,42 +29,60 @@ export function isAvro(start: Buffer): boolean | undefined {
 }
 
 /**
- * Its rows, each a line of JSON; no more is held than a block.
+ * Its rows, each a line of JSON; no more is held than a row, however large its block is.
  * @throws GatewayError `upstream.invalid_response`, `upstream.response_too_large`
  */
 export async function* avroLines(
   content: AsyncIterable<Buffer>,
-  { blockBytesMax }: AvroBounds,
+  { rowBytesMax }: AvroBounds,
 ): AsyncGenerator<Buffer, void> {
   const file = new Pieces(content);
   const { schema, isPacked, sync } = await file.read(headerBytesMax, readHeader);
   while (!(await file.isOver())) {
-    const { rows, packed } = await file.read(
-      blockBytesMax,
-      (bytes) => {
-        const rows = bytes.count();
-        return { rows, packed: Buffer.from(bytes.take(bytes.count())), end: bytes.take(syncBytes) };
-      },
-      (block) => block.end.equals(sync),
-    );
-    const block = isPacked ? await unpacked(packed, blockBytesMax) : packed;
-    yield* rowsIn(block, rows, schema);
+    const { rows, size } = await file.read(lengthsBytesMax, (bytes) => ({
+      rows: bytes.count(),
+      size: bytes.count(),
+    }));
+    const section = new Section(file, size);
+    yield* rowsIn(new Pieces(isPacked ? unpacked(section) : section.bytes()), rows, schema);
+    if (section.left > 0) throw unreadable('a block with more than its rows');
+    const end = await file.read(syncBytes, (bytes) => bytes.take(syncBytes));
+    if (!end.equals(sync)) throw unreadable('a block without its end');
+  }
+
+  async function* rowsIn(block: Pieces, rows: number, type: AvroType) {
+    let emptyLeft = emptyRowsMax;
+    for (let at = 0; at < rows; at++) {
+      const before = block.at;
+      yield Buffer.from(JSON.stringify(await block.read(rowBytesMax, (row) => row.value(type))));
+      // As many rows as it likes take no byte at all.
+      if (block.at === before && --emptyLeft < 0) throw unreadable('too many values');
+    }
+    if (!(await block.isOver())) throw unreadable('a block with more than its rows');
   }
 }
 
-function* rowsIn(block: Buffer, rows: number, schema: AvroType): Generator<Buffer, void> {
-  // Hardly any value takes no byte, and as many as that are none of a vector.
-  const values = new AvroBytes(block, block.length + 100_000);
-  for (let at = 0; at < rows; at++) {
-    yield Buffer.from(JSON.stringify(rowOf(values, schema)));
-  }
-}
+/** What a block begins with: two numbers. */
+const lengthsBytesMax = 32;
+/** Hardly any value takes no byte, and as many as that are none of a vector. */
+const emptyRowsMax = 100_000;
 
-function rowOf(values: AvroBytes, schema: AvroType): JsonValue {
-  try {
-    return readable(() => values.value(schema));
-  } catch (error) {
-    throw error instanceof AvroEnd ? unreadable('a row that ends too early') : error;
+/** So many bytes of a file, as they come. */
+class Section {
+  readonly #file: Pieces;
+  left: number;
+
+  constructor(file: Pieces, size: number) {
+    this.#file = file;
+    this.left = size;
+  }
+
+  async *bytes(): AsyncGenerator<Buffer, void> {
+    while (this.left > 0) {
+      const piece = await this.#file.some(this.left);
+      this.left -= piece.length;
+      yield piece;
+    }
   }
 }
 
@@ -84,15 +101,21 @@ function readHeader(bytes: AvroBytes) {
   };
 }
 
-const inflate = promisify(inflateRaw);
-
-async function unpacked(packed: Buffer, bytesMax: number): Promise<Buffer> {
+/** @throws GatewayError `upstream.invalid_response`, also of what comes before it is unpacked */
+async function* unpacked(section: Section): AsyncGenerator<Buffer, void> {
+  const inflate = createInflateRaw();
+  const source = Readable.from(section.bytes());
+  pipeline(source, inflate, () => {
+    // Who reads it hears of errors.
+  });
   try {
-    return await inflate(packed, { maxOutputLength: bytesMax });
+    yield* inflate;
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      ? tooLarge(bytesMax)
-      : unreadable('a block that cannot be unpacked');
+    throw error instanceof GatewayError ? error : unreadable('a block that cannot be unpacked');
+  } finally {
+    // Where its rows end before it does.
+    source.destroy();
+    inflate.destroy();
   }
 }
 
@@ -101,6 +124,8 @@ class Pieces {
   readonly #content: AsyncIterator<Buffer>;
   #held: Buffer = Buffer.alloc(0);
   #isOver = false;
+  /** How many bytes have been read. */
+  at = 0;
 
   constructor(content: AsyncIterable<Buffer>) {
     this.#content = content[Symbol.asyncIterator]();
@@ -111,26 +136,31 @@ class Pieces {
     return this.#held.length === 0;
   }
 
-  async read<Value>(
-    bytesMax: number,
-    reading: (bytes: AvroBytes) => Value,
-    isRight: (value: Value) => boolean = () => true,
-  ): Promise<Value> {
+  async read<Value>(bytesMax: number, reading: (bytes: AvroBytes) => Value): Promise<Value> {
     for (;;) {
-      const bytes = new AvroBytes(this.#held);
+      const bytes = new AvroBytes(this.#held, this.#held.length + emptyRowsMax);
       try {
         const value = readable(() => reading(bytes));
-        if (!isRight(value)) throw unreadable('a block without its end');
         this.#held = this.#held.subarray(bytes.at);
+        this.at += bytes.at;
         return value;
       } catch (error) {
         if (!(error instanceof AvroEnd)) throw error;
       }
       if (this.#isOver) throw unreadable('a file that ends too early');
       if (this.#held.length > bytesMax) throw tooLarge(bytesMax);
-      // Twice as much each time: what is read again and again is the start of a block.
+      // Twice as much each time: what is read again and again is the start of a row.
       await this.#more(Math.max(1, this.#held.length));
     }
+  }
+
+  /** What there is of it, so many bytes at most. */
+  async some(bytesMax: number): Promise<Buffer> {
+    if (await this.isOver()) throw unreadable('a file that ends too early');
+    const piece = this.#held.subarray(0, bytesMax);
+    this.#held = this.#held.subarray(piece.length);
+    this.at += piece.length;
+    return piece;
   }
 
   async #more(bytes: number): Promise<void> {
@@ -165,6 +195,6 @@ function unreadable(what: string): GatewayError {
 
 function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError('upstream.response_too_large', {
-    message: `A block of the provider's file of results has more than ${bytesMax} bytes.`,
+    message: `A row of the provider's file of results has more than ${bytesMax} bytes.`,
   });
 }
