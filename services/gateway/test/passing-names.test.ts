@@ -309,7 +309,8 @@ it.each(places)('%s at %s, %s: names nothing of another workspace', async (...pl
   const id = await make(vendor, kind);
   expect(kept, 'it is the vendor’s').toContain(id);
   const text = JSON.stringify(bodyOf(id));
-  const headers = vendor === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
+  const headers: Record<string, string> =
+    vendor === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   const before = vendors[vendor].requests.length;
   const refused = await ask(vendor, path, text, { key: other[vendor], headers });
   expect(await errorOf(refused)).toMatchObject({ status: 404, code: 'object.owner_unknown' });

@@ -1,25 +1,12 @@
-import { readFileSync } from 'node:fs';
-import {
-  bytes,
-  eventually,
-  startGcs,
-  startS3,
-  startUpstream,
-  type TestGcs,
-  type TestS3,
-  type Upstream,
-} from '@sluice/testkit';
-import OpenAI, { toFile } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { batchUse, linesIn } from './batch-lines.ts';
+import { bytes, eventually } from '@sluice/testkit';
+import { describe, expect, it } from 'vitest';
+import { batchUse } from './batch-lines.ts';
 import { type ManagedCase, provesManagedBatches } from './proves-managed-batches.ts';
 import { errorOf, type Scenario } from './scenario.ts';
 import { azureVendor } from './vendor-batches.ts';
-import { fireworksVendor } from './vendor-files.ts';
-import { bedrockJobs } from './vendors/bedrock-jobs.ts';
-import { cohereJobs, falVendor, fireworksJobs, togetherVendor } from './vendors/media-jobs.ts';
-import { mistralJobs } from './vendors/mistral-jobs.ts';
-import { vertexJobs } from './vendors/vertex-jobs.ts';
+import { describeVendorTuning } from './vendor-tuning.ts';
+import { describeVendorVideos } from './vendor-videos.ts';
+import { openVendorWorld } from './vendor-world.ts';
 
 /**
  * Batches, fine-tunes and videos in vendors' own words, from what makes them to what they come to: OpenAI's client,
@@ -29,123 +16,28 @@ export function describeVendorJobs(
   scenario: () => Scenario,
   managedElsewhere: () => readonly ManagedCase[],
 ): void {
-  const canary = 'sk-canary-of-vendors';
-  const role = 'arn:aws:iam::123456789012:role/batches';
-  const avro = (part: number) =>
-    readFileSync(
-      new URL(
-        `../../../packages/providers/src/batches/avro/fixtures/embeddings.${part}.avro`,
-        import.meta.url,
-      ),
-    );
-  let s3: TestS3;
-  let gcs: TestGcs;
-  let upstream: Upstream;
-  let elsewhere: Upstream;
-  const bedrock = bedrockJobs(() => s3);
-  const vertex = vertexJobs(() => gcs);
-  const fal = falVendor(canary, () => elsewhere.url);
-  const together = togetherVendor(canary, () => elsewhere.url);
-  const cohere = cohereJobs(canary, () => elsewhere.url, [avro(0), avro(1)]);
-  const mistral = mistralJobs(canary);
-  let fireworksHas: (dataset: string) => boolean;
-  const fireworks = fireworksJobs('fw-key', (dataset) => fireworksHas(dataset));
-  beforeAll(async () => {
-    [s3, gcs, upstream, elsewhere] = await Promise.all([
-      startS3(),
-      startGcs(),
-      startUpstream(),
-      startUpstream(),
-    ]);
-    s3.serve(bedrock.part);
-    gcs.serve(vertex.part);
-    elsewhere.handle(({ path, headers }) => {
-      if (headers.authorization !== undefined) return bytes(400, Buffer.from('an address signed'));
-      return bytes(200, cohere.content(path) ?? Buffer.from('mp4 bytes'), {
-        'content-type': path.endsWith('.mp4') ? 'video/mp4' : 'application/octet-stream',
-      });
-    });
-  });
-  afterAll(() => Promise.all([s3, gcs, upstream, elsewhere].map((each) => each?.close())));
-
-  const atBedrock = () => ({
-    provider: 'bedrock',
-    custom_host: s3.origin,
-    aws_access_key_id: s3.accessKeyId,
-    aws_secret_access_key: s3.secretAccessKey,
-    aws_region: s3.region,
-    aws_s3_bucket: s3.bucket,
-  });
-  const atVertex = () => ({
-    provider: 'vertex-ai',
-    api_key: gcs.token,
-    custom_host: gcs.origin,
-    vertex_project_id: 'project',
-    vertex_region: vertex.region,
-    vertex_storage_bucket_name: gcs.bucket,
-  });
-  const clientOf = (config: object, headers: Record<string, string> = {}) => {
-    const { stack } = scenario();
-    return new OpenAI({
-      apiKey: stack.credentials.workspace_key,
-      baseURL: `${stack.gatewayUrls[0]}/v1`,
-      maxRetries: 0,
-      defaultHeaders: { 'x-service-config': JSON.stringify(config), ...headers },
-    });
-  };
-  const get = (path: string, config: object, key?: string) =>
-    scenario().call(path, {
-      method: 'GET',
-      host: null,
-      ...(key !== undefined && { key }),
-      headers: { 'x-service-config': JSON.stringify(config) },
-    });
-  const batchLine = (id: string, model: string, content: string) =>
-    JSON.stringify({
-      custom_id: id,
-      method: 'POST',
-      url: '/v1/chat/completions',
-      body: { model, max_tokens: 9, messages: [{ role: 'user', content }] },
-    });
-  const embedLine = (id: string, model: string) =>
-    JSON.stringify({
-      custom_id: id,
-      method: 'POST',
-      url: '/v1/embeddings',
-      body: { model, input: `text ${id.slice(5)}` },
-    });
-  const upload = async (client: OpenAI, lines: readonly string[], purpose = 'batch') => {
-    const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
-    return (await client.files.create({ file, purpose: purpose as 'batch' })).id;
-  };
-  const ended = (client: OpenAI, id: string, status: string) =>
-    eventually(async () => {
-      const batch = await client.batches.retrieve(id);
-      expect(batch.status).toBe(status);
-      return batch;
-    });
-  const outputOf = async (id: string, config: object) => {
-    const answer = await get(`/v1/batches/${id}/output`, config);
-    expect(answer.status, await answer.clone().text()).toBe(200);
-    return linesIn(await answer.text());
-  };
-  const billed = (id: string, total: number, cents: number) =>
-    eventually(
-      async () =>
-        expect(await batchUse(scenario(), id)).toEqual({ total, cost: expect.closeTo(cents, 9) }),
-      { timeoutMs: 20_000, intervalMs: 200 },
-    );
-  const refusedBy = (...vendors: { refusals: string[] }[]) =>
-    vendors.flatMap(({ refusals }) => refusals.splice(0));
-  const neverRun = (customId: string) => ({
-    id: `batch_req_${customId}`,
-    custom_id: customId,
-    response: null,
-    error: { code: 'batch_cancelled', message: expect.any(String) },
-  });
-  let names = 0;
-  const name = () => `job-of-${++names}`;
-
+  const world = openVendorWorld(scenario);
+  const {
+    canary,
+    role,
+    bedrock,
+    vertex,
+    cohere,
+    atBedrock,
+    atVertex,
+    clientOf,
+    get,
+    batchLine,
+    embedLine,
+    upload,
+    ended,
+    outputOf,
+    billed,
+    refusedBy,
+    neverRun,
+    name,
+    mistral,
+  } = world;
   describe('a batch in a vendor’s own words', () => {
     it('is Bedrock’s: signed, in the bucket, and lines that failed beside those that did not', async () => {
       const model = 'anthropic.claude-3-5-sonnet-20240620-v1:0';
@@ -190,7 +82,7 @@ export function describeVendorJobs(
     it('is Bedrock’s to refuse: its words come back, and nothing is made', async () => {
       const client = clientOf(atBedrock());
       const asked = {
-        input_file_id: `s3://${s3.bucket}/none.jsonl`,
+        input_file_id: `s3://${world.s3.bucket}/none.jsonl`,
         endpoint: '/v1/chat/completions' as const,
         completion_window: '24h' as const,
         model: 'anthropic.claude-3-5-sonnet-20240620-v1:0',
@@ -287,7 +179,7 @@ export function describeVendorJobs(
       ]);
       expect(refusedBy(vertex)).toEqual([]);
       for (const [over, status, message] of [
-        [{ input_file_id: `gs://${gcs.bucket}/none` }, 400, 'does not exist'],
+        [{ input_file_id: `gs://${world.gcs.bucket}/none` }, 400, 'does not exist'],
         [{ input_file_id: 'gs://others-bucket/in' }, 403, 'not accessible'],
         [{ tier: 'gold' }, 400, 'tier'],
       ] as const)
@@ -307,11 +199,11 @@ export function describeVendorJobs(
     it.each(['2024-10-21', 'v1'])(
       'is Azure’s, at each address with its version: %s',
       async (version) => {
-        upstream.handle(azureVendor(canary));
+        world.upstream.handle(azureVendor(canary));
         const config = {
           provider: 'azure-openai',
           api_key: canary,
-          custom_host: `${upstream.url}/openai`,
+          custom_host: `${world.upstream.url}/openai`,
           azure_api_version: version,
           azure_deployment_id: 'nights',
         };
@@ -340,8 +232,8 @@ export function describeVendorJobs(
     );
 
     it('is an embed job of Cohere, read out of Avro in two parts without the credential', async () => {
-      upstream.handle((request) => cohere.part(request) ?? bytes(500, Buffer.alloc(0)));
-      const config = { provider: 'cohere', api_key: canary, custom_host: upstream.url };
+      world.upstream.handle((request) => cohere.part(request) ?? bytes(500, Buffer.alloc(0)));
+      const config = { provider: 'cohere', api_key: canary, custom_host: world.upstream.url };
       const model = 'embed-english-v3.0';
       const client = clientOf(config, { 'x-service-provider-model': model });
       const input = await upload(
@@ -365,7 +257,7 @@ export function describeVendorJobs(
       // Nobody tells what they counted: each of its texts, with what stands around it, at half of a dollar a million.
       const { cost } = await eventually(
         async () => {
-          const use = await batchUse(scenario(), batch.id);
+          const use = await batchUse(world.scenario(), batch.id);
           expect(use.total).toBe(5);
           return use;
         },
@@ -381,28 +273,27 @@ export function describeVendorJobs(
       expect(refusedBy(cohere)).toHaveLength(1);
     });
   });
-
   it('a batch that the service has a provider run goes up, is followed and told with its counts, at every vendor', async () => {
-    upstream.handle(
+    world.upstream.handle(
       (request) => mistral.part(request) ?? cohere.part(request) ?? bytes(500, Buffer.alloc(0)),
     );
     const { api_key: _token, provider: _vertex, ...vertexSettings } = atVertex();
     const { provider: _bedrock, ...bedrockSettings } = atBedrock();
     const claude = 'anthropic.claude-3-5-sonnet-20240620-v1:0';
     const two = (model: string) => ['m-1', 'm-2'].map((id) => batchLine(id, model, 'Hi'));
-    await provesManagedBatches(scenario(), [
+    await provesManagedBatches(world.scenario(), [
       ...managedElsewhere(),
       {
         vendor: 'mistral-ai',
         key: canary,
-        configurations: { custom_host: `${upstream.url}/v1` },
+        configurations: { custom_host: `${world.upstream.url}/v1` },
         lines: two('our-small'),
         cents: 1000 * 0.0001 + 500 * 0.0002,
       },
       {
         vendor: 'cohere',
         key: canary,
-        configurations: { custom_host: upstream.url },
+        configurations: { custom_host: world.upstream.url },
         endpoint: '/v1/embeddings',
         lines: [1, 2, 3, 4, 5].map((at) => embedLine(`line-${at}`, 'embed-english-v3.0')),
       },
@@ -415,7 +306,7 @@ export function describeVendorJobs(
       },
       {
         vendor: 'vertex-ai',
-        key: gcs.token,
+        key: world.gcs.token,
         configurations: vertexSettings,
         lines: two('gemini-2.5-flash'),
         cents: 1000 * 0.00003 + 500 * 0.00025,
@@ -424,199 +315,6 @@ export function describeVendorJobs(
     expect(refusedBy(mistral, cohere, bedrock, vertex)).toEqual([]);
   }, 90_000);
 
-  describe('a fine-tune in a vendor’s own words', () => {
-    it('is Bedrock’s, made of a file in the bucket, seen, stopped and refused', async () => {
-      const client = clientOf(atBedrock());
-      const training = await upload(client, ['{"prompt":"a","completion":"b"}'], 'fine-tune');
-      const make = (over: object = {}) =>
-        client.fineTuning.jobs.create({
-          model: 'amazon.titan-text-express-v1:0:8k',
-          training_file: training,
-          validation_file: training,
-          suffix: 'my_model',
-          method: { type: 'supervised', supervised: { hyperparameters: { n_epochs: 2 } } },
-          ...({ role_arn: role, ...over } as object),
-        });
-      const job = await make();
-      expect(job).toMatchObject({ status: 'queued', training_file: training });
-      expect((await client.fineTuning.jobs.retrieve(job.id)).status).toBe('running');
-      bedrock.endTuning('my_model');
-      expect(await client.fineTuning.jobs.retrieve(job.id)).toMatchObject({
-        id: job.id,
-        status: 'succeeded',
-        fine_tuned_model: expect.stringContaining('custom-model/my_model'),
-        hyperparameters: { n_epochs: 2 },
-      });
-      expect((await client.fineTuning.jobs.list()).data.map(({ id }) => id)).toEqual([job.id]);
-      const other = await make({ suffix: 'another' });
-      expect((await client.fineTuning.jobs.cancel(other.id)).status).toBe('cancelled');
-      expect(refusedBy(bedrock)).toEqual([]);
-      await expect(client.fineTuning.jobs.cancel(job.id)).rejects.toMatchObject({ status: 409 });
-      await expect(make({ suffix: 'two words' })).rejects.toThrow('must match pattern');
-      await expect(make({ training_file: `s3://${s3.bucket}/none` })).rejects.toThrow('access');
-      refusedBy(bedrock);
-    });
-
-    it('is Vertex AI’s, with its tokens, and a failure with its reason', async () => {
-      const client = clientOf(atVertex());
-      const training = await upload(client, ['{"contents":[]}'], 'fine-tune');
-      const make = (suffix: string, over: object = {}) =>
-        client.fineTuning.jobs.create({
-          model: 'gemini-2.5-flash',
-          training_file: training,
-          suffix,
-          hyperparameters: { n_epochs: 3, learning_rate_multiplier: 0.5 },
-          ...({ adapter_size: 4, ...over } as object),
-        });
-      const job = await make('good');
-      expect(job).toMatchObject({ status: 'queued', training_file: training });
-      vertex.endTuning('good');
-      expect(await client.fineTuning.jobs.retrieve(job.id)).toMatchObject({
-        status: 'succeeded',
-        trained_tokens: 5768,
-        fine_tuned_model: expect.stringContaining('endpoints/9'),
-      });
-      const failed = await make('bad');
-      vertex.endTuning('bad', {
-        state: 'JOB_STATE_FAILED',
-        error: { code: 3, message: 'Too few examples' },
-      });
-      expect(await client.fineTuning.jobs.retrieve(failed.id)).toMatchObject({
-        status: 'failed',
-        error: { message: 'Too few examples' },
-      });
-      const stopped = await make('stopped');
-      expect((await client.fineTuning.jobs.cancel(stopped.id)).status).toBe('cancelled');
-      expect((await client.fineTuning.jobs.list()).data).toHaveLength(3);
-      expect(refusedBy(vertex)).toEqual([]);
-      await expect(make('x', { adapter_size: 5 })).rejects.toMatchObject({ status: 400 });
-      await expect(make('x', { training_file: 'gs://others-bucket/x' })).rejects.toMatchObject({
-        status: 403,
-      });
-      refusedBy(vertex);
-    });
-
-    it('is Fireworks’, over a dataset that was sent up as a file', async () => {
-      upstream.handle(
-        fireworksVendor(
-          () => elsewhere.url,
-          (request, has) => {
-            fireworksHas = has;
-            return fireworks.part(request);
-          },
-        ),
-      );
-      const client = clientOf({
-        provider: 'fireworks-ai',
-        api_key: 'fw-key',
-        custom_host: `${upstream.url}/v1`,
-        fireworks_account_id: 'acme',
-      });
-      const training = await upload(client, ['{"messages":[]}'], 'fine-tune');
-      const make = (over: object = {}) =>
-        client.fineTuning.jobs.create({
-          model: 'llama-v3p1-8b-instruct',
-          training_file: training,
-          suffix: 'my-model',
-          hyperparameters: { n_epochs: 2, learning_rate_multiplier: 0.0001 },
-          ...over,
-        });
-      const job = await make();
-      expect(job).toMatchObject({ status: 'running', training_file: training });
-      fireworks.end(job.id);
-      expect(await client.fineTuning.jobs.retrieve(job.id)).toMatchObject({
-        status: 'succeeded',
-        fine_tuned_model: 'accounts/acme/models/my-model',
-      });
-      const going = await make();
-      fireworks.end(going.id, { state: 'JOB_STATE_CANCELLING' });
-      expect((await client.fineTuning.jobs.retrieve(going.id)).status).toBe('cancelled');
-      const stopped = await make();
-      expect((await client.fineTuning.jobs.cancel(stopped.id)).status).toBe('cancelled');
-      expect((await client.fineTuning.jobs.list()).data).toHaveLength(2);
-      expect(refusedBy(fireworks)).toEqual([]);
-      await expect(make({ training_file: 'none' })).rejects.toMatchObject({ status: 404 });
-      await expect(client.fineTuning.jobs.retrieve(stopped.id)).rejects.toMatchObject({
-        status: 404,
-      });
-      refusedBy(fireworks);
-    });
-  });
-
-  describe('a video in a vendor’s own words', () => {
-    const videoOf = (client: OpenAI, id: string, status: string) =>
-      eventually(async () => {
-        const video = await client.videos.retrieve(id);
-        expect(video.status).toBe(status);
-        return video;
-      });
-    const make = (client: OpenAI, model: string, over: object = {}) =>
-      client.videos.create({ prompt: 'A calico cat', model: model as 'sora-2', ...over });
-
-    it.each(['veo-3.0-generate-001', 'veo-2.0-generate-001'])('is of Veo: %s', async (model) => {
-      const client = clientOf(atVertex());
-      const { id } = await make(client, model, { seconds: '8', size: '720x1280' });
-      const video = await videoOf(client, id, 'completed');
-      expect(video).toMatchObject({ model, seconds: '8', size: '720x1280', progress: 100 });
-      expect(await (await client.videos.downloadContent(id)).text()).toBe('mp4 bytes of Veo');
-      const ranged = await scenario().call(`/v1/videos/${id}/content`, {
-        method: 'GET',
-        host: null,
-        headers: { 'x-service-config': JSON.stringify(atVertex()), range: 'bytes=4-8' },
-      });
-      expect([ranged.status, await ranged.text()]).toEqual([206, 'bytes']);
-      for (const [prompt, message] of [
-        ['unfit', 'The prompt is unfit.'],
-        ['crash', 'Internal error'],
-      ] as const) {
-        const bad = await make(client, model, { prompt });
-        expect((await videoOf(client, bad.id, 'failed')).error?.message).toBe(message);
-        await expect(client.videos.downloadContent(bad.id)).rejects.toMatchObject({ status: 400 });
-      }
-      expect(refusedBy(vertex)).toEqual([]);
-      await expect(make(client, model, { seconds: '12' })).rejects.toThrow('durationSeconds');
-      refusedBy(vertex);
-    });
-
-    it('is of fal, whose failure is an answer, and not a refusal of the look', async () => {
-      upstream.handle((request) => fal.part(request) ?? bytes(500, Buffer.alloc(0)));
-      const config = { provider: 'fal-ai', api_key: canary, custom_host: upstream.url };
-      const client = clientOf(config);
-      const model = 'fal-ai/veo3/fast';
-      const { id } = await make(client, model, { seconds: '8', size: '1280x720' });
-      await videoOf(client, id, 'completed');
-      expect(await (await client.videos.downloadContent(id)).text()).toBe('mp4 bytes');
-      const late = client.videos.delete(id);
-      await expect(late).rejects.toMatchObject({ status: 400 });
-      const bad = await make(client, model, { prompt: 'unfit' });
-      expect((await videoOf(client, bad.id, 'failed')).error?.message).toContain('unfit');
-      const gone = await make(client, model);
-      expect((await client.videos.delete(gone.id)).deleted).toBe(true);
-      expect(refusedBy(fal)).toEqual([]);
-      await expect(make(client, model, { seconds: '5' })).rejects.toMatchObject({ status: 422 });
-      refusedBy(fal);
-    });
-
-    it('is of Together, with a picture to begin with, and failed at once', async () => {
-      upstream.handle((request) => together.part(request) ?? bytes(500, Buffer.alloc(0)));
-      const config = {
-        provider: 'together-ai',
-        api_key: canary,
-        custom_host: `${upstream.url}/v2`,
-      };
-      const client = clientOf(config);
-      const { id } = await make(client, 'vidu/vidu-q1', {
-        seconds: '5',
-        size: '1920x1080',
-        input_reference: { image_url: 'https://pictures.example/cat.png' },
-      });
-      const video = await videoOf(client, id, 'completed');
-      expect(video).toMatchObject({ seconds: '5', size: '1920x1080' });
-      expect(await (await client.videos.downloadContent(id)).text()).toBe('mp4 bytes');
-      const bad = await make(client, 'vidu/vidu-q1', { prompt: 'unfit' });
-      expect(bad).toMatchObject({ status: 'failed', error: { message: 'The prompt is unfit.' } });
-      await expect(client.videos.delete(id)).rejects.toMatchObject({ status: 400 });
-      expect(refusedBy(together)).toEqual([]);
-    });
-  });
+  describeVendorTuning(world);
+  describeVendorVideos(world);
 }

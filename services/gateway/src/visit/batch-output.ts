@@ -70,8 +70,8 @@ export async function outputOf(
       operation === 'results' ? '/v1/messages' : (query.get('endpoint') ?? endpointOf(batch)),
     ...(typeof batch.model === 'string' ? { model: batch.model } : {}),
   };
-  const read = batchRowReader(dialect, options);
-  const openLarge = () => new LargeRow(dialect, options);
+  // Anthropic's own results tell each line.
+  const fault = isNative ? undefined : notRunFault(batch.status);
   return {
     kind: 'made',
     headers: {
@@ -81,19 +81,16 @@ export async function outputOf(
         : { 'content-disposition': `attachment; filename="${id.replace(/[^\w-]/g, '_')}.jsonl"` }),
       'cache-control': 'private, no-store',
     },
-    content: rowsOf({
-      opened,
-      rest,
-      open,
-      read,
-      openLarge,
-      bill,
-      isNative,
-      // Anthropic's own results tell each line.
-      fault: isNative ? undefined : notRunFault(batch.status),
-      openInput: () => openInput(batch, open),
-      providerId: target.entry.id,
-    }),
+    content: rowsOf(
+      answersOf(opened, rest, open),
+      {
+        read: batchRowReader(dialect, options),
+        openLarge: () => new LargeRow(dialect, options),
+        bill,
+        isNative,
+      },
+      fault && { fault, openInput: () => openInput(batch, open), providerId: target.entry.id },
+    ),
   };
 }
 
@@ -104,55 +101,58 @@ function endpointOf({ endpoint, model }: JsonObject): string {
     : '/v1/chat/completions';
 }
 
-interface Rows {
-  readonly opened: VendorAnswer | undefined;
-  readonly rest: readonly OutputPlace[];
-  readonly open: (place: OutputPlace) => Promise<VendorAnswer | undefined>;
+type Open = (place: OutputPlace) => Promise<VendorAnswer | undefined>;
+
+/** The files of the results, each opened when the one before it has been read. */
+async function* answersOf(
+  opened: VendorAnswer | undefined,
+  rest: readonly OutputPlace[],
+  open: Open,
+): AsyncGenerator<VendorAnswer, void> {
+  let answer = opened;
+  for (let at = 0; answer !== undefined; at++) {
+    yield answer;
+    const next = rest[at];
+    answer = next && (await open(next).catch(refusalAsError));
+  }
+}
+
+interface RowReader {
   readonly read: (line: Uint8Array) => UnifiedRow | undefined;
   /** For a row that is more than may be held. */
   readonly openLarge: () => LargeRow;
   readonly bill: BatchBill | undefined;
   /** Lines go on as they came. */
   readonly isNative: boolean;
-  /** What is said of lines that were never run; undefined = there are none. */
-  readonly fault: NotRun['fault'] | undefined;
-  /** What went up; undefined = nobody knows it any more. */
-  readonly openInput: () => Promise<VendorAnswer | undefined>;
-  readonly providerId: string;
 }
 
-async function* rowsOf({
-  opened,
-  rest,
-  open,
-  read,
-  openLarge,
-  bill,
-  isNative,
-  fault,
-  openInput,
-  providerId,
-}: Rows): AsyncGenerator<Buffer, void> {
+/** Of a batch that ended before all its lines were run. */
+interface NotRunRows extends Pick<NotRun, 'fault' | 'providerId'> {
+  /** What went up; undefined = nobody knows it any more. */
+  readonly openInput: () => Promise<VendorAnswer | undefined>;
+}
+
+async function* rowsOf(
+  answers: AsyncIterable<VendorAnswer>,
+  reader: RowReader,
+  notRun: NotRunRows | undefined,
+): AsyncGenerator<Buffer, void> {
   const told = new SeenIds();
   let number = 0;
-  let answer = opened;
-  for (let at = 0; answer !== undefined; at++) {
-    for await (const line of rowLines(answer.pieces(), rowBytesMax, openLarge)) {
+  for await (const answer of answers)
+    for await (const line of rowLines(answer.pieces(), rowBytesMax, reader.openLarge)) {
       const isLarge = !Buffer.isBuffer(line);
-      const row = isLarge ? line.end() : read(line);
+      const row = isLarge ? line.end() : reader.read(line);
       if (row === undefined && !isLarge) continue;
-      if (row !== undefined) await bill?.hear(row);
-      if (row !== undefined && fault !== undefined) told.add(row.customId, ++number);
+      if (row !== undefined) await reader.bill?.hear(row);
+      if (row !== undefined && notRun !== undefined) told.add(row.customId, ++number);
       const own = isLarge ? tooLargeResult(row?.customId) : line;
-      yield Buffer.concat([isNative ? own : (row?.bytes ?? tooLargeLine()), lineEnd]);
+      yield Buffer.concat([reader.isNative ? own : (row?.bytes ?? tooLargeLine()), lineEnd]);
     }
-    const next = rest[at];
-    answer = next && (await open(next).catch(refusalAsError));
-  }
-  await bill?.end();
-  const input = fault && (await openInput());
-  if (fault === undefined || input === undefined) return;
-  for await (const line of notRunLines({ input: input.pieces(), providerId, told, fault }))
+  await reader.bill?.end();
+  const input = await notRun?.openInput();
+  if (notRun === undefined || input === undefined) return;
+  for await (const line of notRunLines({ ...notRun, input: input.pieces(), told }))
     yield Buffer.concat([line, lineEnd]);
 }
 
@@ -168,7 +168,7 @@ function refusalAsError(error: unknown): never {
 /** What is refused, e.g. since it was deleted, leaves the lines that the results tell. */
 async function openInput(
   { input_file_id: id }: JsonObject,
-  open: Rows['open'],
+  open: Open,
 ): Promise<VendorAnswer | undefined> {
   if (typeof id !== 'string' || id === '') return undefined;
   try {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
-import { statusIn } from '../../vendor-status.ts';
+import { statusIn, type VendorStatus } from '../../vendor-status.ts';
 import {
   type AskedBatch,
   type BatchStatus,
@@ -130,7 +130,7 @@ function presented(batch: JsonObject, asked?: AskedBatch): JsonObject {
 function statusOf(
   { processing_status: told }: JsonObject,
   counts: Record<'succeeded' | 'errored' | 'canceled' | 'expired', number>,
-): Pick<BatchFacts, 'status' | 'providerStatus'> {
+): VendorStatus<BatchStatus> {
   if (told !== 'ended') return statusIn(states, told, 'in_progress');
   if (counts.canceled > 0) return { status: 'cancelled' };
   const isExpired = counts.expired > 0 && counts.succeeded + counts.errored === 0;
