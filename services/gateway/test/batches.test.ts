@@ -121,6 +121,8 @@ describe('files of the service', () => {
     expect(await ids({ limit: 1 })).toEqual([more.id]);
     expect(await ids({ limit: 1, after: more.id })).toEqual([file.id]);
     expect(await ids({ order: 'asc', limit: 1 })).toEqual([file.id]);
+    const odd = await call('GET', '/v1/files?purpose=%00');
+    expect(await errorOf(odd)).toMatchObject({ status: 400, param: 'query.purpose' });
     expect(await client.files.delete(file.id)).toEqual({
       id: file.id,
       object: 'file',
@@ -294,7 +296,8 @@ describe('a batch that the gateway runs', () => {
         400,
         'body.completion_window',
       ]);
-    expect(await refused({ ...good, metadata: { a: 1 } })).toEqual([400, 'body.metadata']);
+    for (const metadata of [{ a: 1 }, { a: '\0' }, { 'a\0': 'b' }, { a: '\ud800' }])
+      expect(await refused({ ...good, metadata })).toEqual([400, 'body.metadata']);
     expect(await refused({ ...good, service_options: { authorization: 'Bearer x' } })).toEqual([
       400,
       'body.service_options',

@@ -138,12 +138,18 @@ export async function listFiles(
       field: 'query.order',
       message: 'query.order must be asc or desc.',
     });
+  const purpose = query.get('purpose') ?? '';
+  if (!/^[\w-]{0,64}$/.test(purpose))
+    throw new GatewayError('request.invalid_field', {
+      field: 'query.purpose',
+      message: `query.purpose must be the purpose of a file, e.g. ${purposes.join(', ')}.`,
+    });
   const { files, hasMore } = await register.ask(register.files.listFiles, {
     workspaceId,
     after,
     limit,
     ascending: order === 'asc',
-    purpose: query.get('purpose') ?? '',
+    purpose,
   });
   return jsonReply(presentPage(files.map(presentFile), hasMore));
 }

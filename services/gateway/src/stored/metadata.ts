@@ -14,14 +14,17 @@ export function readMetadata(metadata: JsonValue | undefined): JsonObject {
   if (
     entries === undefined ||
     entries.length > members ||
-    entries.some(
-      ([key, value]) =>
-        key.length > keyLength || typeof value !== 'string' || value.length > valueLength,
-    )
+    entries.some(([key, value]) => !isText(key, keyLength) || !isText(value, valueLength))
   )
     throw new GatewayError('request.invalid_field', {
       field: 'body.metadata',
       message: `body.metadata must be an object of at most ${members} texts of at most ${valueLength} characters, under names of at most ${keyLength}.`,
     });
   return metadata as JsonObject;
+}
+
+/** Postgres keeps neither NUL nor half a character. */
+function isText(value: JsonValue | undefined, lengthMax: number): boolean {
+  if (typeof value !== 'string' || value.length > lengthMax) return false;
+  return value.isWellFormed() && !value.includes('\0');
 }
