@@ -23,6 +23,10 @@ async function startVendor(): Promise<Upstream> {
   vendor.handle(({ path, headers, body }) => {
     if (path === '/v1/files')
       return json(200, { id: keep('file'), object: 'file', bytes: 3, purpose: 'user_data' });
+    if (path === '/v1/files?in=bucket') {
+      const id = keep('gs://bucket/file');
+      return json(200, { id: encodeURIComponent(id), object: 'file', bytes: 3 });
+    }
     if (path === '/v1/containers') return json(200, { id: keep('cntr'), object: 'container' });
     const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
     const text = bytes.includes(0) ? bytes.toString('utf16le') : bytes.toString();
@@ -79,6 +83,7 @@ afterAll(async () => {
 });
 
 type Vendor = 'openai' | 'anthropic';
+type Kind = 'file' | 'address' | 'container' | 'thread';
 interface Over {
   key?: string;
   headers?: Record<string, string>;
@@ -97,11 +102,11 @@ const ask = (vendor: Vendor, path: string, body: RequestInit['body'], over: Over
     duplex: 'half',
   } as RequestInit);
 
-async function upload(vendor: Vendor): Promise<string> {
+async function upload(vendor: Vendor, query = ''): Promise<string> {
   const form = new FormData();
   form.set('purpose', 'user_data');
   form.set('file', new Blob(['abc']), 'a.txt');
-  const made = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/files`, {
+  const made = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/files${query}`, {
     method: 'POST',
     headers: {
       'x-service-api-key': scenario.stack.credentials.workspace_key,
@@ -179,6 +184,7 @@ describe.each(ways)('by %s at %s, %s', (_way, vendor, path, headers) => {
     const id = await upload(vendor);
     for (const text of [
       JSON.stringify(naming(vendor, id)),
+      JSON.stringify(pictured(`data:image/png;base64,${'A'.repeat(50_000)}`)),
       // Of a tool, a question about JSON, and an argument.
       JSON.stringify({
         ...chat(`What is {"file_id":"${id}"}?`),
@@ -201,59 +207,62 @@ describe.each(ways)('by %s at %s, %s', (_way, vendor, path, headers) => {
 const hi = { model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 9 };
 const blocks = (content: unknown) => ({ ...hi, messages: [{ role: 'user', content: [content] }] });
 /** Each place of a body that names something, beside those above: what it names, and where. */
-const places: [string, Vendor, string, (id: string) => object, 'file' | 'container' | 'thread'][] =
+const places: [string, Vendor, string, (id: string) => object, Kind][] = [
+  ['prompt.variables', 'openai', '/v1/responses', prompted, 'file'],
+  ['tools.container', 'openai', '/v1/responses', (id) => given({ container: id }), 'container'],
+  ['tools.environment', 'openai', '/v1/responses', shell, 'container'],
+  ['tools.input_image_mask', 'openai', '/v1/responses', masked, 'file'],
+  ['tools that were found', 'openai', '/v1/responses', found, 'container'],
+  ['tools of a compaction', 'openai', '/v1/responses/compact', shell, 'container'],
+  ['items.tools', 'openai', '/v1/conversations', (id) => ({ items: found(id).input }), 'container'],
+  ['images', 'openai', '/v1/images/edits', (id) => edit({ images: [{ file_id: id }] }), 'file'],
+  ['mask', 'openai', '/v1/images/edits', (id) => edit({ mask: { file_id: id } }), 'file'],
+  ['mask', 'openai', '/v1/proxy/images/edits', (id) => edit({ mask: { file_id: id } }), 'file'],
+  ['image_url', 'openai', '/v1/chat/completions', pictured, 'address'],
+  ['image_url', 'openai', '/v1/proxy/chat/completions', pictured, 'address'],
+  ['image_url', 'openai', '/v1/responses', viewed, 'address'],
+  ['source.url', 'anthropic', '/v1/messages', linked, 'address'],
+  ['container', 'anthropic', '/v1/messages', (id) => ({ ...hi, container: id }), 'container'],
   [
-    ['prompt.variables', 'openai', '/v1/responses', prompted, 'file'],
-    ['tools.container', 'openai', '/v1/responses', (id) => given({ container: id }), 'container'],
-    ['tools.environment', 'openai', '/v1/responses', shell, 'container'],
-    ['tools.input_image_mask', 'openai', '/v1/responses', masked, 'file'],
-    ['tools that were found', 'openai', '/v1/responses', found, 'container'],
-    ['tools of a compaction', 'openai', '/v1/responses/compact', shell, 'container'],
-    [
-      'items.tools',
-      'openai',
-      '/v1/conversations',
-      (id) => ({ items: found(id).input }),
-      'container',
-    ],
-    ['images', 'openai', '/v1/images/edits', (id) => edit({ images: [{ file_id: id }] }), 'file'],
-    ['mask', 'openai', '/v1/images/edits', (id) => edit({ mask: { file_id: id } }), 'file'],
-    ['mask', 'openai', '/v1/proxy/images/edits', (id) => edit({ mask: { file_id: id } }), 'file'],
-    ['container', 'anthropic', '/v1/messages', (id) => ({ ...hi, container: id }), 'container'],
-    [
-      'container.id',
-      'anthropic',
-      '/v1/messages',
-      (id) => ({ ...hi, container: { id } }),
-      'container',
-    ],
-    [
-      'container.id',
-      'anthropic',
-      '/v1/proxy/messages',
-      (id) => ({ ...hi, container: { id } }),
-      'container',
-    ],
-    ['thread', 'anthropic', '/v1/messages', goingOn, 'thread'],
-    ['thread', 'anthropic', '/v1/proxy/messages', goingOn, 'thread'],
-    ['a document of blocks', 'anthropic', '/v1/messages', (id) => blocks(documentOf(id)), 'file'],
-    [
-      'a document that a tool gave',
-      'anthropic',
-      '/v1/messages',
-      (id) => blocks({ type: 'tool_result', tool_use_id: 't', content: [documentOf(id)] }),
-      'file',
-    ],
-    [
-      'a batch',
-      'anthropic',
-      '/v1/messages/batches',
-      (id) => batchOf(blocks(documentOf(id))),
-      'file',
-    ],
-    ['a batch', 'anthropic', '/v1/messages/batches', (id) => batchOf(goingOn(id)), 'thread'],
-  ];
+    'container.id',
+    'anthropic',
+    '/v1/messages',
+    (id) => ({ ...hi, container: { id } }),
+    'container',
+  ],
+  [
+    'container.id',
+    'anthropic',
+    '/v1/proxy/messages',
+    (id) => ({ ...hi, container: { id } }),
+    'container',
+  ],
+  ['thread', 'anthropic', '/v1/messages', goingOn, 'thread'],
+  ['thread', 'anthropic', '/v1/proxy/messages', goingOn, 'thread'],
+  ['a document of blocks', 'anthropic', '/v1/messages', (id) => blocks(documentOf(id)), 'file'],
+  [
+    'a document that a tool gave',
+    'anthropic',
+    '/v1/messages',
+    (id) => blocks({ type: 'tool_result', tool_use_id: 't', content: [documentOf(id)] }),
+    'file',
+  ],
+  ['a batch', 'anthropic', '/v1/messages/batches', (id) => batchOf(blocks(documentOf(id))), 'file'],
+  ['a batch', 'anthropic', '/v1/messages/batches', (id) => batchOf(goingOn(id)), 'thread'],
+];
 
+function pictured(url: string) {
+  return chat([{ type: 'image_url', image_url: { url } }]);
+}
+function viewed(image_url: string) {
+  return {
+    model: 'gpt-5',
+    input: [{ role: 'user', content: [{ type: 'input_image', image_url }] }],
+  };
+}
+function linked(url: string) {
+  return blocks({ type: 'image', source: { type: 'url', url } });
+}
 function given(tool: object) {
   return { model: 'gpt-5', input: 'Hi', tools: [{ type: 'code_interpreter', ...tool }] };
 }
@@ -285,8 +294,9 @@ function batchOf(params: object) {
   return { requests: [{ custom_id: 'a', params }] };
 }
 
-async function make(vendor: Vendor, kind: 'file' | 'container' | 'thread'): Promise<string> {
+async function make(vendor: Vendor, kind: Kind): Promise<string> {
   if (kind === 'file') return upload(vendor);
+  if (kind === 'address') return decodeURIComponent(await upload(vendor, '?in=bucket'));
   const body = {
     ...hi,
     ...(kind === 'thread'

@@ -65,6 +65,10 @@ export const goingOn = (object: MadeObject, follow: FollowedWork): MadeObject =>
 });
 
 export const file = (...at: NamedObject['at'][]) => named('file', ...at);
+/** Where files may be named by their addresses. */
+export const address = (...at: NamedObject['at'][]): readonly NamedObject[] =>
+  at.map((place) => ({ kind: 'file', at: place, isAddress: true }));
+
 /** With further names beside those of the path. */
 export function naming<Of extends { objects: { names: readonly NamedObject[] } }>(
   of: Of,

@@ -161,6 +161,8 @@ export interface NamedObject {
   readonly kind: ObjectKind;
   /** `path.<name>` of the address, `query.<name>`, or `body.<members>`, where `*` stands for each item of a list, or each member of an object. A form spells it with brackets. */
   readonly at: `path.${string}` | `query.${string}` | `body.${string}`;
+  /** It is an address, which names an object where it is one in a bucket (`s3://`, `gs://`). It says nothing of who is asked. */
+  readonly isAddress?: true;
 }
 
 /** Names a saved prompt, and becomes the request that the prompt's template makes. */

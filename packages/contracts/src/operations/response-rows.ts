@@ -1,4 +1,5 @@
 import {
+  address,
   file,
   goingOn,
   list,
@@ -35,6 +36,8 @@ const toolsOf = (at: `body.${string}`) => [
 /** What is said, what tools have answered, and tools that were found on the way. */
 const itemsOf = (at: `body.${string}`) => [
   ...file(`${at}.content.*.file_id`, `${at}.output.file_id`, `${at}.output.*.file_id`),
+  ...address(`${at}.content.*.image_url`, `${at}.content.*.file_url`),
+  ...address(`${at}.output.image_url`, `${at}.output.*.image_url`, `${at}.output.*.file_url`),
   ...toolsOf(`${at}.tools.*`),
 ];
 
@@ -60,7 +63,14 @@ export const responseObjects: ObjectFacts = {
 export const completionObjects: ObjectFacts = {
   stored: 'when-asked',
   makes: [made('completion', 'chat.completion'), made('completion', 'chat.completion.chunk')],
-  names: file('body.messages.*.content.*.file.file_id'),
+  names: [
+    ...file('body.messages.*.content.*.file.file_id'),
+    ...address(
+      'body.messages.*.content.*.image_url',
+      'body.messages.*.content.*.image_url.url',
+      'body.messages.*.content.*.file.file_url',
+    ),
+  ],
   mayFlow: true,
 };
 
@@ -73,6 +83,12 @@ const messagesOf = (at: 'body' | `body.${string}`) => [
     `${at}.messages.*.content.*.source.content.*.source.file_id`,
     `${at}.messages.*.content.*.content.*.source.file_id`,
     `${at}.messages.*.content.*.content.*.source.content.*.source.file_id`,
+  ),
+  ...address(
+    `${at}.messages.*.content.*.source.url`,
+    `${at}.messages.*.content.*.source.content.*.source.url`,
+    `${at}.messages.*.content.*.content.*.source.url`,
+    `${at}.messages.*.content.*.content.*.source.content.*.source.url`,
   ),
   ...named('container', `${at}.container`, `${at}.container.id`),
   ...named('message', `${at}.thread.previous_message_id`),

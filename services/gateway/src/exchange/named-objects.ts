@@ -20,6 +20,8 @@ export interface NamedObjects {
     readonly kind: ObjectKind;
     readonly id: string;
     readonly field: string;
+    /** By its address: it may be another workspace's, and says nothing of who is asked. */
+    readonly isAddress?: true;
   }[];
   /** Of the request's own workspace; undefined = it is known to have none of them. */
   readonly own: OwnerNote | undefined;

@@ -1,4 +1,4 @@
-import { matchObject, type ObjectKind, objectsAt } from '@sluice/contracts';
+import { matchObject, type NamedObject, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { canonicalFileId, type JsonObject, type JsonValue } from '@sluice/providers';
 import type { ModelExchange } from '../exchange/exchange.ts';
@@ -14,6 +14,8 @@ const idsOfBatchMax = 20_000;
 /** Of no vendor that we know are longer: those of files may be addresses, escaped twice. */
 export const idLengthMax = 4096;
 
+const inBucket = /^(?:s3|gs):\/\//i;
+
 /** The ids that a request names, each once, with the place of the first that says it. */
 export class NamedIds {
   readonly ids: Id[] = [];
@@ -25,8 +27,9 @@ export class NamedIds {
   }
 
   /** @throws GatewayError for one that is too long, and for too many */
-  add(kind: ObjectKind, given: unknown, field: string): void {
+  add({ kind, at: field, isAddress }: NamedObject, given: unknown): void {
     if (typeof given !== 'string' || given === '') return;
+    if (isAddress === true && !inBucket.test(given)) return;
     const id = kind === 'file' ? canonicalFileId(given) : given;
     if (given.length > idLengthMax)
       throw new GatewayError('request.invalid_field', {
@@ -40,7 +43,7 @@ export class NamedIds {
         message: `A request names at most ${this.#max} objects by their ids.`,
       });
     this.#seen.add(id);
-    this.ids.push({ kind, id, field });
+    this.ids.push({ kind, id, field, ...(isAddress && { isAddress }) });
   }
 }
 
@@ -62,24 +65,24 @@ export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[]
   const found = new NamedIds(
     subject.operation.id === 'createMessageBatch' ? idsOfBatchMax : idsMax,
   );
-  for (const { kind, id, at } of passing) found.add(kind, id, at);
+  for (const { kind, id, at } of passing) found.add({ kind, at }, id);
   let parameters: Readonly<Record<string, string>> | undefined;
   let isInBody = false;
   const body = subject.form === undefined ? subject.json : nestedFields(subject.json);
-  for (const { kind, at } of names ?? []) {
-    const [where, ...members] = at.split('.');
+  for (const name of names ?? []) {
+    const [where, ...members] = name.at.split('.');
     if (where === 'path') {
       parameters ??= matchObject(arrival.method, subject.pathname)?.parameters ?? {};
-      found.add(kind, parameters[members[0] ?? ''], at);
+      found.add(name, parameters[members[0] ?? '']);
       continue;
     }
     if (where === 'query') {
       for (const id of new URLSearchParams(subject.search).getAll(members[0] ?? ''))
-        found.add(kind, id, at);
+        found.add(name, id);
       continue;
     }
     const before = found.ids.length;
-    collect(body, members, (id) => found.add(kind, id, at));
+    collect(body, members, (id) => found.add(name, id));
     isInBody ||= found.ids.length > before;
   }
   // Of a form's fields that are there twice, both are seen.

@@ -64,9 +64,9 @@ class PassingIds {
   add(chunk: Buffer): Ids {
     const before = this.#seen.ids.length;
     for (const { path, text } of this.#texts.add(chunk)) {
-      const { kind, at } = this.#names[path] as NamedObject;
-      // One that is too long to be told is too long.
-      this.#seen.add(kind, text ?? ' '.repeat(idLengthMax + 1), at);
+      const name = this.#names[path] as NamedObject;
+      // One that is too long to be told is too long; addresses may have their content in them.
+      this.#seen.add(name, text ?? ' '.repeat(idLengthMax + 1));
     }
     if (this.#texts.isBroken)
       throw new GatewayError('request.malformed_json', {

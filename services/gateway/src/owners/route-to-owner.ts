@@ -68,12 +68,12 @@ function readOwners(
   const othersAt = new Set<string>();
   let own: OwnerNote | undefined;
   for (const [index, { notes }] of known.entries()) {
-    const { kind, field } = ids[index] as NamedObjects['ids'][number];
+    const { kind, field, isAddress } = ids[index] as NamedObjects['ids'][number];
     const mine = notes.find((note) => note.workspaceId === workspaceId);
     for (const note of notes)
       if (note.workspaceId !== workspaceId && note.origin !== mine?.origin)
         othersAt.add(note.origin);
-    if (mine === undefined) continue;
+    if (mine === undefined || isAddress === true) continue;
     if (own !== undefined && (own.origin !== mine.origin || own.account !== mine.account))
       throw new GatewayError('object.owners_differ', {
         field,
@@ -104,7 +104,7 @@ function planOf(
   if (config === directConfig && subject.model.startsWith('@') && subject.model.includes('/'))
     return undefined;
   if (own !== undefined) return planned(targetOfOwner(exchange, config, own, resolve));
-  if (config.targets.length <= 1) return undefined;
+  if (config.targets.length <= 1 || ids.every(({ isAddress }) => isAddress)) return undefined;
   if (subject.operation.repeat !== 'safe') throw isAll ? unknown(ids) : unavailable();
   // Who only looks may ask everybody.
   const steps = config.targets.map((target): PlanStep => ({ kind: 'target', target }));
