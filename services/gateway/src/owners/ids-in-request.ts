@@ -66,25 +66,19 @@ export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[]
     subject.operation.id === 'createMessageBatch' ? idsOfBatchMax : idsMax,
   );
   for (const { kind, id, at } of passing) found.add({ kind, at }, id);
-  let parameters: Readonly<Record<string, string>> | undefined;
-  let isInBody = false;
-  const body = subject.form === undefined ? subject.json : nestedFields(subject.json);
-  for (const name of names ?? []) {
-    const [where, ...members] = name.at.split('.');
-    if (where === 'path') {
-      parameters ??= matchObject(arrival.method, subject.pathname)?.parameters ?? {};
-      found.add(name, parameters[members[0] ?? '']);
-      continue;
+  const places = placesOf(names ?? []);
+  if (places.inAddress.length > 0) {
+    const { parameters = {} } = matchObject(arrival.method, subject.pathname) ?? {};
+    const query = new URLSearchParams(subject.search);
+    for (const { name, where, member } of places.inAddress) {
+      const given = where === 'path' ? [parameters[member]] : query.getAll(member);
+      for (const id of given) found.add(name, id);
     }
-    if (where === 'query') {
-      for (const id of new URLSearchParams(subject.search).getAll(members[0] ?? ''))
-        found.add(name, id);
-      continue;
-    }
-    const before = found.ids.length;
-    collect(body, members, (id) => found.add(name, id));
-    isInBody ||= found.ids.length > before;
   }
+  const before = found.ids.length;
+  const body = subject.form === undefined ? subject.json : nestedFields(subject.json);
+  collect(body, places.inBody, found);
+  const isInBody = found.ids.length > before;
   // Of a form's fields that are there twice, both are seen.
   if (isInBody && subject.form === undefined) refuseRepeated(subject.body);
   return found.ids;
@@ -92,20 +86,77 @@ export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[]
 
 const none: readonly Id[] = [];
 
-function collect(
-  value: JsonValue | undefined,
-  members: readonly string[],
-  onId: (id: unknown) => void,
-): void {
-  const [first, ...rest] = members;
-  if (first === undefined) {
-    // A form has a list where it has a field twice.
-    for (const id of Array.isArray(value) ? value : [value]) onId(id);
+/** What a value is looked at for. */
+interface Place {
+  /** It is an id itself. */
+  name: NamedObject | undefined;
+  readonly members: Map<string, Place>;
+  /** Each item of a list, or member of an object. */
+  each: Place | undefined;
+}
+
+interface Places {
+  readonly inAddress: readonly {
+    readonly name: NamedObject;
+    readonly where: 'path' | 'query';
+    readonly member: string;
+  }[];
+  readonly inBody: Place;
+}
+
+const newPlace = (): Place => ({ name: undefined, members: new Map(), each: undefined });
+const known = new WeakMap<readonly NamedObject[], Places>();
+
+/** The names of a row by where they stand, so that a body is walked once for all of them. */
+function placesOf(names: readonly NamedObject[]): Places {
+  let places = known.get(names);
+  if (places === undefined) {
+    places = readPlaces(names);
+    known.set(names, places);
+  }
+  return places;
+}
+
+function readPlaces(names: readonly NamedObject[]): Places {
+  const inAddress: Places['inAddress'][number][] = [];
+  const inBody = newPlace();
+  for (const name of names) {
+    const [where, ...steps] = name.at.split('.');
+    if (where === 'path' || where === 'query') {
+      inAddress.push({ name, where, member: steps[0] ?? '' });
+      continue;
+    }
+    let place = inBody;
+    for (const step of steps) {
+      const next = step === '*' ? place.each : place.members.get(step);
+      const reached = next ?? newPlace();
+      if (step === '*') place.each = reached;
+      else place.members.set(step, reached);
+      place = reached;
+    }
+    place.name = name;
+  }
+  return { inAddress, inBody };
+}
+
+function collect(value: JsonValue | undefined, place: Place, found: NamedIds): void {
+  if (typeof value === 'string') {
+    if (place.name !== undefined) found.add(place.name, value);
     return;
   }
   if (typeof value !== 'object' || value === null) return;
-  if (first === '*') for (const item of Object.values(value)) collect(item, rest, onId);
-  else if (!Array.isArray(value) && Object.hasOwn(value, first)) collect(value[first], rest, onId);
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      // A form has a list where it has a field twice.
+      if (place.name !== undefined) found.add(place.name, item);
+      if (place.each !== undefined) collect(item, place.each, found);
+    }
+    return;
+  }
+  if (place.each !== undefined)
+    for (const item of Object.values(value)) collect(item, place.each, found);
+  for (const [member, next] of place.members)
+    if (Object.hasOwn(value, member)) collect(value[member], next, found);
 }
 
 /** A form's fields as JSON would have them: `a[0][b]`, `a[][b]` and `a[b]` are members of members. */
