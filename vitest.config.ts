@@ -8,6 +8,8 @@ export default defineConfig({
   test: {
     // One Postgres and one demo upstream for the run, and the servers from Debian that some tests spawn.
     globalSetup: ['packages/testkit/src/global-setup.ts'],
+    // The CPU of each file, which the list of the slowest shows.
+    setupFiles: ['packages/testkit/src/note-cpu.ts'],
     projects: [
       // Beside their source: each file takes its modules as the one before left them, which halves its time.
       {
