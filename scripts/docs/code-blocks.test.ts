@@ -65,6 +65,7 @@ describe('the blocks of', () => {
   beforeAll(async () => {
     const environment = { JWT_ENABLED: 'true' };
     stack = await startStack({
+      promptLedger: true,
       logStore: true,
       environment: { gateway: environment, 'control-plane': environment },
     });

@@ -79,7 +79,7 @@ describe('what the services render', () => {
   let types: Map<string, string>;
   let rendered: Record<string, string>;
   beforeAll(async () => {
-    stack = await startStack({ logStore: true });
+    stack = await startStack({ promptLedger: true, logStore: true });
     const { gatewayMetricsUrl, dataServiceUrl, ports } = stack;
     const metricsUrls = {
       gateway: gatewayMetricsUrl,

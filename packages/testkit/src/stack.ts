@@ -34,10 +34,10 @@ export interface TestStackOptions {
   /** Bodies of requests are kept in a folder, as `npm start` has it. */
   logStore?: boolean;
   /**
-   * For tests that make many records and do not ask the ledger for them: they are stored once a second, each insert
-   * being 35 ms of CPU in the embedded engine, which makes up to five a second, and nothing is rolled up.
+   * The ledger stores and rolls up as in production, for tests that ask it for records. Else they are stored once a
+   * second, each insert being 35 ms of CPU in the embedded engine, which makes up to five a second, and nothing is rolled up.
    */
-  lazyLedger?: boolean;
+  promptLedger?: boolean;
   /** Variables for one part: `{ gateway: { REQUEST_TIMEOUT: '500' } }`. What is changed in it holds when the part starts again. */
   environment?: SluiceOptions['partEnvironment'];
   /**
@@ -123,7 +123,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
         ...options.environment,
         get 'data-service'() {
           return {
-            ...(options.lazyLedger === true && lazyLedger),
+            ...(options.promptLedger !== true && lazyLedger),
             ...options.environment?.['data-service'],
           };
         },

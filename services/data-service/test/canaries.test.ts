@@ -33,6 +33,7 @@ it('bodies are in no column of the ledger, and after a kill with a full spool in
 }, async () => {
   const [s3, upstream] = await Promise.all([startS3(), startUpstream()]);
   const stack = await startStack({
+    promptLedger: true,
     processes: ['gateway'],
     logStore: true,
     environment: {

@@ -180,6 +180,7 @@ it('an export to a bucket has each row once although the control plane is killed
   const bucket = await startS3();
   s3 = bucket;
   const run = await startStack({
+    promptLedger: true,
     processes: true,
     logStore: true,
     environment: {

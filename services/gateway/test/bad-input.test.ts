@@ -14,6 +14,7 @@ let scenario: Scenario;
 let gatewayPid: number | undefined;
 beforeAll(async () => {
   scenario = await startScenario({
+    promptLedger: true,
     processes: ['gateway'],
     environment: { gateway: { REQUEST_TIMEOUT: '700', STREAM_IDLE_TIMEOUT: '700' } },
   });

@@ -25,6 +25,7 @@ let client: OpenAI;
 
 beforeAll(async () => {
   s = await startScenario({
+    promptLedger: true,
     logStore: true,
     processes: isFull ? true : ['data-service'],
     environment: {

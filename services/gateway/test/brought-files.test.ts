@@ -12,7 +12,6 @@ const bytesMax = 1_000_000;
 beforeAll(async () => {
   s = await startScenario({
     logStore: true,
-    lazyLedger: true,
     environment: {
       gateway: {
         REQUEST_BODY_BYTES_MAX: String(bytesMax),

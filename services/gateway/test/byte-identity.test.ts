@@ -17,7 +17,7 @@ const runs = (all: number): number =>
   process.env.SLUICE_ABUSE === 'full' ? all : Math.ceil(all / 4);
 
 beforeAll(async () => {
-  scenario = await startScenario({ lazyLedger: true });
+  scenario = await startScenario();
   const { workspace_id } = scenario.stack.credentials;
   for (const provider of ['openai', 'anthropic'])
     await scenario.admin('POST', '/integrations', {

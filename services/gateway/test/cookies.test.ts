@@ -4,7 +4,7 @@ import { type CallOptions, chatBody, chatReply, type Scenario, startScenario } f
 
 let scenario: Scenario;
 beforeAll(async () => {
-  scenario = await startScenario({ lazyLedger: true });
+  scenario = await startScenario();
 });
 afterAll(() => scenario.stop());
 

@@ -37,6 +37,7 @@ let origin: string;
 
 beforeAll(async () => {
   scenario = await startScenario({
+    promptLedger: true,
     processes: ['gateway'],
     gateways: 2,
     nats: true,

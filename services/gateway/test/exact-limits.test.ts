@@ -58,7 +58,7 @@ const perDollar = 1_000_000_000;
 describe('one gateway', () => {
   let lab: Lab;
   beforeAll(async () => {
-    lab = await startLab({ lazyLedger: false });
+    lab = await startLab({ promptLedger: true });
   });
   afterAll(() => lab?.stop());
 
@@ -374,7 +374,7 @@ const longPrompt = [{ role: 'user', content: 'word '.repeat(100_000) }];
 describe('two gateways without Redis', () => {
   let lab: Lab;
   beforeAll(async () => {
-    lab = await startLab({ gateways: 2, lazyLedger: false });
+    lab = await startLab({ gateways: 2, promptLedger: true });
   });
   afterAll(() => lab?.stop());
 
@@ -411,7 +411,7 @@ describe('two gateways with one Redis', () => {
     environment: { gateway: { LIMIT_STORE_TIMEOUT: String(storeTimeoutMs) } },
   };
   beforeAll(async () => {
-    lab = await startLab({ ...options, lazyLedger: false });
+    lab = await startLab({ ...options, promptLedger: true });
   });
   afterAll(() => lab?.stop());
 

@@ -28,7 +28,6 @@ beforeAll(async () => {
   [s, s3, gcs] = await Promise.all([
     startScenario({
       logStore: true,
-      lazyLedger: true,
       ...(measuredMb > 0 && {
         processes: true,
         environment: { 'data-service': { FILE_BYTES_MAX: String(1024 * 1024 * 1024) } },

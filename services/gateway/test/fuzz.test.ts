@@ -14,7 +14,6 @@ let origin: string;
 beforeAll(async () => {
   scenario = await startScenario({
     processes: ['gateway'],
-    lazyLedger: true,
     environment: { gateway: { REQUEST_TIMEOUT: '500', STREAM_IDLE_TIMEOUT: '500' } },
   });
   origin = scenario.stack.gatewayUrls[0] ?? '';

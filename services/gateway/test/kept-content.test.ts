@@ -17,6 +17,7 @@ let contents: OtlpReceiver;
 beforeAll(async () => {
   [records, contents] = await Promise.all([startOtlpReceiver(), startOtlpReceiver()]);
   scenario = await startScenario({
+    promptLedger: true,
     logStore: true,
     redis: true,
     environment: {

@@ -34,7 +34,7 @@ export interface ProviderSettings {
 
 export async function startLab(options: TestStackOptions = {}): Promise<Lab> {
   // What it reads of records comes from NATS.
-  const scenario = await startScenario({ lazyLedger: true, ...options, nats: true });
+  const scenario = await startScenario({ ...options, nats: true });
   const records = await readRecords(scenario.stack.nats?.url ?? '');
   let saved = 0;
 

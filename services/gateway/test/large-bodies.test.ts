@@ -19,7 +19,6 @@ const timeoutMs = 1500;
 beforeAll(async () => {
   scenario = await startScenario({
     processes: ['gateway'],
-    lazyLedger: true,
     environment: {
       gateway: { REQUEST_TIMEOUT: String(timeoutMs), STREAM_IDLE_TIMEOUT: String(timeoutMs) },
     },

@@ -42,7 +42,7 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
   /** Of the tests before. */
   let before: number;
   beforeAll(async () => {
-    run = await startScenario({ processes: true, ...options });
+    run = await startScenario({ processes: true, promptLedger: true, ...options });
   });
   afterAll(() => run?.stop());
   beforeEach(async () => {
@@ -132,7 +132,7 @@ const awaySeconds = isFull ? 30 : 6;
 describe(`NATS stopped for ${awaySeconds} s under load`, () => {
   let run: Scenario;
   beforeAll(async () => {
-    run = await startScenario({ nats: true });
+    run = await startScenario({ promptLedger: true, nats: true });
   });
   afterAll(() => run?.stop());
 

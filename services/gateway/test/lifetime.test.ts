@@ -22,6 +22,7 @@ const mebibyte = 1024 * 1024;
 
 beforeAll(async () => {
   scenario = await startScenario({
+    promptLedger: true,
     processes: ['gateway'],
     environment: { gateway: { DRAIN_TIMEOUT: '2500', SHUTDOWN_DELAY: '500' } },
   });

@@ -6,7 +6,7 @@ import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts
 /** An upstream that refuses what its vendor refuses, asked by callers who know nothing of its rules. */
 let scenario: Scenario;
 beforeAll(async () => {
-  scenario = await startScenario({ lazyLedger: true });
+  scenario = await startScenario();
 });
 afterAll(() => scenario.stop());
 

@@ -18,6 +18,7 @@ let contents: OtlpReceiver;
 beforeAll(async () => {
   [records, contents] = await Promise.all([startOtlpReceiver(), startOtlpReceiver()]);
   scenario = await startScenario({
+    promptLedger: true,
     environment: {
       gateway: {
         OTEL_PUSH_ENABLED: 'true',

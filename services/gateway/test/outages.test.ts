@@ -16,6 +16,7 @@ const saidMsMax = 45_000;
 let scenario: Scenario;
 beforeAll(async () => {
   scenario = await startScenario({
+    promptLedger: true,
     processes: true,
     nats: true,
     redis: true,

@@ -25,7 +25,6 @@ beforeAll(async () => {
       gateways,
       redis: true,
       nats: true,
-      lazyLedger: true,
       environment: {
         gateway: { SKIP_DATAPLANE_CONFIG_CHECK: 'true', REALTIME_VENDOR_SECRETS: 'true' },
         'gateway-2': { SKIP_DATAPLANE_CONFIG_CHECK: 'true' },

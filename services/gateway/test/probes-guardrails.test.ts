@@ -8,7 +8,7 @@ import { eventsOf, openAiEvents, openAiReply, stream } from './vendor-replies.ts
 /** What checks do to requests and replies. */
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startLab({ lazyLedger: false });
+  lab = await startLab({ promptLedger: true });
 });
 afterAll(() => lab.stop());
 const probe = probesOf(() => lab);

@@ -56,6 +56,7 @@ beforeAll(async () => {
   const environment = { PRICE_FILES_DIR: prices };
   [s, claude] = await Promise.all([
     startScenario({
+      promptLedger: true,
       logStore: true,
       environment: {
         gateway: environment,

@@ -33,7 +33,7 @@ const streamEvents = [
 describe.each(modes)('requests, %s', (_mode, options) => {
   let scenario: Scenario;
   beforeAll(async () => {
-    scenario = await startScenario(options);
+    scenario = await startScenario({ ...options, promptLedger: true });
   });
   afterAll(() => scenario.stop());
 

@@ -36,6 +36,7 @@ beforeAll(async () => {
   await new Promise((done) => gone.close(done));
   dns = await startDns(() => []);
   scenario = await startScenario({
+    promptLedger: true,
     nats: true,
     environment: { gateway: { DNS_SERVERS: `127.0.0.1:${dns.port}` } },
   });

@@ -20,6 +20,7 @@ const open: RawConnection[] = [];
 
 beforeAll(async () => {
   scenario = await startScenario({
+    promptLedger: true,
     processes: ['control-plane'],
     environment: { gateway: { REQUEST_TIMEOUT: '1500', STREAM_IDLE_TIMEOUT: '1500' } },
   });

@@ -18,7 +18,6 @@ const stallMs = 250;
 beforeAll(async () => {
   scenario = await startScenario({
     processes: ['gateway'],
-    lazyLedger: true,
     environment: {
       gateway: {
         // A crash is what would be seen here, were there one.

@@ -25,7 +25,7 @@ let inputSlug: string;
 const calls: string[] = [];
 
 beforeAll(async () => {
-  scenario = await startScenario({ processes: ['control-plane'], gateways: 3, lazyLedger: true });
+  scenario = await startScenario({ processes: ['control-plane'], gateways: 3 });
   scenario.upstream.handle(({ method, path, body }) => {
     calls.push(`${method} ${path}`);
     if (body.includes('fails at the provider')) return json(500, { error: { message: 'down' } });

@@ -36,7 +36,6 @@ let attack: Attack;
 beforeAll(async () => {
   scenario = await startScenario({
     processes: ['gateway'],
-    lazyLedger: true,
     // Addresses are part of the payloads: whatever cannot be reached is given up soon.
     environment: { gateway: { REQUEST_TIMEOUT: '2000', STREAM_IDLE_TIMEOUT: '2000' } },
   });

@@ -23,7 +23,6 @@ let attack: Attack;
 beforeAll(async () => {
   scenario = await startScenario({
     processes: ['gateway'],
-    lazyLedger: true,
     environment: { gateway: { REQUEST_TIMEOUT: '20000' } },
   });
   scenario.upstream.handle(json(200, chatReply));

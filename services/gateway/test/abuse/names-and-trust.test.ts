@@ -27,7 +27,6 @@ beforeAll(async () => {
   const everywhere = '127.0.0.0/8,0.0.0.0/8,::1,::,localhost,corp,example.com';
   const environment = { DNS_SERVERS: `127.0.0.1:${dns.port}` };
   scenario = await startScenario({
-    lazyLedger: true,
     gateways: 2,
     environment: {
       gateway: {

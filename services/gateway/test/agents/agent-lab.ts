@@ -35,7 +35,7 @@ export interface AskOptions {
 }
 
 export async function startAgentLab(options: TestStackOptions = {}): Promise<AgentLab> {
-  const scenario = await startScenario({ lazyLedger: true, ...options, nats: true });
+  const scenario = await startScenario({ ...options, nats: true });
   const records = await readRecords(scenario.stack.nats?.url ?? '');
   const { credentials, gatewayUrls } = scenario.stack;
   const { workspace_id } = credentials;

@@ -31,6 +31,7 @@ describe('under load', () => {
 
   beforeAll(async () => {
     scenario = await startScenario({
+      promptLedger: true,
       processes: true,
       gateways: 3,
       nats: true,

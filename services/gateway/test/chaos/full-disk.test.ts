@@ -58,6 +58,7 @@ async function fillsUp(scenario: Scenario, requests: number): Promise<void> {
 describe('a full outbox', () => {
   it('refuses, and loses nothing', { timeout: 180_000 }, async () => {
     const scenario = await startScenario({
+      promptLedger: true,
       processes: ['gateway'],
       nats: true,
       environment: { gateway: { OUTBOX_BYTES_MAX: String(1024 * 1024) } },
@@ -72,7 +73,7 @@ describe('a full outbox', () => {
   // Mounting takes root: `npm run chaos` does it where it may.
   if (isFull && process.getuid?.() === 0)
     it('refuses on a disk that is full, and loses nothing', { timeout: 180_000 }, async () => {
-      const scenario = await startScenario({ processes: ['gateway'], nats: true });
+      const scenario = await startScenario({ processes: ['gateway'], promptLedger: true, nats: true });
       const { stack } = scenario;
       const folder = join(stack.dataDir, 'gateway', 'outbox');
       try {

@@ -45,7 +45,7 @@ export async function startFleet(): Promise<Fleet> {
   const gateways = Array.from({ length: gatewayCount }, (_, index) => nameOf(index));
   const lab = await startLab({
     processes: ['gateway'],
-    lazyLedger: false,
+    promptLedger: true,
     gateways: gatewayCount,
     redis: true,
     environment: Object.fromEntries(gateways.map((name) => [name, settings])),

@@ -56,7 +56,7 @@ export interface Connected {
 
 /** A running Sluice, and clients of others that know nothing of it. Requests go to its gateways in turn. */
 export async function startMcpLab(options: TestStackOptions = {}): Promise<McpLab> {
-  const scenario = await startScenario({ lazyLedger: true, ...options });
+  const scenario = await startScenario(options);
   const { credentials, gatewayUrls } = scenario.stack;
   let saved = 0;
   const urls = (slug: string) => gatewayUrls.map((origin) => `${origin}/${slug}/mcp`);

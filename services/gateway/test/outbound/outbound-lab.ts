@@ -89,7 +89,6 @@ export class OutboundLab {
     const trusted = [...trustedHosts, ...droppedEntries].join(',');
     const scenario = await startScenario({
       processes: ['gateway'],
-      lazyLedger: true,
       gateways: 2,
       environment: {
         gateway: {
