@@ -7,7 +7,8 @@ it.runIf(process.platform === 'linux')(
   'counts what a process takes, and what it started, while that runs and when it has ended',
   async () => {
     const before = cpuOfTree(process.pid);
-    const busy = 'const until = Date.now() + 60_000; while (process.cpuUsage().user < 3e5 && Date.now() < until);';
+    const busy =
+      'const until = Date.now() + 60_000; while (process.cpuUsage().user < 3e5 && Date.now() < until);';
     const child = spawn(process.execPath, ['-e', `${busy} process.stdin.resume();`], {
       stdio: ['pipe', 'ignore', 'ignore'],
     });

@@ -51,7 +51,10 @@ function statOf(pid: string): Stat | undefined {
     return undefined;
   }
   // The second field is a name, which may hold blanks and brackets.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
   const [parent = 0] = fields.slice(1);
   const [user = 0, system = 0, reapedUser = 0, reapedSystem = 0] = fields.slice(11);
   return { parent, own: user + system, reaped: reapedUser + reapedSystem };

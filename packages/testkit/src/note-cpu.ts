@@ -12,6 +12,7 @@ declare module 'vitest' {
 const before = cpuOfTree(process.pid);
 
 // What was given first runs last: the file has stopped by then what it started.
+// biome-ignore lint/correctness/noEmptyPattern: the runner reads from it that no fixture is wanted.
 afterAll(({}, { file }) => {
   const after = cpuOfTree(process.pid);
   if (before === undefined || after === undefined) return;

@@ -73,7 +73,11 @@ describe('a full outbox', () => {
   // Mounting takes root: `npm run chaos` does it where it may.
   if (isFull && process.getuid?.() === 0)
     it('refuses on a disk that is full, and loses nothing', { timeout: 180_000 }, async () => {
-      const scenario = await startScenario({ processes: ['gateway'], promptLedger: true, nats: true });
+      const scenario = await startScenario({
+        processes: ['gateway'],
+        promptLedger: true,
+        nats: true,
+      });
       const { stack } = scenario;
       const folder = join(stack.dataDir, 'gateway', 'outbox');
       try {

@@ -103,36 +103,29 @@ describe.each(
   (Object.keys(authSuites) as AuthSuiteName[]).filter(
     (suite) => isFull || suite === '0.2.0-alpha.12',
   ),
-)(
-  'conformance: the gateway as OAuth client, %s',
-  (suite) => {
-    // One scenario of one suite is enough where the rest is not asked for.
-    const scenario = isFull ? undefined : 'auth/scope-step-up';
-    it(
-      'signs a user in as the suite wants it',
-      { timeout: 300_000 },
-      async () => {
-        const { credentials, gatewayUrls } = lab.scenario.stack;
-        const people = await peopleOf(lab, 8);
-        const findings = await runAuthSuite(
-          suite,
-          {
-            base: gatewayUrls[0] ?? '',
-            adminKey: credentials.admin_key,
-            workspaceId: credentials.workspace_id,
-            userKeys: people.map(({ key }) => key),
-          },
-          scenario,
-        );
-        authRuns.set(suite, findings);
-        const failed = failuresOf(suite, findings);
-        const isNamed = (line: string) =>
-          Object.keys(authNamed).some((start) => line.startsWith(start));
-        expect(failed.filter((line) => !isNamed(line))).toEqual([]);
+)('conformance: the gateway as OAuth client, %s', (suite) => {
+  // One scenario of one suite is enough where the rest is not asked for.
+  const scenario = isFull ? undefined : 'auth/scope-step-up';
+  it('signs a user in as the suite wants it', { timeout: 300_000 }, async () => {
+    const { credentials, gatewayUrls } = lab.scenario.stack;
+    const people = await peopleOf(lab, 8);
+    const findings = await runAuthSuite(
+      suite,
+      {
+        base: gatewayUrls[0] ?? '',
+        adminKey: credentials.admin_key,
+        workspaceId: credentials.workspace_id,
+        userKeys: people.map(({ key }) => key),
       },
+      scenario,
     );
-  },
-);
+    authRuns.set(suite, findings);
+    const failed = failuresOf(suite, findings);
+    const isNamed = (line: string) =>
+      Object.keys(authNamed).some((start) => line.startsWith(start));
+    expect(failed.filter((line) => !isNamed(line))).toEqual([]);
+  });
+});
 
 async function runThrough(suite: SuiteName, slug: string, gateways: number) {
   const { workspace_key: key } = lab.scenario.stack.credentials;
