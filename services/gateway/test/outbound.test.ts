@@ -42,6 +42,11 @@ function callsAt(index: number): typeof calls {
   return calls.filter((_, turn) => isWhole || turn % 3 === index % 3);
 }
 
+/** All of them in the full form; else a third, each time another. */
+function third<T>(list: readonly T[], at = 0): T[] {
+  return list.filter((_, index) => isWhole || (index + at) % 3 === 0);
+}
+
 describe('a hostile address', () => {
   it('is one of 150 at least, each once', () => {
     expect(new Set(hostileUrls).size).toBe(hostileUrls.length);
@@ -78,7 +83,8 @@ describe('a hostile address', () => {
   it('is not connected to when a saved provider has it', { timeout: 120_000 }, async () => {
     const { workspace_id } = lab.scenario.stack.credentials;
     const slugs = new Map<string, string>();
-    for (const [index, url] of hostileUrls.entries()) {
+    const saved = third(hostileUrls);
+    for (const [index, url] of saved.entries()) {
       const slug = `hostile-${index}`;
       const response = await fetch(`${lab.scenario.stack.gatewayUrls[0]}/v1/integrations`, {
         method: 'POST',
@@ -102,7 +108,7 @@ describe('a hostile address', () => {
       if (response.status === 200) slugs.set(url, slug);
       else expect(response.status, url).toBe(400);
     }
-    expect(slugs.size).toBeGreaterThanOrEqual(150);
+    expect(slugs.size).toBeGreaterThanOrEqual(isWhole ? 150 : 50);
     const last = [...slugs.values()].at(-1);
     await eventually(async () => {
       const { code } = await lab.ask({ headers: { 'x-service-provider': `@${last}` } });
@@ -153,10 +159,10 @@ describe('a setting that becomes part of an address', () => {
   const withSettings = providerIds().filter((id) => findProvider(id)?.settings !== undefined);
 
   it('leads where the provider lives, or nowhere', { timeout: 120_000 }, async () => {
-    for (const id of withSettings) await expectAtHome(id);
+    for (const [at, id] of withSettings.entries()) await expectAtHome(id, at);
   });
 
-  async function expectAtHome(id: string): Promise<void> {
+  async function expectAtHome(id: string, at: number): Promise<void> {
     const settings = findProvider(id)?.settings ?? [];
     const askWith = async (over: Record<string, string>) => {
       const before = lab.dns.asked.length;
@@ -170,8 +176,8 @@ describe('a setting that becomes part of an address', () => {
       return { answer, names: new Set(lab.dns.asked.slice(before)) };
     };
     const usual = (await askWith({})).names;
-    for (const name of settings)
-      for (const value of hostileSettings) {
+    for (const [index, name] of settings.entries())
+      for (const value of third(hostileSettings, at + index)) {
         const { answer, names } = await askWith({ [name]: value });
         expect(answer.status, `${name}: ${value}`).not.toBe(200);
         // A plain text may name another tenant of the vendor's, below the vendor's own name.
