@@ -16,7 +16,7 @@ import { type LedgerContent, readLedger } from './read-ledger.ts';
  * or the ledger says itself that it is missing.
  */
 
-const requests = isFull ? 50_000 : 3_200;
+const requests = isFull ? 50_000 : 5_000;
 const phases = 8;
 const share = Math.ceil(requests / phases);
 /** How long a store is away. */
