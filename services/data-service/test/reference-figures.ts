@@ -10,7 +10,6 @@ export interface Entry {
   outputTokens: number;
   tokens: number;
   cents: number;
-  isPriced: boolean;
   avoidedCents: number;
   isSuccess: boolean;
   isAnswered: boolean;
@@ -35,11 +34,9 @@ export function entriesOf({ attempts, adjustments, judgements }: RandomLedger): 
     const isHit = last.cacheStatus === 'HIT';
     const cost = tries.map((attempt) => {
       const changes = adjusted.get(attempt.id.toString('hex')) ?? [];
-      return {
-        isKnown: attempt.costKnown || changes.some(({ makesKnown }) => makesKnown),
-        nano:
-          (attempt.costKnown ? attempt.costNanoUsd : 0) + sum(changes, (each) => each.costNanoUsd),
-      };
+      return (
+        (attempt.costKnown ? attempt.costNanoUsd : 0) + sum(changes, (each) => each.costNanoUsd)
+      );
     });
     const [inputTokens, outputTokens] = [
       sum(tries, (attempt) => attempt.inputTokens),
@@ -52,8 +49,7 @@ export function entriesOf({ attempts, adjustments, judgements }: RandomLedger): 
       inputTokens,
       outputTokens,
       tokens: inputTokens + outputTokens,
-      cents: sum(cost, ({ nano }) => nano) / 1e7,
-      isPriced: cost.some(({ isKnown }) => isKnown),
+      cents: sum(cost, (nano) => nano) / 1e7,
       avoidedCents: sum(tries, (attempt) => attempt.avoidedCostNanoUsd) / 1e7,
       isSuccess: last.statusCode >= 200 && last.statusCode <= 299,
       isAnswered: ![usage.Outcome.DENIED, usage.Outcome.LOST].includes(last.outcome),
@@ -92,7 +88,7 @@ export function figuresOf(entries: readonly Entry[]) {
     cost: sum(entries, (entry) => entry.cents),
     avg_cost: ratio(
       sum(entries, (entry) => entry.cents),
-      entries.filter((entry) => entry.isPriced).length,
+      entries.filter((entry) => entry.cents !== 0).length,
     ),
     total_tokens: sum(entries, (entry) => entry.tokens),
     avg_tokens: mean(used, (entry) => entry.tokens),

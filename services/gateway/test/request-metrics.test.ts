@@ -5,6 +5,7 @@ import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts
 let scenario: Scenario;
 beforeAll(async () => {
   scenario = await startScenario({
+    promptLedger: true,
     environment: { gateway: { PROMETHEUS_INCLUDE_MODEL_LABEL: 'true' } },
   });
 });

@@ -22,9 +22,9 @@ export function record(
   return { path, outcome, status, code, attempt: 0, retries: 0, ...usage, ...over };
 }
 
-/** The record of an upstream's own error. */
+/** The record of an upstream's own error, which costs nothing. */
 export function refused(path: string, status: number, over: Partial<RecordView> = {}): RecordView {
-  return record(path, 'UPSTREAM_ERROR', status, 'upstream.error', over);
+  return record(path, 'UPSTREAM_ERROR', status, 'upstream.error', { costNanoUsd: 0, ...over });
 }
 
 /** The record of an answer with the 1000 + 500 tokens that all our upstreams report. */

@@ -14,7 +14,9 @@ export const noAnswers: readonly Fault[] = [
       // A call without an answer is retried whatever the codes say.
       const retry = { attempts: 1, on_status_codes: [418] };
       const failed = (path: string, attempt: number, retries: number) =>
-        record(path, 'UPSTREAM_FAILURE', 502, 'upstream.reset', { attempt, retries });
+        record(path, 'UPSTREAM_FAILURE', 502, 'upstream.reset', {
+          ...{ attempt, retries, costNanoUsd: 0 },
+        });
 
       const alone = await trial.ask({ config: first.target({ retry }), records: 2 });
       expect(alone.answer.status).toBe(502);
