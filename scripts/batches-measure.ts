@@ -3,7 +3,8 @@
  * service, and how much each service grows. `--lines 500000`; `--bytes 1000000000` instead: a file of so many bytes goes up and comes back.
  * `--at-once 64`: lines under way. `--profile FOLDER`: CPU profiles of gateway and data service there, which then run from their sources.
  * `--ledger-apart`: the ledger's engine runs apart, behind ClickHouse's interface, and not within the data service. `--plain-malloc`: the
- * data service has the C library's own way to keep memory. docs/batches.md has the figures.
+ * data service has the C library's own way to keep memory. docs/batches.md has the figures. `npm run bench -- --only batches` runs it both
+ * ways, and is sent what came of it.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -104,6 +105,22 @@ async function prepare(call: AdminCall, workspaceId: string): Promise<void> {
   });
 }
 
+/** What a run comes to, for whoever started it. */
+export interface BatchFigures {
+  readonly linesPerSecond?: number;
+  /** Of a file: in which direction, and how much each service grew meanwhile at most. */
+  readonly file?: { readonly way: 'up' | 'down'; readonly seconds: number };
+  readonly growthMb: Readonly<Record<string, number>>;
+}
+
+function report(
+  figures: Omit<BatchFigures, 'growthMb'>,
+  used: Awaited<ReturnType<typeof during>>['used'],
+): void {
+  const growthMb = Object.fromEntries([...used].map(([name, use]) => [name, use.growthMb]));
+  process.send?.({ ...figures, growthMb } satisfies BatchFigures);
+}
+
 interface Usage {
   cpuMs: number;
   /** Of the thread that serves. */
@@ -194,6 +211,7 @@ async function measureLines(): Promise<void> {
   tell(
     `all of them ${((cpuMs * 1000) / lines).toFixed(0)} µs CPU a line; ${JSON.stringify(result)}`,
   );
+  report({ linesPerSecond: lines / seconds }, used);
 }
 
 function headers() {
@@ -274,8 +292,9 @@ async function measureFile(): Promise<void> {
   };
   await readAll(await sendFile('user_data', () => content(1_000_000)));
   let id = '';
-  const show = (what: string, { seconds, used }: Awaited<ReturnType<typeof during>>) => {
-    tell(`${bytes} bytes ${what} in ${seconds.toFixed(1)} s`);
+  const show = (way: 'up' | 'down', { seconds, used }: Awaited<ReturnType<typeof during>>) => {
+    tell(`${bytes} bytes ${way} in ${seconds.toFixed(1)} s`);
+    report({ file: { way, seconds } }, used);
     for (const name of ['gateway', 'data-service'] as const) {
       const { startMb = 0, growthMb = 0, cpuMs = 0 } = used.get(name) ?? {};
       tell(

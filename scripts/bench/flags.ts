@@ -23,6 +23,7 @@ export const measurementNames = [
   'a2a',
   'realtime',
   'semantic',
+  'batches',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];
 

@@ -4,6 +4,7 @@ import { findCores } from './cores.ts';
 import { type Figure, isMet, ratioOf, renderTable, selfCheckText } from './figure.ts';
 import { type Flags, type MeasurementName, parseFlags, usage } from './flags.ts';
 import { measureAdminLists } from './measure/admin-lists.ts';
+import { measureBatches } from './measure/batches.ts';
 import { measureBodies } from './measure/bodies.ts';
 import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
@@ -101,6 +102,7 @@ async function measureAll(
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   await measure('semantic', measureSemanticCache);
+  await measure('batches', () => measureBatches(bench));
 }
 
 /** May be called again: what runs is stopped, what is stopped stays so. */

@@ -58,4 +58,8 @@ export const targets = {
   ownerLookUpUs: 20,
   adminPageMs: 200,
   semanticLookUpMs: 5,
+  /** Over an upstream that answers at once. */
+  batchLinesPerSecond: 500,
+  /** Of 1 GB, up and down. */
+  largeFileMb: 50,
 } as const;
