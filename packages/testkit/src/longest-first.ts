@@ -1,12 +1,13 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take long. Whichever of them began last would have the end of the run to itself. In a fresh clone the runner
- * knows of the others only how large they are, and begins the small ones last: a file of 2 kB that takes half a minute has
- * to be named here.
+ * Files that take long. Whichever of them began last would have the end of the run to itself;
+ * between them those that compute and those that wait take turns. In a fresh clone the runner knows of the others only how
+ * large they are, and begins the small ones last: a file of 2 kB that takes half a minute has to be named here.
  */
 const longest = [
   'control-plane/test/matrix.test.ts',
+  'gateway/test/outages.test.ts',
   'control-plane/test/contract.test.ts',
   'gateway/test/chaos/chaos.test.ts',
   'scripts/images/gateway-image.test.ts',
@@ -50,16 +51,11 @@ const longest = [
   'gateway/src/routing/state/shared-circuits.test.ts',
 ];
 
-/**
- * The order of test files: project after project, in each the longest first, then as the runner would have them. The runner
- * ends a worker whose next file is of another project, and with it all that the worker has loaded, compiled and started.
- */
+/** The order of test files: the longest first, then as the runner would have them. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    return [...projects.values()].flatMap((each) =>
-      each.toSorted((one, other) => rankOf(one) - rankOf(other)),
-    );
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
   }
 }
 
