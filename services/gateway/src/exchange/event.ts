@@ -6,7 +6,7 @@
  */
 export interface ServerEvent {
   readonly kind: 'mcp' | 'agent';
-  /** What logs, analytics and policies (`endpoint_type`) call it: `mcp:tool_call`, `agent:send_message`, … */
+  /** What logs, analytics and metrics call it: `mcp:tool_call`, `agent:send_message`, … */
   readonly mode: string;
   /** `mcp://{server}/tools/{name}`. */
   readonly url: string;
