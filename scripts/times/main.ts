@@ -1,6 +1,6 @@
 /**
  * `npm run times`: the tests that know time, at ten instants at which dates go
- * wrong. Half an hour; with numbers (`npm run times -- 1 6`) only those instants.
+ * wrong. Nine minutes on two quiet cores; with numbers (`npm run times -- 1 6`) only those instants.
  */
 import { instants, suites } from './instants.ts';
 import { runAt } from './run-at.ts';

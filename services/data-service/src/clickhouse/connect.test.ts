@@ -15,7 +15,10 @@ it('leaves it to who asks to log what goes wrong, also where nobody listens', as
   await expect(client.command({ query: 'SELECT 1' })).rejects.toThrow('DB::Exception');
   server.closeAllConnections();
   await new Promise((closed) => server.close(closed));
-  await expect(client.command({ query: 'SELECT 1' })).rejects.toThrow('ECONNREFUSED');
+  await expect(client.command({ query: 'SELECT 1' })).rejects.toThrow(
+    // The connection of the question before may be the one that is tried.
+    /ECONNREFUSED|socket hang up/,
+  );
   await close();
   for (const each of written) expect(each).not.toHaveBeenCalled();
 });
