@@ -18,8 +18,8 @@ export async function freePort(): Promise<number> {
 }
 
 const firstPort = 10_240;
-const places = 16;
-const portsEach = 1360;
+const places = 64;
+const portsEach = 340;
 let next = randomInt(portsEach);
 
 /** Whether the port can be bound on the loopback interface. */
