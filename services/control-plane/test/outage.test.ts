@@ -63,11 +63,22 @@ it('an outage of Postgres is a 503 by code, and over when Postgres is back', asy
 describe('what Postgres gives up', () => {
   let direct: Client;
   beforeAll(async () => {
-    direct = new Client({ connectionString: h.env.DATABASE_URL });
-    await direct.connect();
+    direct = await connected();
   });
   afterAll(() => direct.end());
-  /** What the end of `statement_timeout` is, without waiting for it. */
+
+  /** While nobody can read a key. */
+  async function whileKeysAreLocked(during: () => Promise<string>): Promise<string> {
+    const holder = await connected();
+    try {
+      await holder.query('BEGIN; LOCK TABLE api_keys');
+      return await during();
+    } finally {
+      await holder.end();
+    }
+  }
+
+  /** What the end of `statement_timeout` is, without waiting for it. Within a transaction the view would stay as it was first seen. */
   const cancelWaiting = () =>
     eventually(async () => {
       const { rows } = await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity
@@ -76,26 +87,26 @@ describe('what Postgres gives up', () => {
     });
 
   it('is a 503, where a statement of a caller took too long', async () => {
-    await direct.query('BEGIN; LOCK TABLE api_keys');
-    const answer = workspace().get('/configs').then(outcomeOf);
-    await cancelWaiting();
-    const outcome = await answer;
-    await direct.query('ROLLBACK');
+    const outcome = await whileKeysAreLocked(async () => {
+      const answer = workspace().get('/configs').then(outcomeOf);
+      await cancelWaiting();
+      return answer;
+    });
     expect(outcome).toBe(unavailable);
   });
 
   it('is told to a gateway as a control plane that is away', async () => {
-    await direct.query('BEGIN; LOCK TABLE api_keys');
-    const request = { keyHash: randomBytes(32) };
-    const answer = h.rpc
-      .unary(config.ConfigService.method.resolveKey, request, { timeoutMs: 10_000 })
-      .then(
-        () => 'answered',
-        ({ code, details }: { code: number; details: string }) => `${code} ${details}`,
-      );
-    await cancelWaiting();
-    const outcome = await answer;
-    await direct.query('ROLLBACK');
+    const outcome = await whileKeysAreLocked(async () => {
+      const request = { keyHash: randomBytes(32) };
+      const answer = h.rpc
+        .unary(config.ConfigService.method.resolveKey, request, { timeoutMs: 10_000 })
+        .then(
+          () => 'answered',
+          ({ code, details }: { code: number; details: string }) => `${code} ${details}`,
+        );
+      await cancelWaiting();
+      return answer;
+    });
     expect(outcome).toBe('14 The database cannot be reached.');
   });
 
@@ -119,6 +130,12 @@ describe('what Postgres gives up', () => {
     expect(read.body.value).toBe(policyBody.value);
   });
 });
+
+async function connected(): Promise<Client> {
+  const client = new Client({ connectionString: h.env.DATABASE_URL });
+  await client.connect();
+  return client;
+}
 
 const unavailable = '503 AB04 admin.control_plane_unavailable, again after 1 s';
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { json } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Explanation } from '../src/pipeline/explain/explanation.ts';
@@ -576,7 +577,7 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
   });
 
   it('calls nobody, fills no cache, and leaves no usage record', async () => {
-    const config = { cache: { mode: 'simple', max_age: 90 }, ...target('cached') };
+    const config = { cache: { mode: 'simple', max_age: 90 }, ...target(randomUUID()) };
     const before = await settledTotal(scenario);
     const called = scenario.upstream.requests.length;
     for (let round = 0; round < 5; round++) {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   eventually,
   startStack,
@@ -147,13 +148,25 @@ export async function errorOf(
   };
 }
 
-/** The ledger’s total once it stops moving. */
+/**
+ * The ledger’s total once it stops moving: the gateway has handed over all that it has, and what was handed over
+ * has had the time that a quiet ledger gathers records for before it writes them.
+ */
 export async function settledTotal(scenario: Scenario): Promise<number> {
   let last = -1;
   for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await eventually(async () => (await unsentSeconds(scenario)) === 0);
     const total = await scenario.ledgerTotal();
     if (total === last) return total;
     last = total;
+    await delay(gatheredMs);
   }
+}
+
+/** More than the longest `INSERT_INTERVAL` of tests. */
+const gatheredMs = 1_500;
+
+async function unsentSeconds({ stack }: Scenario): Promise<number> {
+  const metrics = await (await fetch(stack.gatewayMetricsUrl)).text();
+  return Number(/^sluice_outbox_oldest_seconds\{[^}]*\} (.*)$/m.exec(metrics)?.[1]);
 }
