@@ -39,3 +39,12 @@ it('goes by what the operator knows better of a model', () => {
   expect(outputTokens).toBeGreaterThan(8192);
   expect(estimates.of(asked, openai).outputTokens).toBe(outputTokens);
 });
+
+it('counts what a config puts in, also by a name that every object has', () => {
+  const estimates = new UseEstimates(new ObservedModels());
+  const asked = { ...subject, json, body: Buffer.from(JSON.stringify(json)) };
+  const [named, any] = ['constructor', 'construction'].map((name) =>
+    estimates.of(asked, openai, { ...json, [name]: { prototype: 'x'.repeat(4_000) } }),
+  );
+  expect(named).toEqual(any);
+});

@@ -132,8 +132,11 @@ function bytesOf(subject: ModelCall, json: JsonObject): number {
   let bytes = bodyBytes(subject);
   const { json: asked } = subject;
   if (asked === undefined || asked === json) return bytes;
-  for (const name in json)
-    if (json[name] !== asked[name]) bytes += jsonBytes(json[name]) - jsonBytes(asked[name]);
+  for (const name in json) {
+    // `constructor` and the like are members of the one only where they are its own.
+    const before = Object.hasOwn(asked, name) ? asked[name] : undefined;
+    if (json[name] !== before) bytes += jsonBytes(json[name]) - jsonBytes(before);
+  }
   return Math.max(bytes, 0);
 }
 
