@@ -10,17 +10,14 @@ import type { Reply } from '../exchange/reply.ts';
 import { limitRefusal } from '../limits/refusal.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import { type ShownKey, type ShownUse, shownKey, shownUse } from '../metering/shown-call.ts';
+import { answerExplained, type WhoExplains } from '../pipeline/explain/answer-explained.ts';
 import { explainedLimits } from '../pipeline/explain/explain-limits.ts';
 import type { ExplainedLimit } from '../pipeline/explain/explanation.ts';
-import type { Stage } from '../pipeline/pipeline.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import type { Access } from './access.ts';
 import { unserved } from './unserved.ts';
 
-export interface ExplainMcpDeps {
-  readonly authenticate: Stage;
-  /** For who asks about the key of that id instead of their own. */
-  readonly authenticateFor: (keyId: string) => Stage;
+export interface ExplainMcpDeps extends WhoExplains {
   readonly meter: CallMeter;
   readonly access: Access;
   /** Where a request to a merged server would go; undefined = nobody knows without asking. @throws McpFault where nowhere */
@@ -77,16 +74,8 @@ interface CallExplanation {
  * nothing is recorded. The body is the message; the key needs what the call itself needs.
  */
 export function explainMcp(deps: ExplainMcpDeps) {
-  return (exchange: Exchange): Promise<Reply> => {
-    const keyId = new URLSearchParams(exchange.arrival.search).get('api_key_id');
-    const authenticate = keyId === null ? deps.authenticate : deps.authenticateFor(keyId);
-    return authenticate(exchange, async () => ({
-      kind: 'body',
-      status: 200,
-      headers: { 'content-type': 'application/json' },
-      body: Buffer.from(JSON.stringify(await explain(exchange, deps))),
-    }));
-  };
+  return (exchange: Exchange): Promise<Reply> =>
+    answerExplained(exchange, deps, () => explain(exchange, deps));
 }
 
 async function explain(

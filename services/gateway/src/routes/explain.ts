@@ -4,11 +4,11 @@ import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type Exchange, type ModelExchange, openExchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
 import { type ModelCall, modelCall } from '../exchange/subject.ts';
+import { answerExplained, type WhoExplains } from '../pipeline/explain/answer-explained.ts';
 import { estimateIn } from '../pipeline/explain/estimate-in.ts';
 import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
 import type { Explanation } from '../pipeline/explain/explanation.ts';
 import { tokensIn } from '../pipeline/explain/tokens-in.ts';
-import type { Stage } from '../pipeline/pipeline.ts';
 import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
 
 /**
@@ -30,26 +30,13 @@ export function createTokenize(deps: DecisionDeps) {
   return decision('/v1/gateway/tokenize', deps, tokensIn);
 }
 
-export interface DecisionDeps extends ExplainDeps {
-  authenticate: Stage;
-  /** For who asks about the key of that id instead of their own. */
-  authenticateFor: (keyId: string) => Stage;
-}
+export interface DecisionDeps extends ExplainDeps, WhoExplains {}
 
 function decision(path: string, deps: DecisionDeps, shown: (explanation: Explanation) => object) {
-  return (exchange: Exchange, spelling: HeaderSpelling): Promise<Reply> => {
-    const keyId = new URLSearchParams(exchange.arrival.search).get('api_key_id');
-    const authenticate = keyId === null ? deps.authenticate : deps.authenticateFor(keyId);
-    return authenticate(exchange, async () => {
-      const explanation = await explain(aboutTheSame(exchange, path), spelling, deps);
-      return {
-        kind: 'body',
-        status: 200,
-        headers: { 'content-type': 'application/json' },
-        body: Buffer.from(JSON.stringify(shown(explanation))),
-      };
-    });
-  };
+  return (exchange: Exchange, spelling: HeaderSpelling): Promise<Reply> =>
+    answerExplained(exchange, deps, async () =>
+      shown(await explain(aboutTheSame(exchange, path), spelling, deps)),
+    );
 }
 
 /** The request that is asked about: the same arrival and who asks, and none of this one's state. */
