@@ -147,6 +147,7 @@ export {
 } from './operations/operations.ts';
 export { type PublishedOperation, publishedOperations } from './operations/published-operations.ts';
 export { type RequestType, requestTypes } from './operations/request-types.ts';
+export { rowNames } from './operations/row-names.ts';
 export {
   agentServerUrl,
   isLoopback,

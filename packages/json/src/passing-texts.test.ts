@@ -82,4 +82,32 @@ describe('PassingTexts', () => {
   ])('says of %s that it is no JSON', (_, text) => {
     expect(textsOf(text)).toBe('broken');
   });
+
+  it('finds every text where that is asked for, and no name', () => {
+    const passing = new PassingTexts([['**']], 10);
+    const texts = passing.add(
+      Buffer.from('{"a":"b","c":[["d"],{"e":{"f":"g"}},1],"long":"01234567890"}'),
+    );
+    expect(texts.map(({ text }) => text)).toEqual(['b', 'd', 'g', undefined]);
+  });
+
+  it('reads one document after another, and says which is whole', () => {
+    const passing = new PassingTexts(paths, 200);
+    const read = (text: string) => {
+      const found = passing.add(Buffer.from(text)).map(({ text: one }) => one);
+      const { isBroken } = passing;
+      return [found, isBroken, passing.next()];
+    };
+    expect(read('{"container":"a"}')).toEqual([['a'], false, true]);
+    expect(read('{"container":"b","file":{"x":{"y')).toEqual([['b'], false, false]);
+    expect(read('{"container":"c"} {}')).toEqual([['c'], true, false]);
+    expect(read('{"file":{"x":{"id":"d"}}}')).toEqual([['d'], false, true]);
+    expect(read('  ')).toEqual([[], false, false]);
+  });
+
+  it('holds no more levels than anybody nests', () => {
+    const passing = new PassingTexts([['**']], 10);
+    passing.add(Buffer.from('['.repeat(2_000)));
+    expect(passing.isBroken).toBe(true);
+  });
 });

@@ -36,6 +36,9 @@ for (const byte of [quote, comma, colon, openList, closeList, openObject, closeO
 /** A text is searched byte by byte so far, and by `indexOf` beyond, where that is worth a call. */
 const nearBytes = 48;
 
+/** Deeper than anybody nests what he means to be read. */
+const levelsMax = 1000;
+
 /** What the object or list that is being read is looked at for. */
 interface Level {
   readonly node: Node;
@@ -69,7 +72,8 @@ export class PassingTexts {
   #isBroken = false;
 
   /**
-   * @param paths members by their names, `*` for each item of a list or member of an object; in a list where a text is asked for each text is one
+   * @param paths members by their names, `*` for each item of a list or member of an object; in a list where a text is asked for each text is one.
+   * `**` as the only step: every text of the document, but for names
    * @param textBytesMax of a text that is told, escapes counted as they stand
    */
   constructor(paths: readonly (readonly string[])[], textBytesMax: number) {
@@ -78,6 +82,7 @@ export class PassingTexts {
       let node = this.#root;
       for (const step of path) {
         if (step === '*') node = node.items ??= newNode();
+        else if (step === '**') node.items = node;
         else {
           longest = Math.max(longest, step.length);
           const next = node.members.get(step) ?? newNode();
@@ -88,14 +93,31 @@ export class PassingTexts {
       node.path = index;
     }
     this.#textBytesMax = textBytesMax;
-    // Six bytes an escaped character.
-    this.#nameBytesMax = 6 * longest;
+    // Six bytes an escaped character; no name at all is never asked for.
+    this.#nameBytesMax = Math.max(6 * longest, 1);
     this.#next = this.#root;
   }
 
   /** Some of its bytes cannot be JSON's: what another reader makes of it is not known. */
   get isBroken(): boolean {
     return this.#isBroken;
+  }
+
+  /** The next byte is the first of another document. @returns whether the last one was an object or a list, and whole */
+  next(): boolean {
+    const isWhole = this.#isOver && !this.#isBroken;
+    this.#levels.length = 0;
+    this.#ignoredDepth = 0;
+    this.#next = this.#root;
+    this.#expectsName = false;
+    this.#isText = false;
+    this.#isEscaped = false;
+    this.#wanted = 0;
+    this.#pieces = [];
+    this.#bytes = 0;
+    this.#isOver = false;
+    this.#isBroken = false;
+    return isWhole;
   }
 
   add(chunk: Buffer): readonly PassingText[] {
@@ -171,7 +193,9 @@ export class PassingTexts {
   }
 
   #open(isObject: boolean): void {
-    const node = this.#ignoredDepth > 0 ? undefined : this.#next;
+    const isTooDeep = this.#levels.length === levelsMax;
+    if (isTooDeep) this.#isBroken = true;
+    const node = isTooDeep || this.#ignoredDepth > 0 ? undefined : this.#next;
     if (node === undefined) {
       this.#ignoredDepth++;
       return;

@@ -25,6 +25,7 @@ export { vendorBatchesOf } from './batches/jobs/vendors.ts';
 export { LargeRow, tooLargeLine, tooLargeResult } from './batches/large-rows.ts';
 export { notRunLine, rowId } from './batches/not-run.ts';
 export { notRunFault } from './batches/not-run-fault.ts';
+export { namesInRows } from './batches/row-names.ts';
 export type { RowOptions, UnifiedRow } from './batches/unified-row.ts';
 export { type AskedToolUses, askedToolUses } from './bills/charged-tools.ts';
 export { servedTierOf } from './bills/served-tier.ts';

@@ -5,8 +5,9 @@ import type { Scenario } from './scenario.ts';
 export async function shareAccount(
   { admin, stack }: Scenario,
   slug: string,
-  upstream: Upstream,
+  upstream: Pick<Upstream, 'url'>,
   provider = 'openai',
+  account: { key?: string; configurations?: object } = {},
 ): Promise<string> {
   const made = await admin<{ id: string; workspace_id?: string }>('POST', '/admin/workspaces', {
     name: `Beside ${slug}`,
@@ -18,6 +19,7 @@ export async function shareAccount(
     ai_provider_id: provider,
     key: 'sk-shared',
     configurations: { custom_host: `${upstream.url}/v1`, lists: 'own' },
+    ...account,
     create_default_provider: false,
   });
   await admin('PUT', `/integrations/${slug}/workspaces`, {

@@ -7,11 +7,12 @@ import {
   named,
   naming,
   remove,
+  rowsOf,
   say,
   write,
 } from './object-row.ts';
 import type { ObjectOperation } from './operation.ts';
-import { batchedMessages } from './response-rows.ts';
+import { batchedElsewhere, batchedMessages } from './response-rows.ts';
 
 const ofFile = { of: 'files', objects: { names: file('path.file_id') } } as const;
 const ofUpload = {
@@ -92,7 +93,10 @@ export const jobRows = {
   createBatch: {
     ...say,
     of: 'batches',
-    objects: { makes: [batch], names: file('body.input_file_id') },
+    objects: {
+      makes: [batch],
+      names: [...rowsOf('requests', 'body.input_file_id'), ...batchedMessages, ...batchedElsewhere],
+    },
     at: 'POST /v1/batches',
   },
   retrieveBatch: { ...look, ...ofBatch, at: 'GET /v1/batches/:batch_id' },
@@ -143,7 +147,7 @@ export const jobRows = {
     of: 'fine-tuning jobs',
     objects: {
       makes: [tuningJob],
-      names: file('body.training_file', 'body.validation_file'),
+      names: rowsOf('examples', 'body.training_file', 'body.validation_file'),
     },
     at: 'POST /v1/fine_tuning/jobs',
   },

@@ -41,6 +41,8 @@ export const editedImages: ObjectFacts = {
 const reference = file('body.input_reference.file_id');
 /** Another video. */
 const source = named('video', 'body.video.id');
+/** What videos are made of. */
+export const videoSources = [...reference, ...source];
 
 /**
  * Media that are made over minutes and kept for hours, and what media are made

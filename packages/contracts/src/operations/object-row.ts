@@ -65,6 +65,11 @@ export const goingOn = (object: MadeObject, follow: FollowedWork): MadeObject =>
 });
 
 export const file = (...at: NamedObject['at'][]) => named('file', ...at);
+/** Files of rows, which may name objects as well. */
+export const rowsOf = (
+  rows: NonNullable<NamedObject['rows']>,
+  ...at: NamedObject['at'][]
+): readonly NamedObject[] => at.map((place) => ({ kind: 'file', at: place, rows }));
 /** Where files may be named by their addresses. */
 export const address = (...at: NamedObject['at'][]): readonly NamedObject[] =>
   at.map((place) => ({ kind: 'file', at: place, isAddress: true }));

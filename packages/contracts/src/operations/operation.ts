@@ -159,10 +159,15 @@ export type FollowInterval =
 
 export interface NamedObject {
   readonly kind: ObjectKind;
-  /** `path.<name>` of the address, `query.<name>`, or `body.<members>`, where `*` stands for each item of a list, or each member of an object. A form spells it with brackets. */
-  readonly at: `path.${string}` | `query.${string}` | `body.${string}`;
+  /**
+   * `path.<name>` of the address, `query.<name>`, or `body.<members>`, where `*` stands for each item of a list, or each member of an object. A form spells it with brackets.
+   * `**` is any text of a row.
+   */
+  readonly at: `path.${string}` | `query.${string}` | `body.${string}` | '**';
   /** It is an address, which names an object where it is one in a bucket (`s3://`, `gs://`). It says nothing of who is asked. */
   readonly isAddress?: true;
+  /** It is a file of rows that a job works through: requests, or examples to learn from. Rows may name objects themselves. */
+  readonly rows?: 'requests' | 'examples';
 }
 
 /** Names a saved prompt, and becomes the request that the prompt's template makes. */

@@ -110,6 +110,8 @@ export const messageObjects: ObjectFacts = {
 
 /** What the requests of a message batch name. */
 export const batchedMessages = messagesOf('body.requests.*.params');
+/** The same where OpenAI's face of batches has them. */
+export const batchedElsewhere = messagesOf('body.provider_options.requests.*.params');
 
 const ofResponse = {
   of: 'responses',

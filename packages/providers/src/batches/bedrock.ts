@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../json/json-access.ts';
 import { translationVia } from '../translation/find-translation.ts';
+import { bucketNames } from './bucket-names.ts';
 import type { RowDialect } from './row.ts';
 
 /**
@@ -10,6 +11,7 @@ import type { RowDialect } from './row.ts';
  */
 export const bedrockRows: RowDialect = {
   endpoints: ['chatComplete', 'complete', 'embed', 'createModelResponse', 'messages'],
+  names: bucketNames,
   translation(endpoint, context) {
     const offered = endpoint === 'embed' ? 'embed' : 'chatComplete';
     return translationVia(context.provider, offered, endpoint, context);

@@ -10,6 +10,8 @@ import type { RowDialect } from './row.ts';
  */
 export const cohereRows: RowDialect = {
   endpoints: ['embed'],
+  // Words alone.
+  names: [],
   translation: (endpoint, context) => findTranslation(context.provider, endpoint, context),
   write({ customId }, body) {
     const [text, ...others] = arrayOf(body.texts) ?? [];

@@ -1,4 +1,4 @@
-import type { Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
+import type { Endpoint, JsonObject, JsonValue, NamedObject } from '@sluice/contracts';
 import type { CallContext, Translation } from '../contract.ts';
 
 /** A line of an OpenAI batch, read. */
@@ -36,6 +36,8 @@ export interface VendorResult {
 export interface RowDialect {
   /** What its rows can ask for. */
   readonly endpoints: readonly RowEndpoint[];
+  /** Where its rows name what stays there; absent = where OpenAI's do. */
+  readonly names?: readonly NamedObject[];
   /** What does the line's body and its reply. */
   translation(endpoint: RowEndpoint, context: CallContext): Translation;
   /** `body` is in the vendor's words. @throws GatewayError for a line that no row can say */

@@ -3,6 +3,7 @@ import { vertexModel } from '../adapters/vertex-ai/address.ts';
 import { invalidField } from '../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../json/json-access.ts';
 import { findTranslation } from '../translation/find-translation.ts';
+import { bucketNames } from './bucket-names.ts';
 import type { RowDialect, VendorResult } from './row.ts';
 
 /**
@@ -13,6 +14,7 @@ import type { RowDialect, VendorResult } from './row.ts';
  */
 export const vertexRows: RowDialect = {
   endpoints: ['chatComplete', 'complete', 'embed', 'createModelResponse', 'messages'],
+  names: bucketNames,
   translation: (endpoint, context) => findTranslation(context.provider, endpoint, context),
   write({ customId, endpoint }, body, { model }): JsonObject {
     if (endpoint === 'embed') {

@@ -76,6 +76,7 @@ const readingMsMax = 10 * 60_000;
 /** Refusals of a gateway that stand for no answer, where the provider did not hear the question. */
 const unheardCodes: ReadonlySet<string> = new Set([
   'limit.unavailable',
+  'object.owners_unavailable',
   'overloaded',
   'upstream.connect_timeout',
   'upstream.saturated',

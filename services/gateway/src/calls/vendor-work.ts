@@ -13,7 +13,7 @@ import { UpstreamCall } from './upstream-call.ts';
 
 const { Outcome } = usage;
 
-interface AskParts {
+export interface AskParts {
   readonly pools: UpstreamPools;
   readonly authoriser: CallAuthoriser;
   readonly options: { readonly requestTimeoutMs: number; readonly streamIdleTimeoutMs: number };

@@ -1,4 +1,4 @@
-import type { ObjectKind } from '@sluice/contracts';
+import type { NamedObject, ObjectKind } from '@sluice/contracts';
 
 /** Whose an object is that stays at a provider, and where. */
 export interface OwnerNote {
@@ -22,9 +22,15 @@ export interface NamedObjects {
     readonly field: string;
     /** By its address: it may be another workspace's, and says nothing of who is asked. */
     readonly isAddress?: true;
+    /** It is a file, whose rows may name others. */
+    readonly rows?: NamedObject['rows'];
   }[];
   /** Of the request's own workspace; undefined = it is known to have none of them. */
   readonly own: OwnerNote | undefined;
-  /** Origins where something of it is another workspace's. */
-  readonly othersAt: ReadonlySet<string>;
+  /** What of it another workspace has, and where. */
+  readonly others: readonly {
+    readonly id: string;
+    readonly field: string;
+    readonly origin: string;
+  }[];
 }

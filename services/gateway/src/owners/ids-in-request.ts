@@ -6,11 +6,14 @@ import type { NamedObjects } from '../exchange/named-objects.ts';
 import { repeatedMember } from '../http/repeated-members.ts';
 
 type Id = NamedObjects['ids'][number];
+/** `at` as callers read it. */
+type Name = Omit<NamedObject, 'at'> & { readonly at: string };
 
 /** More than any request has reason to name; what is beyond is refused, since nobody would look at it. */
 const idsMax = 500;
 /** Of a batch, whose requests come in one body. */
 const idsOfBatchMax = 20_000;
+const ofBatches: ReadonlySet<string> = new Set(['createBatch', 'createMessageBatch']);
 /** Of no vendor that we know are longer: those of files may be addresses, escaped twice. */
 export const idLengthMax = 4096;
 
@@ -27,7 +30,7 @@ export class NamedIds {
   }
 
   /** @throws GatewayError for one that is too long, and for too many */
-  add({ kind, at: field, isAddress }: NamedObject, given: unknown): void {
+  add({ kind, at: field, isAddress, rows }: Name, given: unknown): void {
     if (typeof given !== 'string' || given === '') return;
     if (isAddress === true && !inBucket.test(given)) return;
     const id = kind === 'file' ? canonicalFileId(given) : given;
@@ -43,7 +46,7 @@ export class NamedIds {
         message: `A request names at most ${this.#max} objects by their ids.`,
       });
     this.#seen.add(id);
-    this.ids.push({ kind, id, field, ...(isAddress && { isAddress }) });
+    this.ids.push({ kind, id, field, ...(isAddress && { isAddress }), ...(rows && { rows }) });
   }
 }
 
@@ -62,9 +65,7 @@ export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[]
     passing = at.ids;
   }
   if (names === undefined && passing.length === 0) return none;
-  const found = new NamedIds(
-    subject.operation.id === 'createMessageBatch' ? idsOfBatchMax : idsMax,
-  );
+  const found = new NamedIds(ofBatches.has(subject.operation.id) ? idsOfBatchMax : idsMax);
   for (const { kind, id, at } of passing) found.add({ kind, at }, id);
   const places = placesOf(names ?? []);
   if (places.inAddress.length > 0) {

@@ -14,7 +14,7 @@ const notesMax = 100_000;
 /** Origins that say they have something of one id: more than one is chance, or somebody's making. */
 const originsMax = 8;
 
-/** Ids that a caller names may be guessed; those that a provider lists are not. */
+/** Ids that a caller names may be guessed; those that a provider lists, and the many that rows of a file have, are not. */
 export type WhoNames = 'named' | 'listed';
 
 /** Where it is known for good. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isStoredId } from '@sluice/contracts';
 import {
   type CompiledConfig,
@@ -59,20 +60,46 @@ export async function ownersOf(
   return readOwners(exchange, ids, known);
 }
 
+/**
+ * What of it another workspace has: of the rows of a file, which are read before anything is made of it, and may name more than a request.
+ * @throws GatewayError `object.owners_unavailable` where that cannot be found out
+ */
+export async function othersInRows(
+  exchange: ModelExchange,
+  notes: OwnerNotes,
+  ids: NamedObjects['ids'],
+): Promise<NamedObjects['others']> {
+  const organisationId = exchange.key?.source.organisationId ?? '';
+  const others: NamedObjects['others'][number][] = [];
+  for (let from = 0; from < ids.length; from += askedAtOnce) {
+    const some = ids.slice(from, from + askedAtOnce);
+    const ask = () => Promise.all(some.map(({ id }) => notes.of(organisationId, id, 'listed')));
+    let known = await ask();
+    for (let again = 0; known.some(({ isAll }) => !isAll); again++) {
+      if (again === asksAgainMax) throw unavailable();
+      await delay(askAgainMs);
+      known = await ask();
+    }
+    others.push(...othersOf(exchange, some, known));
+  }
+  return others;
+}
+
+const askedAtOnce = 250;
+/** Others may ask for many at the same time. */
+const asksAgainMax = 8;
+const askAgainMs = 300;
+
 function readOwners(
   exchange: ModelExchange,
   ids: NamedObjects['ids'],
   known: readonly Known[],
 ): NamedObjects {
   const workspaceId = exchange.key?.source.workspaceId ?? '';
-  const othersAt = new Set<string>();
   let own: OwnerNote | undefined;
   for (const [index, { notes }] of known.entries()) {
     const { kind, field, isAddress } = ids[index] as NamedObjects['ids'][number];
     const mine = notes.find((note) => note.workspaceId === workspaceId);
-    for (const note of notes)
-      if (note.workspaceId !== workspaceId && note.origin !== mine?.origin)
-        othersAt.add(note.origin);
     if (mine === undefined || isAddress === true) continue;
     if (own !== undefined && (own.origin !== mine.origin || own.account !== mine.account))
       throw new GatewayError('object.owners_differ', {
@@ -85,7 +112,24 @@ function readOwners(
     if (operation.about === 'object' && model === '' && mine.model !== '' && modelled.has(kind))
       exchange.subject.modelOfNamed = mine.model;
   }
-  return { ids, own, othersAt };
+  return { ids, own, others: othersOf(exchange, ids, known) };
+}
+
+function othersOf(
+  { key }: ModelExchange,
+  ids: NamedObjects['ids'],
+  known: readonly Known[],
+): NamedObjects['others'] {
+  const workspaceId = key?.source.workspaceId ?? '';
+  return ids.flatMap(({ id, field }, index) => {
+    const notes = known[index]?.notes ?? [];
+    const mine = notes.find((note) => note.workspaceId === workspaceId);
+    return notes.flatMap((note) =>
+      note.workspaceId !== workspaceId && note.origin !== mine?.origin
+        ? [{ id, field, origin: note.origin }]
+        : [],
+    );
+  });
 }
 
 const modelled: ReadonlySet<string> = new Set(['assistant', 'response', 'completion', 'video']);

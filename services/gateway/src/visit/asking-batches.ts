@@ -1,8 +1,8 @@
-import type { CallContext, VendorBatches } from '@sluice/providers';
+import type { VendorBatches } from '@sluice/providers';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import type { BatchBills } from './batch-bills.ts';
-import type { VendorPlace } from './prepare-files.ts';
 import type { TargetVisit } from './target-visit.ts';
+import type { ContentPlace } from './vendor-content.ts';
 
 /** What batches of providers need beside the call itself. */
 export interface BatchParts {
@@ -21,12 +21,11 @@ export type BatchesOperation =
   | 'message';
 
 /** One operation of batches at one vendor. */
-export interface AskingBatches extends VendorPlace {
+export interface AskingBatches extends ContentPlace {
   readonly batches: VendorBatches;
   readonly operation: BatchesOperation;
   /** Of the batch; empty = none is named. */
   readonly id: string;
-  readonly context: CallContext;
   readonly visit: TargetVisit;
   readonly rules: CallRules & Partial<BatchParts>;
 }

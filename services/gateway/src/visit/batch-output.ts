@@ -3,30 +3,25 @@ import { GatewayError } from '@sluice/errors';
 import {
   type BatchUse,
   batchRowReader,
-  type FileRequest,
   isEndedBatch,
   type JsonObject,
   LargeRow,
   notRunFault,
   type OutputPlace,
-  pathOf,
   type RowOptions,
   tooLargeLine,
   tooLargeResult,
   type UnifiedRow,
   VendorRefusal,
 } from '@sluice/providers';
-import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
 import type { BodyReply } from '../exchange/reply.ts';
 import type { AskVendor, MadeReply, VendorAnswer } from '../exchange/vendor-work.ts';
-import { withoutTrailingSlashes } from '../http/request-target.ts';
 import { rowLines } from '../http/row-lines.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
 import { type AskingBatches, rowBytesMax } from './asking-batches.ts';
 import type { BatchBill } from './batch-bills.ts';
 import { type NotRun, notRunLines } from './not-run-lines.ts';
-import { answerBytesMax, askWhole, entryOf, send, type VendorPlace } from './prepare-files.ts';
-import { proxyEntry } from './proxy-entry.ts';
+import { openFile, openRequest, urlOf } from './vendor-content.ts';
 
 /** What is in the files of a batch that has ended, row by row, and billed on its way. @throws GatewayError while it has not */
 export async function outputOf(
@@ -197,57 +192,6 @@ async function openPlace(
     }
   }
   return undefined;
-}
-
-/** A file of the same provider's, wherever it keeps files. */
-async function openFile(
-  id: string,
-  asking: AskingBatches,
-  askVendor: AskVendor,
-  signal: AbortSignal,
-): Promise<VendorAnswer> {
-  const { target, context, rules, addressBy, visit } = asking;
-  const { files } = target.entry;
-  if (files?.content === undefined) {
-    const url = urlOf(asking, `/files/${encodeURIComponent(id)}/content`);
-    return openRequest({ method: 'GET', url }, asking, askVendor, signal);
-  }
-  const base = checkedBase(
-    target,
-    entryOf(files, context, id),
-    context,
-    rules.hostRules,
-    addressBy,
-  );
-  const place: VendorPlace = { ...asking, base };
-  const request = await files.content(id, {
-    facts: context,
-    nowMs: visit.exchange.arrival.startedAtMs,
-    base: withoutTrailingSlashes(`${base.origin}${base.pathname}`),
-    hasCustomHost: target.customHost !== undefined,
-    ask: (asked) => askWhole(asked, place, askVendor, signal),
-    tidy: async () => {},
-  });
-  return openRequest(request, place, askVendor, signal);
-}
-
-/** @throws VendorRefusal for a status of 400 and more */
-async function openRequest(
-  request: FileRequest,
-  place: VendorPlace,
-  askVendor: AskVendor,
-  signal: AbortSignal,
-): Promise<VendorAnswer> {
-  const answer = await send(request, place, askVendor, signal);
-  if (answer.status < 400) return answer;
-  throw new VendorRefusal(answer.status, await answer.readAll(answerBytesMax));
-}
-
-/** An address of OpenAI's, as the provider has it. */
-function urlOf({ base, target, context }: AskingBatches, path: string): string {
-  const entry = proxyEntry(target);
-  const own = entry === undefined ? path : pathOf(entry, { ...context, proxyPath: path });
-  return `${base.origin}${joinPaths(base, own, '')}`;
 }
 
 function batchIn({ bytes }: { bytes: Buffer }): JsonObject {

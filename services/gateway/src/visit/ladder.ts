@@ -9,6 +9,7 @@ import { type LookInCacheParts, lookInCache } from './steps/look-in-cache.ts';
 import { type NarrowListParts, narrowList } from './steps/narrow-list.ts';
 import { type NoteOwnerParts, noteOwner } from './steps/note-owner.ts';
 import { type PrepareCallParts, prepareCall } from './steps/prepare-call.ts';
+import { type ReadRowsParts, readRows } from './steps/read-rows.ts';
 import { refuseDear } from './steps/refuse-dear.ts';
 import { refuseSpentTarget } from './steps/refuse-spent-target.ts';
 import { type ReserveParts, reserve } from './steps/reserve.ts';
@@ -22,6 +23,7 @@ export type LadderParts = ResolveTargetParts &
   PrepareCallParts &
   LookInCacheParts &
   NarrowListParts &
+  ReadRowsParts &
   NoteOwnerParts &
   CallParts;
 
@@ -40,6 +42,7 @@ export function createLadder(parts: LadderParts): Ladder {
     checkOutput, // of what the cache is given first, it keeps what passed
     fillCache,
     narrowList(parts), // asks for further pages
+    readRows(parts), // of files that the provider works through by itself
     noteOwner(parts), // what was made, of what the provider itself said
     call(parts),
   ]);

@@ -120,6 +120,7 @@ export function prepareBatches(
     operation,
     id: matchObject(arrival.method, subject.pathname)?.parameters.batch_id ?? '',
     context,
+    nowMs: arrival.startedAtMs,
     visit,
     target,
     rules,

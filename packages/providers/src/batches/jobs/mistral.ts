@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { statusIn } from '../../vendor-status.ts';
 import { openAiBatches } from './openai.ts';
@@ -33,6 +34,12 @@ export const mistralBatches: VendorBatches = {
   ...openAiBatches,
   async create(asked, use) {
     const { model, timeout_hours, ...options } = asked.options;
+    if (options.requests !== undefined)
+      throw new GatewayError('request.invalid_field', {
+        field: 'body.requests',
+        message:
+          'body.requests must not stand beside body.input_file_id: a batch here is over one file.',
+      });
     const hours = hoursOf(asked.completionWindow);
     const body: JsonObject = {
       ...options,

@@ -61,6 +61,12 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
     return undefined;
 
     async function judge(ids: NamedObjects['ids']): Promise<void> {
+      // Its rows would have to be read before any of it is sent.
+      if (ids.some(({ rows }) => rows !== undefined))
+        throw new GatewayError('request.malformed_json', {
+          field: 'body',
+          message: 'The body has more in it than is read, and names a file of rows.',
+        });
       refuseNamed(visit, await ownersOf(visit.exchange, owners, ids));
     }
   }
@@ -155,7 +161,7 @@ function isBilled({ exchange }: TargetVisit): boolean {
   return operation.about === 'object' && operation.bills !== undefined;
 }
 
-function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts | undefined {
+export function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts | undefined {
   if (subject.operation.id !== 'proxy') return subject.operation.objects;
   return objectsAt(arrival.method, subject.pathname).facts;
 }
@@ -166,9 +172,10 @@ export function refuseOthers(visit: TargetVisit): void {
   if (named !== undefined) refuseNamed(visit, named);
 }
 
-function refuseNamed(visit: TargetVisit, named: NamedObjects): void {
+/** @throws GatewayError the same, for what another workspace keeps where the call goes */
+export function refuseNamed(visit: TargetVisit, { others }: Pick<NamedObjects, 'others'>): void {
   const call = callOf(visit);
-  const first = named.ids.find(({ id }) => named.othersAt.has(keptAt(id, call)));
+  const first = others.find(({ id, origin }) => origin === keptAt(id, call));
   if (first === undefined) return;
   throw new GatewayError('object.owner_unknown', { field: first.field });
 }
