@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { JsonObject, JsonValue } from '../contract.ts';
 import { VendorRefusal } from '../files/vendor-files.ts';
 import { arrayOf, objectOf, parseJson, stringOf } from '../json/json-access.ts';
+import { statusIn } from '../vendor-status.ts';
 import {
   contentAt,
   type JobUse,
@@ -13,7 +14,20 @@ import {
   unpackedId,
   type VendorJobs,
 } from './vendor-jobs.ts';
-import { ownParameters, referenceIn, secondsIn, sizeIn, videoDocument } from './videos.ts';
+import {
+  ownParameters,
+  referenceIn,
+  secondsIn,
+  sizeIn,
+  type VideoStatus,
+  videoDocument,
+} from './videos.ts';
+
+const states: Readonly<Record<string, VideoStatus>> = {
+  IN_QUEUE: 'queued',
+  IN_PROGRESS: 'in_progress',
+  COMPLETED: 'completed',
+};
 
 export const falVideos: VendorJobs = {
   base: () => 'https://queue.fal.run',
@@ -62,12 +76,14 @@ export const falVideos: VendorJobs = {
     async getVideo({ id }, use) {
       const { model, seconds, size, createdAt } = read(id);
       const { status, error } = await use.ask({ method: 'GET', path: `${requestOf(id)}/status` });
+      const going = statusIn(states, status, 'in_progress');
       const came = status === 'COMPLETED' ? await resultOf(id, stringOf(error), use) : undefined;
       return {
         document: videoDocument({
           id,
           model,
-          status: came?.status ?? (status === 'IN_PROGRESS' ? 'in_progress' : 'queued'),
+          ...going,
+          ...(came && { status: came.status }),
           createdAt,
           // A caller who asked for no length is charged for the one there is.
           seconds: seconds ?? came?.seconds,

@@ -1,8 +1,16 @@
 /** Videos of Together, much as OpenAI's, at the second version of its API. https://docs.together.ai/reference/create-videos, November 2026 */
 import type { JsonObject } from '../contract.ts';
 import { objectOf, stringOf } from '../json/json-access.ts';
+import { statusIn } from '../vendor-status.ts';
 import { contentAt, known, one, required, secondsOf, type VendorJobs } from './vendor-jobs.ts';
-import { ownParameters, referenceIn, secondsIn, sizeIn, videoDocument } from './videos.ts';
+import {
+  ownParameters,
+  referenceIn,
+  secondsIn,
+  sizeIn,
+  type VideoStatus,
+  videoDocument,
+} from './videos.ts';
 
 export const togetherVideos: VendorJobs = {
   base: () => 'https://api.together.xyz/v2',
@@ -30,21 +38,27 @@ export const togetherVideos: VendorJobs = {
   },
 };
 
-const states = {
+const states: Readonly<Record<string, VideoStatus>> = {
   queued: 'queued',
   in_progress: 'in_progress',
   completed: 'completed',
   failed: 'failed',
-  cancelled: 'failed',
-} as const;
+};
+/** OpenAI's videos are deleted, and not cancelled. */
+const cancelled = 'cancelled';
 
 function presented(video: JsonObject): JsonObject {
   const seconds = Number(video.seconds);
   const failure = objectOf(video.error);
+  const { status, providerStatus } =
+    video.status === cancelled
+      ? { status: 'failed' as const, providerStatus: cancelled }
+      : statusIn(states, video.status, 'in_progress');
   return videoDocument({
     id: stringOf(video.id) ?? '',
     model: stringOf(video.model) ?? '',
-    status: states[video.status as keyof typeof states] ?? 'queued',
+    status,
+    providerStatus,
     createdAt: secondsOf(video.created_at) ?? 0,
     completedAt: secondsOf(video.completed_at) ?? undefined,
     seconds: seconds > 0 ? seconds : undefined,

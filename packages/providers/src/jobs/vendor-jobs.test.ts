@@ -450,6 +450,28 @@ describe('jobs in a vendor’s words', () => {
   });
 
   it.each([
+    ['fal-ai', falId, 'IN_QUEUE queued, IN_PROGRESS in_progress, TOMORROW in_progress TOMORROW'],
+    [
+      'together-ai',
+      'v1',
+      'queued queued, in_progress in_progress, completed completed, failed failed, cancelled failed cancelled, TOMORROW in_progress TOMORROW',
+    ],
+  ])(
+    'videos of %s in a state that OpenAI has no word for are told in the vendor’s',
+    async (provider, id, map) => {
+      for (const each of map.split(', ')) {
+        const [status = '', expected, theirs] = each.split(' ');
+        const { answer } = await run(
+          { of: 'videos', provider, operation: 'getVideo', id },
+          { status },
+        );
+        const document = documentOf(answer);
+        expect([document.status, document.provider_status], each).toEqual([expected, theirs]);
+      }
+    },
+  );
+
+  it.each([
     [
       'a bucket that is not the provider’s',
       {

@@ -2,11 +2,15 @@ import { GatewayError } from '@sluice/errors';
 import type { JsonObject, JsonValue } from '../contract.ts';
 import { known } from './vendor-jobs.ts';
 
+export type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
+
 /** What callers know a video by. */
 export interface VideoFacts {
   readonly id: string;
   readonly model: string;
-  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
+  readonly status: VideoStatus;
+  /** In the vendor's words, where it has none in ours. */
+  readonly providerStatus?: string | undefined;
   /** Unix seconds. */
   readonly createdAt: number;
   readonly completedAt?: number | undefined;
@@ -25,6 +29,7 @@ export function videoDocument(facts: VideoFacts): JsonObject {
     object: 'video',
     model: facts.model,
     status: facts.status,
+    provider_status: facts.providerStatus,
     progress: facts.status === 'completed' ? 100 : (facts.progress ?? 0),
     created_at: facts.createdAt,
     completed_at: facts.completedAt ?? null,
