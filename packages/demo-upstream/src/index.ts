@@ -5,7 +5,8 @@
  * routes, one file each the formats, `scripted-model.ts` the model names that
  * ask for delays, errors or a number of events.
  *
- * Sessions over WebSocket at `/v1/realtime`, with calls that have no sound.
+ * `stored/` keeps responses and conversations in memory, `jobs/` files, batches,
+ * videos and fine-tunes. Sessions over WebSocket at `/v1/realtime`, with calls that have no sound.
  * Beside it on the same port: an MCP server of both eras at `/mcp` and an A2A
  * agent of both generations at `/agent`.
  */

@@ -4,40 +4,61 @@ import { answerTo, answerWith, tokensIn } from './answer-text.ts';
 import { askedTools } from './asked-tools.ts';
 import { createdAt, invalidType, missing, optionalNumber } from './openai-vendor.ts';
 import {
-  type DemoAnswer,
   type DemoBody,
   type DemoContext,
   isObject,
   type JsonObject,
   VendorFault,
 } from './protocol.ts';
-import { type DemoItem, streamResponse } from './responses-stream.ts';
+import type { DemoItem } from './responses-stream.ts';
 import { sampleFor } from './schema-sample.ts';
 
 const thought = 'The user wants an answer. I will repeat what was said.';
 const encryptedThought = Buffer.from('sluice demo thought').toString('base64');
 
-export function createResponse(body: DemoBody, context: DemoContext): DemoAnswer {
-  const input = checkInput(body.input);
-  for (const state of ['previous_response_id', 'conversation', 'prompt'])
-    if (body[state] !== undefined && body[state] !== null)
-      throw new VendorFault(404, `Nothing is stored here that '${state}' could refer to.`, {
-        param: state,
-      });
-  const tokensMax = optionalNumber(body.max_output_tokens, 'max_output_tokens', 1);
-  optionalNumber(body.temperature, 'temperature', 0, 2);
-  const items = [...thoughts(body), ...answer(body, input, context, tokensMax)];
-  const response = describeResponse(body, input, items, context);
-  return body.stream === true
-    ? {
-        kind: 'sse',
-        events: streamResponse(response, items),
-        eventDelayMs: context.script.eventDelayMs,
-      }
-    : { kind: 'json', body: response };
+/** A response and the items of its output before they are written. */
+export interface MadeResponse {
+  readonly response: JsonObject;
+  readonly items: DemoItem[];
 }
 
-function checkInput(input: unknown): JsonObject[] {
+/** What a model is told for a response. */
+export interface Told {
+  /** What was said in earlier turns. */
+  readonly before: readonly JsonObject[];
+  readonly input: readonly JsonObject[];
+}
+
+/**
+ * @param id of one that is kept; without it an id that is the same for the same request
+ * @throws VendorFault
+ */
+export function makeResponse(
+  body: DemoBody,
+  told: Told,
+  context: DemoContext,
+  id?: string,
+): MadeResponse {
+  if (body.prompt !== undefined && body.prompt !== null)
+    throw new VendorFault(404, "Nothing is stored here that 'prompt' could refer to.", {
+      param: 'prompt',
+    });
+  const tokensMax = optionalNumber(body.max_output_tokens, 'max_output_tokens', 1);
+  optionalNumber(body.temperature, 'temperature', 0, 2);
+  const said = [...told.before, ...told.input];
+  const items = [...thoughts(body), ...answer(body, said, context, tokensMax)];
+  return { response: describeResponse(body, told, items, context, id), items };
+}
+
+/** Tokens of what the model is told. */
+export function inputTokens(body: JsonObject, { before, input }: Told): number {
+  const earlier = before.length === 0 ? 0 : JSON.stringify(before).length;
+  const said = JSON.stringify(input).length + String(body.instructions ?? '').length;
+  return Math.ceil((earlier + said) / 4);
+}
+
+/** A request's own input as items. @throws VendorFault */
+export function readInput(input: unknown): JsonObject[] {
   if (input === undefined) throw missing('input');
   if (typeof input === 'string') return [{ role: 'user', content: input }];
   if (!Array.isArray(input)) throw invalidType('input', 'an array of input items', input);
@@ -67,15 +88,15 @@ function thoughts(body: DemoBody): DemoItem[] {
 
 function answer(
   body: DemoBody,
-  input: JsonObject[],
+  said: readonly JsonObject[],
   context: DemoContext,
   tokensMax: number | undefined,
 ): DemoItem[] {
-  const last = input.at(-1) ?? {};
+  const last = said.at(-1) ?? {};
   if (last.type === 'function_call_output') {
-    const results = input.slice(input.findLastIndex(({ type }) => type !== last.type) + 1);
-    const said = results.map((item) => textOf(item.output)).join(', ');
-    return [{ kind: 'text', answer: answerWith(`The tool said: ${said}`, tokensMax) }];
+    const results = said.slice(said.findLastIndex(({ type }) => type !== last.type) + 1);
+    const outputs = results.map((item) => textOf(item.output)).join(', ');
+    return [{ kind: 'text', answer: answerWith(`The tool said: ${outputs}`, tokensMax) }];
   }
   const text = textOf(last.content);
   const tools = chosenTools(body, text);
@@ -89,9 +110,9 @@ function answer(
       ),
     }));
   const json = jsonAnswer(body.text, text);
-  const said =
+  const answered =
     json === undefined ? answerTo(text, context.script, tokensMax) : answerWith(json, tokensMax);
-  return [{ kind: 'text', answer: said }];
+  return [{ kind: 'text', answer: answered }];
 }
 
 /** Those that a caller runs; the vendor's own, such as its search, are never called. @throws VendorFault */
@@ -146,16 +167,15 @@ function textOf(content: unknown): string {
 
 function describeResponse(
   body: DemoBody,
-  input: JsonObject[],
+  told: Told,
   items: DemoItem[],
   context: DemoContext,
+  keptId: string | undefined,
 ): JsonObject {
-  const inputTokens = Math.ceil(
-    (JSON.stringify(input).length + String(body.instructions ?? '').length) / 4,
-  );
+  const toldTokens = inputTokens(body, told);
   const outputTokens = items.reduce((sum, item) => sum + tokensOf(item), 0);
   const reasoningTokens = items[0]?.kind === 'thought' ? tokensOf(items[0]) : 0;
-  const id = (context.bytes + inputTokens * 65_536).toString(36);
+  const id = keptId ?? (context.bytes + toldTokens * 65_536).toString(36);
   const isCut = items.some((item) => item.kind === 'text' && item.answer.isCut);
   return {
     id: `resp_demo${id}`,
@@ -163,7 +183,7 @@ function describeResponse(
     created_at: createdAt,
     completed_at: isCut ? null : createdAt,
     status: isCut ? 'incomplete' : 'completed',
-    background: false,
+    background: body.background === true,
     error: null,
     incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
     instructions: body.instructions ?? null,
@@ -172,7 +192,7 @@ function describeResponse(
     model: body.model,
     output: items.map((item, index) => wholeItem(item, id, index)),
     parallel_tool_calls: body.parallel_tool_calls ?? true,
-    previous_response_id: null,
+    previous_response_id: body.previous_response_id ?? null,
     reasoning: { effort: null, summary: null, ...(body.reasoning as object) },
     service_tier: 'default',
     store: body.store ?? true,
@@ -183,11 +203,11 @@ function describeResponse(
     top_p: body.top_p ?? 1,
     truncation: 'disabled',
     usage: {
-      input_tokens: inputTokens,
+      input_tokens: toldTokens,
       input_tokens_details: { cached_tokens: 0 },
       output_tokens: outputTokens,
       output_tokens_details: { reasoning_tokens: reasoningTokens },
-      total_tokens: inputTokens + outputTokens,
+      total_tokens: toldTokens + outputTokens,
     },
     user: body.user ?? null,
   };

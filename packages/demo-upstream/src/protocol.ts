@@ -19,7 +19,12 @@ export type DemoAnswer =
   | { kind: 'json'; body: unknown; headers?: HeaderValues }
   | { kind: 'bytes'; contentType: string; pieces: readonly Buffer[]; headers?: HeaderValues }
   /** Each event is framed already. */
-  | { kind: 'sse'; events: Iterable<string>; eventDelayMs: number; headers?: HeaderValues };
+  | {
+      kind: 'sse';
+      events: Iterable<string> | AsyncIterable<string>;
+      eventDelayMs: number;
+      headers?: HeaderValues;
+    };
 
 /** One path: a pure function from a parsed request to an answer. */
 export type DemoEndpoint = (body: DemoBody, context: DemoContext) => DemoAnswer;

@@ -15,22 +15,35 @@ interface Event {
 /** A response as its events, in the order in which the vendor sends them. */
 export function* streamResponse(response: JsonObject, items: DemoItem[]): Generator<string> {
   const output = response.output as JsonObject[];
-  const started = {
+  const started = unfinished(response, 'in_progress');
+  let sequence = 0;
+  const write = ({ type, fields }: Event): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...fields })}\n\n`;
+  if (response.background === true) {
+    const queued = unfinished(response, 'queued');
+    yield write({ type: 'response.created', fields: { response: queued } });
+    yield write({ type: 'response.queued', fields: { response: queued } });
+  } else yield write({ type: 'response.created', fields: { response: started } });
+  yield write({ type: 'response.in_progress', fields: { response: started } });
+  for (const [index, item] of items.entries())
+    for (const event of itemEvents(item, output[index] as JsonObject, index)) yield write(event);
+  yield write({ type: `response.${response.status}`, fields: { response } });
+}
+
+/** A response of which nothing is there yet. */
+export function unfinished(
+  response: JsonObject,
+  status: 'queued' | 'in_progress' | 'cancelled',
+): JsonObject {
+  return {
     ...response,
-    status: 'in_progress',
+    status,
+    error: null,
     output: [],
     usage: null,
     completed_at: null,
     incomplete_details: null,
   };
-  let sequence = 0;
-  const write = ({ type, fields }: Event): string =>
-    `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...fields })}\n\n`;
-  yield write({ type: 'response.created', fields: { response: started } });
-  yield write({ type: 'response.in_progress', fields: { response: started } });
-  for (const [index, item] of items.entries())
-    for (const event of itemEvents(item, output[index] as JsonObject, index)) yield write(event);
-  yield write({ type: `response.${response.status}`, fields: { response } });
 }
 
 function* itemEvents(item: DemoItem, whole: JsonObject, output_index: number): Generator<Event> {

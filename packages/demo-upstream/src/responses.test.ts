@@ -76,6 +76,6 @@ describe('responses', () => {
     });
     await expect(
       client.responses.create({ model, input: 'x', previous_response_id: 'resp_1' }),
-    ).rejects.toMatchObject({ status: 404, param: 'previous_response_id' });
+    ).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' });
   });
 });

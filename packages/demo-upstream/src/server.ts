@@ -13,12 +13,12 @@ import { createCompletion } from './openai-completions.ts';
 import { createEmbeddings } from './openai-embeddings.ts';
 import { createImages } from './openai-images.ts';
 import { createModeration } from './openai-moderations.ts';
-import { createResponse } from './openai-responses.ts';
 import { listModels, openAiVendor, retrieveModel } from './openai-vendor.ts';
 import { type DemoAnswer, type DemoEndpoint, type Vendor, VendorFault } from './protocol.ts';
 import { createDemoRealtime } from './realtime/demo-realtime.ts';
 import { createRerank } from './rerank.ts';
 import { scriptOf } from './scripted-model.ts';
+import { DemoResponses } from './stored/demo-responses.ts';
 
 export interface DemoUpstream {
   readonly url: string;
@@ -27,11 +27,15 @@ export interface DemoUpstream {
   close(): Promise<void>;
 }
 
-const endpoints: Readonly<Record<string, DemoEndpoint>> = {
+type Endpoints = Readonly<Record<string, DemoEndpoint>>;
+
+const responsesPath = '/v1/responses';
+
+/** Those that keep nothing. */
+const endpoints: Endpoints = {
   '/v1/chat/completions': createChatCompletion,
   '/v1/completions': createCompletion,
   '/v1/embeddings': createEmbeddings,
-  '/v1/responses': createResponse,
   '/v1/rerank': createRerank,
   '/v1/moderations': createModeration,
   '/v1/images/generations': createImages,
@@ -55,7 +59,17 @@ export async function startDemoUpstream(options: {
   const mcp = createMcpServer();
   const agent = createAgentServer();
   const realtime = createDemoRealtime();
-  const kept: Kept = { jobs: createDemoJobs(), batches: createDemoBatches(answerLine) };
+  const responses = new DemoResponses();
+  const all: Endpoints = {
+    ...endpoints,
+    [responsesPath]: (body, context) => responses.create(body, context),
+  };
+  const kept: Kept = {
+    endpoints: all,
+    responses,
+    jobs: createDemoJobs(),
+    batches: createDemoBatches((path, text) => answerLine(all, path, text)),
+  };
   const server = createServer((request, response) => {
     const path = pathOf(request);
     if (path === mcpPath) {
@@ -111,6 +125,8 @@ export async function startDemoUpstream(options: {
 }
 
 interface Kept {
+  readonly endpoints: Endpoints;
+  readonly responses: DemoResponses;
   readonly jobs: DemoJobs;
   readonly batches: DemoBatches;
 }
@@ -118,13 +134,12 @@ interface Kept {
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  { jobs, batches }: Kept,
+  { endpoints, responses, jobs, batches }: Kept,
 ): Promise<void> {
   const path = pathOf(request);
   const { method = 'GET', url = '/', headers } = request;
-  const stored = await batches.answer(method, url, headers['content-type'] ?? '', () =>
-    readBytes(request),
-  );
+  const stored = await (responses.answer(method, url, () => readText(request)) ??
+    batches.answer(method, url, headers['content-type'] ?? '', () => readBytes(request)));
   if (stored !== undefined) {
     if (!request.readableEnded) request.resume();
     await send(response, stored);
@@ -146,7 +161,7 @@ async function respond(
   const endpoint = endpoints[path];
   if (endpoint === undefined || method !== 'POST') {
     request.resume();
-    sendJson(response, 200, answerToOther(request, path));
+    sendJson(response, 200, answerToOther(endpoints, request, path));
     return;
   }
 
@@ -154,8 +169,11 @@ async function respond(
   const text = await readText(request);
   const body = vendor.parseBody(text, request);
   const script = scriptOf(body.model, request.headers['x-demo-events']);
-  if (script.delayMs > 0) await delay(script.delayMs);
-  if (script.errorStatus !== undefined) throw vendor.scriptedFault(script.errorStatus);
+  // What a model's name asks for comes to pass in the background then.
+  const isAnsweredAtOnce = path === responsesPath && body.background === true;
+  if (script.delayMs > 0 && !isAnsweredAtOnce) await delay(script.delayMs);
+  if (script.errorStatus !== undefined && !isAnsweredAtOnce)
+    throw vendor.scriptedFault(script.errorStatus);
   await send(response, endpoint(body, { script, bytes: text.length, headers: request.headers }));
 }
 
@@ -166,7 +184,7 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** The answer to what takes no body. @throws VendorFault for what does not exist. */
-function answerToOther(request: IncomingMessage, path: string): unknown {
+function answerToOther(endpoints: Endpoints, request: IncomingMessage, path: string): unknown {
   const method = request.method ?? 'GET';
   if (method === 'GET' || method === 'HEAD') {
     if (path === '/health') return { status: 'ok' };
@@ -184,7 +202,7 @@ function vendorOf(path: string): Vendor {
 }
 
 /** What a line of a batch is answered. @throws VendorFault */
-function answerLine(path: string, text: string): unknown {
+function answerLine(endpoints: Endpoints, path: string, text: string): unknown {
   const body = openAiVendor.parseBody(text);
   const script = scriptOf(body.model, undefined);
   if (script.errorStatus !== undefined) throw openAiVendor.scriptedFault(script.errorStatus);
@@ -223,7 +241,7 @@ async function send(response: ServerResponse, answer: DemoAnswer): Promise<void>
     ...answer.headers,
   });
   const delayMs = isStream ? answer.eventDelayMs : 0;
-  for (const piece of isStream ? answer.events : answer.pieces) {
+  for await (const piece of isStream ? answer.events : answer.pieces) {
     if (response.destroyed) return;
     if (!response.write(piece)) await drained(response);
     // One turn of the loop per event: written in one turn they would leave as one packet, which no model does.

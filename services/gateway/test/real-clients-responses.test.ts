@@ -197,7 +197,7 @@ describe('responses over another format', () => {
         param: expect.stringContaining('previous_response_id'),
       });
     // The provider judges its own requests.
-    await expect(ask(native)).rejects.toMatchObject({ status: 404 });
+    await expect(ask(native)).rejects.toMatchObject({ code: 'previous_response_not_found' });
   });
 
   it('carry Claude’s thoughts through a tool loop, signed', async () => {
@@ -230,26 +230,25 @@ describe('responses over another format', () => {
 });
 
 describe('what another provider may have kept', () => {
-  const referring = {
-    model: 'claude-sonnet-4-5',
-    input: [
-      { role: 'user' as const, content: 'Hello' },
-      { type: 'item_reference' as const, id: 'msg_1' },
-      { role: 'user' as const, content: 'And now?' },
-    ],
-  };
+  const model = 'claude-sonnet-4-5';
+  const referring = (id: string): OpenAI.Responses.ResponseInput => [
+    { role: 'user', content: 'Hello' },
+    { type: 'item_reference', id },
+    { role: 'user', content: 'And now?' },
+  ];
   const target = (provider: string) => ({
     provider,
     api_key: 'sk-upstream',
     custom_host: `${scenario.stack.demoUpstreamUrl}/v1`,
   });
-  const ask = (config: object) => {
+  const ask = (config: object, input: OpenAI.Responses.ResponseInput) => {
     const headers = { 'x-service-config': JSON.stringify(config) };
-    return clientFor({ name: '', model: '', headers: () => headers }).responses.create(referring);
+    const client = clientFor({ name: '', model: '', headers: () => headers });
+    return client.responses.create({ model, input });
   };
 
   it('is refused by the place of the reference, and with what to do', async () => {
-    await expect(ask(target('anthropic'))).rejects.toMatchObject({
+    await expect(ask(target('anthropic'), referring('msg_1'))).rejects.toMatchObject({
       status: 400,
       code: 'request.state_not_kept',
       param: 'body.input[1]',
@@ -260,6 +259,8 @@ describe('what another provider may have kept', () => {
   it('is asked of the provider that may have it, where a fallback names one', async () => {
     const strategy = { mode: 'fallback', on_status_codes: [400] };
     const config = { strategy, targets: [target('anthropic'), target('openai')] };
-    expect((await ask(config)).status).toBe('completed');
+    const { output } = await ask(target('openai'), [{ role: 'user', content: 'Hello' }]);
+    const answered = await ask(config, referring(String(output[0]?.id)));
+    expect(answered.output_text).toContain('And now?');
   });
 });
