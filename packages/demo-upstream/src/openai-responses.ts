@@ -29,15 +29,22 @@ export interface Told {
   readonly input: readonly JsonObject[];
 }
 
+/** What tells a response from one that was asked for by the same request. */
+export interface Identity {
+  readonly id: string;
+  readonly createdAtS: number;
+  readonly completedAtS: number;
+}
+
 /**
- * @param id of one that is kept; without it an id that is the same for the same request
+ * @param identity of one that is kept; without it the answer to the same request is the same
  * @throws VendorFault
  */
 export function makeResponse(
   body: DemoBody,
   told: Told,
   context: DemoContext,
-  id?: string,
+  identity?: Identity,
 ): MadeResponse {
   if (body.prompt !== undefined && body.prompt !== null)
     throw new VendorFault(404, "Nothing is stored here that 'prompt' could refer to.", {
@@ -47,7 +54,7 @@ export function makeResponse(
   optionalNumber(body.temperature, 'temperature', 0, 2);
   const said = [...told.before, ...told.input];
   const items = [...thoughts(body), ...answer(body, said, context, tokensMax)];
-  return { response: describeResponse(body, told, items, context, id), items };
+  return { response: describeResponse(body, told, items, context, identity), items };
 }
 
 /** Tokens of what the model is told. */
@@ -170,18 +177,18 @@ function describeResponse(
   told: Told,
   items: DemoItem[],
   context: DemoContext,
-  keptId: string | undefined,
+  identity: Identity | undefined,
 ): JsonObject {
   const toldTokens = inputTokens(body, told);
   const outputTokens = items.reduce((sum, item) => sum + tokensOf(item), 0);
   const reasoningTokens = items[0]?.kind === 'thought' ? tokensOf(items[0]) : 0;
-  const id = keptId ?? (context.bytes + toldTokens * 65_536).toString(36);
+  const id = identity?.id ?? (context.bytes + toldTokens * 65_536).toString(36);
   const isCut = items.some((item) => item.kind === 'text' && item.answer.isCut);
   return {
     id: `resp_demo${id}`,
     object: 'response',
-    created_at: createdAt,
-    completed_at: isCut ? null : createdAt,
+    created_at: identity?.createdAtS ?? createdAt,
+    completed_at: isCut ? null : (identity?.completedAtS ?? createdAt),
     status: isCut ? 'incomplete' : 'completed',
     background: body.background === true,
     error: null,

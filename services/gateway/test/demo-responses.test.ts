@@ -1,3 +1,4 @@
+import { eventually } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Scenario, startScenario } from './scenario.ts';
@@ -42,6 +43,19 @@ async function strangerKey(): Promise<string> {
   return key;
 }
 
+interface Log {
+  metrics: { total_units: number };
+}
+
+function today(): URLSearchParams {
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+  return new URLSearchParams({
+    time_of_generation_min: at(-3_600_000),
+    time_of_generation_max: at(60_000),
+    workspace_slug: s.stack.credentials.workspace_slug,
+  });
+}
+
 const model = 'gpt-4o-mini';
 const notTheirs = { status: 404, code: 'object.owner_unknown' };
 
@@ -67,7 +81,7 @@ describe('what the demo keeps', () => {
   });
 
   it('is made in the background, streamed again and cancelled', async () => {
-    const body = { model, input: 'Hello there', background: true } as const;
+    const body = { model: 'gpt-4o', input: 'Hello there', background: true } as const;
     const { id } = await client.responses.create({ ...body, input: 'x' });
     await expect(stranger.responses.retrieve(id)).rejects.toMatchObject(notTheirs);
     expect((await client.responses.cancel(id)).status).toBe('cancelled');
@@ -90,6 +104,12 @@ describe('what the demo keeps', () => {
     }
     expect(status).toBe('completed');
     expect(numbers).toEqual(numbers.map((_, at) => at));
+
+    const { usage } = await client.responses.retrieve(streamed);
+    const billed = () => s.admin<{ data: Log[] }>('GET', `/logs?${today()}&ai_model=gpt-4o`);
+    const tokens = async () =>
+      (await billed()).data.map(({ metrics }) => metrics.total_units).filter((count) => count > 0);
+    await eventually(async () => expect(await tokens()).toEqual([usage?.total_tokens]));
   });
 
   it('has conversations, of which a stranger sees none', async () => {

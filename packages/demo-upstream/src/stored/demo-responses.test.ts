@@ -125,6 +125,8 @@ describe('responses in the background', () => {
       status: 'completed',
       output_text: expect.stringMatching('Hello'),
     });
+    // Whoever bills it asks when it ended.
+    expect(Math.abs(Date.now() / 1000 - (done.completed_at ?? 0))).toBeLessThan(60);
     const failing = { model: 'demo-error-503', input: 'Hello', background: true };
     expect(await ended((await client.responses.create(failing)).id)).toMatchObject({
       status: 'failed',

@@ -1,12 +1,13 @@
 import { parsed } from '../jobs/demo-files.ts';
 import {
+  type Identity,
   inputTokens,
   type MadeResponse,
   makeResponse,
   readInput,
   type Told,
 } from '../openai-responses.ts';
-import { createdAt, invalidType, missing, optionalNumber } from '../openai-vendor.ts';
+import { invalidType, missing, optionalNumber } from '../openai-vendor.ts';
 import {
   type DemoAnswer,
   type DemoBody,
@@ -73,11 +74,17 @@ export class DemoResponses {
     if (bytes > saidBytesMax && isStateful) throw tooLong('input');
     const isKept = body.store !== false && bytes <= saidBytesMax;
     const id = this.#newId();
-    const response = makeResponse(body, told, context, isKept ? id : undefined);
-    const made = described(response, body, isKept, from);
+    const make = (takenMs: number) =>
+      described(
+        makeResponse(body, told, context, isKept ? this.#identity(id, takenMs) : undefined),
+        body,
+        isKept,
+        from,
+      );
     const whole = [...from.before, ...listedItems(own, id)];
-    if (isBackground) return this.#begin(made, whole, from, { body, context, bytes });
+    if (isBackground) return this.#begin(make, whole, from, { body, context, bytes });
 
+    const made = make(0);
     const end = () => {
       if (isKept) {
         const kept = { response: made.response, told: whole, work: undefined, isStreamed: false };
@@ -160,17 +167,19 @@ export class DemoResponses {
   }
 
   #begin(
-    made: MadeResponse,
+    make: (takenMs: number) => MadeResponse,
     told: readonly Item[],
     from: From,
     { body, context, bytes }: { body: DemoBody; context: DemoContext; bytes: number },
   ): DemoAnswer {
     const { errorStatus } = context.script;
+    const takes = takesMs(make(0), context.script);
+    const made = make(takes);
     const outcome = errorStatus === undefined ? made : { ...made, ...failed(made, errorStatus) };
     const work: Work = {
       ...outcome,
       madeAtMs: this.#now(),
-      takesMs: takesMs(outcome, context.script),
+      takesMs: takes,
       isStopped: false,
     };
     const kept = { response: work.response, told, work, isStreamed: body.stream === true };
@@ -226,7 +235,7 @@ export class DemoResponses {
     return {
       id: `resp_demo${madeOf}`,
       object: 'response.compaction',
-      created_at: createdAt,
+      created_at: Math.floor(this.#now() / 1000),
       output: [
         ...users,
         { id: `cmp_demo${madeOf}`, type: 'compaction', encrypted_content: sealed },
@@ -239,6 +248,11 @@ export class DemoResponses {
         total_tokens: tokens + 10,
       },
     };
+  }
+
+  #identity(id: string, takenMs: number): Identity {
+    const at = (ms: number) => Math.floor(ms / 1000);
+    return { id, createdAtS: at(this.#now()), completedAtS: at(this.#now() + takenMs) };
   }
 
   /** Without the prefix that says of what. */
