@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Logger } from './logger.ts';
 import { Outage, reasonOf, sparingOutages } from './outage.ts';
 
@@ -12,6 +12,8 @@ function log() {
 }
 
 describe('Outage', () => {
+  afterEach(() => void vi.useRealTimers());
+
   it('is said once with the reason, and once that it is over and how long it was', () => {
     const { lines, logger } = log();
     const outage = new Outage({ logger, away: 'it is away', back: 'it is back', facts: { at: 1 } });
@@ -49,7 +51,6 @@ describe('Outage', () => {
     await vi.advanceTimersByTimeAsync(1100);
     expect(outage.isOn).toBe(false);
     expect(lines.map(([level]) => level)).toEqual(['warn', 'info']);
-    vi.useRealTimers();
   });
 
   it('asks until there is an answer', async () => {
@@ -70,7 +71,6 @@ describe('Outage', () => {
     outage.begins('gone');
     outage.stop();
     expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
   });
 });
 

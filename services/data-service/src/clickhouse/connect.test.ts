@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { connectClickHouse } from './connect.ts';
 
 it('leaves it to who asks to log what goes wrong, also where nobody listens', async () => {
@@ -8,6 +8,7 @@ it('leaves it to who asks to log what goes wrong, also where nobody listens', as
     vi.spyOn(console, 'error').mockImplementation(() => {}),
     vi.spyOn(console, 'warn').mockImplementation(() => {}),
   ];
+  onTestFinished(() => void vi.restoreAllMocks());
   const server = createServer((_, res) => void res.writeHead(500).end('Code: 1. DB::Exception'));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.address() as AddressInfo;
