@@ -13,8 +13,13 @@ export interface Records {
   /**
    * The records of one request in the order of the gateway's sequence: waits for `count` of
    * them as long as is reasonable, then a moment more, so that one too many is seen too.
+   * @param counts which are counted, where others may or may not be among them; all unless given
    */
-  of(requestId: string, count: number): Promise<usage.UsageRecord[]>;
+  of(
+    requestId: string,
+    count: number,
+    counts?: (record: usage.UsageRecord) => boolean,
+  ): Promise<usage.UsageRecord[]>;
   /** All so far, each once, though it may have been sent again. */
   all(): usage.UsageRecord[];
   /** Waits until the ledger has stored all that was sent to it. */
@@ -41,10 +46,10 @@ export async function readRecords(url: string): Promise<Records> {
     },
   });
   return {
-    async of(requestId, count) {
+    async of(requestId, count, counts = () => true) {
       const arrived = () => byRequest.get(requestId) ?? [];
       // What is missing after that shows best in the caller's comparison.
-      await eventually(() => arrived().length >= count).catch(() => {});
+      await eventually(() => arrived().filter(counts).length >= count).catch(() => {});
       await delay(extraRecordsMs);
       return arrived().toSorted((a, b) => Number(a.sequence - b.sequence));
     },
