@@ -13,7 +13,7 @@ const restMsMax = 500;
 export async function eventually<T>(
   check: () => T | Promise<T>,
   options: { timeoutMs?: number; intervalMs?: number } = {},
-): Promise<T> {
+): Promise<Exclude<T, false>> {
   const timeoutMs = options.timeoutMs ?? usualMs;
   const deadline = Date.now() + timeoutMs;
   for (;;) {
@@ -21,7 +21,7 @@ export async function eventually<T>(
     const lookedAt = performance.now();
     try {
       const value = await check();
-      if (value !== false) return value;
+      if (value !== false) return value as Exclude<T, false>;
       failure = new Error(`The condition did not hold within ${timeoutMs} ms.`);
     } catch (error) {
       failure = error;
