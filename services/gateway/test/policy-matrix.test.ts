@@ -1,4 +1,5 @@
-import { json, type RecordedRequest, sse } from '@sluice/testkit';
+import { randomUUID } from 'node:crypto';
+import { eventually, json, type RecordedRequest, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskOptions, type Lab, startLab, type Trial } from './lab.ts';
 import { chatReply } from './scenario.ts';
@@ -249,11 +250,26 @@ beforeAll(async () => {
       }),
     ]),
   );
+  await allKnown();
 });
 afterAll(async () => {
   await trial?.close();
   await lab?.stop();
 });
+
+/** So many changes at once are not waited for on a busy machine: of a later one that is in force, those before it are. */
+async function allKnown(): Promise<void> {
+  const [id] = [...counting].find(([, name]) => name.startsWith('rate')) ?? [];
+  await eventually(async () => {
+    const { status, headers } = await lab.scenario.call(`/v1/policies/rate-limits/${id}`, {
+      method: 'PUT',
+      host: null,
+      key: lab.scenario.stack.credentials.admin_key,
+      body: { name: randomUUID() },
+    });
+    expect([status, headers.get('x-service-in-force')]).toEqual([200, 'everywhere']);
+  });
+}
 
 const rowsOf = (kind: Kind) => (kind === 'rate' ? [...ofBothKinds, ...ofRatesAlone] : ofBothKinds);
 const groupingsOf = (kind: Kind) =>
