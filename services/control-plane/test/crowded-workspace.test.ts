@@ -72,8 +72,12 @@ it(`one of ${count} configs changed: less than 10 kB, in force within a second, 
       expect(answer.status).toBe(200);
       answeredAt = performance.now();
     });
-  const until = performance.now() + 1_500;
-  while (performance.now() < until) {
+  const startedAt = performance.now();
+  const isOver = () => {
+    const tookMs = performance.now() - startedAt;
+    return tookMs > 60_000 || (tookMs > 1_500 && inForceMs !== undefined);
+  };
+  while (!isOver()) {
     const { path, ...took } = await ask(slug);
     longestMs = Math.max(longestMs, took.ms);
     gatewayMs = Math.max(gatewayMs, took.gatewayMs);
