@@ -52,7 +52,7 @@ beforeAll(async () => {
   gateway.stderr?.on('data', (chunk) => {
     log += chunk;
   });
-  await eventually(() => expect(log).toContain('"msg":"ready"'), { timeoutMs: 30_000 });
+  await eventually(() => expect(log).toContain('"msg":"ready"'));
   // What a cold cache needs is fetched first.
 }, 300_000);
 afterAll(async () => {
@@ -126,9 +126,7 @@ it('answers a chat and a stream, with its threads, and drains', async () => {
   const denied = await ask({}, { 'x-service-config': JSON.stringify(config) });
   expect(denied.status).toBe(446);
   // The thread that writes to the log store.
-  await eventually(() => expect(readdirSync(join(data, 'logs'))).not.toHaveLength(0), {
-    timeoutMs: 15_000,
-  });
+  await eventually(() => expect(readdirSync(join(data, 'logs'))).not.toHaveLength(0));
   const ended = new Promise((resolve) => gateway.once('exit', resolve));
   process.kill(confinedPid(gateway.pid as number), 'SIGTERM');
   expect(await ended).toBe(0);

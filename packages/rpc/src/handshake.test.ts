@@ -186,13 +186,11 @@ describe('a gateway', () => {
     before.stop();
     const { seen } = await dataService(before.port);
     await expect
-      .poll(
-        () =>
-          write(client).then(
-            () => seen.calls,
-            () => 0,
-          ),
-        { timeout: 10_000 },
+      .poll(() =>
+        write(client).then(
+          () => seen.calls,
+          () => 0,
+        ),
       )
       .toBeGreaterThan(0);
     expect(told.at(-1)).toMatchObject({ refusal: undefined });

@@ -95,14 +95,11 @@ export async function startRedisCluster(options: TestRedisOptions = {}): Promise
         ...['CLUSTER', 'MEET', '127.0.0.1', String(first?.port), await busOf(first!)],
       );
   }
-  await eventually(
-    async () => {
-      for (const node of nodes)
-        if (!(await ask(node.port, options, 'CLUSTER', 'INFO')).includes('cluster_state:ok'))
-          throw new Error(`node ${node.port} does not see the whole cluster`);
-    },
-    { timeoutMs: 20_000 },
-  );
+  await eventually(async () => {
+    for (const node of nodes)
+      if (!(await ask(node.port, options, 'CLUSTER', 'INFO')).includes('cluster_state:ok'))
+        throw new Error(`node ${node.port} does not see the whole cluster`);
+  });
   return {
     nodes,
     endpoints: nodes.map(({ port }) => `127.0.0.1:${port}`),
@@ -131,13 +128,10 @@ export async function startRedisSentinel(
   const sentinelPassword = 'of the sentinel';
   const master = await startServer(options);
   const replica = await startServer(options, { replicaof: `127.0.0.1 ${master.port}` });
-  await eventually(
-    async () => {
-      if (!(await ask(replica.port, options, 'INFO', 'replication')).includes('link_status:up'))
-        throw new Error('the replica has not reached its master');
-    },
-    { timeoutMs: 10_000 },
-  );
+  await eventually(async () => {
+    if (!(await ask(replica.port, options, 'INFO', 'replication')).includes('link_status:up'))
+      throw new Error('the replica has not reached its master');
+  });
   const folder = await temporaryFolder('sentinel');
   const port = await freePort();
   const lines = [
@@ -160,13 +154,10 @@ export async function startRedisSentinel(
     url: `redis://127.0.0.1:${port}`,
   });
   const asked = { ...options, password: sentinelPassword };
-  await eventually(
-    async () => {
-      const known = await ask(port, asked, 'SENTINEL', 'REPLICAS', masterName);
-      if (!known.includes(String(replica.port))) throw new Error('the sentinel has no replica');
-    },
-    { timeoutMs: 20_000 },
-  );
+  await eventually(async () => {
+    const known = await ask(port, asked, 'SENTINEL', 'REPLICAS', masterName);
+    if (!known.includes(String(replica.port))) throw new Error('the sentinel has no replica');
+  });
   return {
     master,
     replica,

@@ -53,14 +53,11 @@ async function launch({ program, args, port }: ServerCommand): Promise<ChildProc
     });
   await once(child, 'spawn');
   child.once('exit', noteServer(child.pid as number));
-  await eventually(
-    async () => {
-      if (child.exitCode !== null)
-        throw new Error(`${program} ended with exit code ${child.exitCode}:\n${output}`);
-      await accepts(port);
-    },
-    { timeoutMs: 10_000 },
-  );
+  await eventually(async () => {
+    if (child.exitCode !== null)
+      throw new Error(`${program} ended with exit code ${child.exitCode}:\n${output}`);
+    await accepts(port);
+  });
   return child;
 }
 

@@ -115,7 +115,7 @@ it('bodies are in no column of the ledger, and after a kill with a full spool in
     await stack.part('gateway').kill();
     s3.fail(undefined);
     await stack.part('gateway').start();
-    await eventually(async () => expect(await readdir(spool)).toEqual([]), { timeoutMs: 30_000 });
+    await eventually(async () => expect(await readdir(spool)).toEqual([]));
     const inStore = [...s3.objects.values()].filter((object) => object.includes('canary-spooled'));
     // What did not fit is gone; what did is kept once.
     expect(inStore.length).toBeGreaterThan(3);
@@ -253,7 +253,7 @@ async function jobsWithCanaries(stack: TestStack, host: string): Promise<void> {
       const batch = JSON.parse(await ask('GET', `/batches/${id}`));
       expect([batch.status, batch.request_counts.completed]).toEqual(['completed', 1]);
     },
-    { timeoutMs: 30_000, intervalMs: 200 },
+    { intervalMs: 200 },
   );
   expect(await ask('GET', `/batches/${id}/output`)).toContain('canary-answered');
   for (const by of [inline, saved]) {

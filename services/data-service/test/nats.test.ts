@@ -42,9 +42,7 @@ function publish(bytes: Uint8Array, timeout = 5000) {
 }
 
 async function streamExists() {
-  await eventually(() => manager.consumers.info(usageStream.name, usageStream.durable), {
-    timeoutMs: 10_000,
-  });
+  await eventually(() => manager.consumers.info(usageStream.name, usageStream.durable));
 }
 
 async function unacknowledged(): Promise<number> {
@@ -55,7 +53,7 @@ async function unacknowledged(): Promise<number> {
   return num_ack_pending + num_pending;
 }
 
-async function allAcknowledged(timeoutMs = 15_000) {
+async function allAcknowledged(timeoutMs?: number) {
   await eventually(async () => (await unacknowledged()) === 0, { timeoutMs });
 }
 
@@ -243,7 +241,7 @@ describe('without NATS', () => {
     await server.restart();
     await streamExists();
     await publish(message(encodedRecord()));
-    await eventually(async () => (await service.count()) === 2, { timeoutMs: 10_000 });
+    await eventually(async () => (await service.count()) === 2);
   });
 
   it('serves through an outage, and goes on consuming after it by itself', async () => {
@@ -259,9 +257,7 @@ describe('without NATS', () => {
       await server.restart();
       // One that goes out before the connection is there again is answered by nobody.
       await eventually(() => publish(message(encodedRecord()), 1000));
-      await eventually(async () => (await service.count()) === (outage === 'killed' ? 3 : 5), {
-        timeoutMs: 15_000,
-      });
+      await eventually(async () => (await service.count()) === (outage === 'killed' ? 3 : 5));
     }
   });
 
@@ -275,7 +271,7 @@ describe('without NATS', () => {
     await manager.streams.delete(usageStream.name);
     await streamExists();
     await publish(message(encodedRecord()));
-    await eventually(async () => (await service.count()) === 1, { timeoutMs: 10_000 });
+    await eventually(async () => (await service.count()) === 1);
   });
 
   it('does not start with an address that is none, and does not show its password', async () => {

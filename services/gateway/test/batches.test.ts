@@ -78,7 +78,7 @@ const atUpstream = () => ({
 
 type Batch = Awaited<ReturnType<OpenAI['batches']['retrieve']>>;
 
-const ended = (id: string, status: Batch['status'], timeoutMs = 15_000, by = client) =>
+const ended = (id: string, status: Batch['status'], by = client, timeoutMs?: number) =>
   eventually(
     async () => {
       const now = await by.batches.retrieve(id);
@@ -319,7 +319,7 @@ describe('a batch that the gateway runs', () => {
     );
     const startedAt = Date.now();
     const batch = await makeBatch(lines, { by: limited });
-    const end = await ended(batch.id, 'completed', 15_000, limited);
+    const end = await ended(batch.id, 'completed', limited);
     expect(end.request_counts).toEqual({ total: 9, completed: 9, failed: 0 });
     expect(Date.now() - startedAt).toBeGreaterThan(900);
   });
@@ -467,7 +467,13 @@ describe('a batch that the gateway runs', () => {
     expect(errors[0]).toMatchObject({ response: null, error: { code: 'batch_expired' } });
   });
 
-  provesKilledBatches({ scenario: () => s, makeBatch, ended, canary, isFull });
+  provesKilledBatches({
+    scenario: () => s,
+    makeBatch,
+    ended: (id, status, timeoutMs) => ended(id, status, client, timeoutMs),
+    canary,
+    isFull,
+  });
 
   provesBatchRules({ scenario: () => s, clientOf, makeBatch, ended });
 

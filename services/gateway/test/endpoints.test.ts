@@ -781,7 +781,7 @@ describe('@demo', () => {
     expect([job.status, video.status]).toEqual(['validating_files', 'queued']);
     await eventually(
       async () => expect((await client.batches.retrieve(batch.id)).status).toBe('completed'),
-      { timeoutMs: 20_000, intervalMs: 300 },
+      { intervalMs: 300 },
     );
     const output = await fetch(`${origin()}/v1/batches/${batch.id}/output`, {
       headers: { ...headers, 'x-service-api-key': key() },

@@ -12,7 +12,7 @@ afterAll(() => lab.stop());
 
 describe.concurrent('faults of upstreams', () => {
   for (const fault of faults)
-    it(fault.name, { timeout: 30_000 }, async ({ task }) => {
+    it(fault.name, async ({ task }) => {
       const trial = lab.trial();
       try {
         await fault.run(trial, lab);

@@ -267,9 +267,7 @@ describe('random requests', () => {
     // Those whose end was left away: the gateway waits for it.
     expect((outcomes.get('waiting') ?? 0) / total).toBeLessThan(0.25);
 
-    await expect
-      .poll(() => processState().files, { timeout: 8000 })
-      .toBeLessThan(before.files + 20);
+    await expect.poll(() => processState().files).toBeLessThan(before.files + 20);
     const after = processState();
     expect(after.pid).toBe(before.pid);
     expect(after.residentMb - before.residentMb).toBeLessThan(60);

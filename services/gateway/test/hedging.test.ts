@@ -25,7 +25,7 @@ describe('hedging', () => {
     inTrial(async (trial) => {
       const upstream = await trial.upstream(
         'slow once',
-        slowHeaders(3000, openAiReply),
+        slowHeaders(20_000, openAiReply),
         openAiReply,
       );
       const { answer, calls, records } = await trial.ask({
@@ -34,7 +34,7 @@ describe('hedging', () => {
       });
       expect(answer.status).toBe(200);
       expect(answer.own('retry-attempt-count')).toBe('0');
-      expect(answer.elapsedMs).toBeLessThan(2000);
+      expect(answer.elapsedMs).toBeLessThan(15_000);
       expect(calls).toHaveLength(2);
       expect(records.map(({ outcome, code, costNanoUsd }) => [outcome, code, costNanoUsd])).toEqual(
         expect.arrayContaining([

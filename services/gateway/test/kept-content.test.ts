@@ -184,13 +184,10 @@ describe('the content of requests', () => {
         }
     }
     const kept = sent.filter(({ isKept }) => isKept).length;
-    await eventually(
-      async () => {
-        expect(await metric('sluice_content_stored_logs')).toBe(kept);
-        expect(await metric('sluice_content_spool_bytes')).toBe(0);
-      },
-      { timeoutMs: 20_000 },
-    );
+    await eventually(async () => {
+      expect(await metric('sluice_content_stored_logs')).toBe(kept);
+      expect(await metric('sluice_content_spool_bytes')).toBe(0);
+    });
     expect(await metric('sluice_content_dropped_logs')).toBe(0);
     for (const flow of ['records', 'contents'])
       await eventually(async () => {
@@ -290,9 +287,8 @@ describe('the content of requests', () => {
       };
       const { id } = await call('POST', '', asked);
       await call('POST', `/${id}/start`, {});
-      await eventually(
-        async () => expect(await call('GET', `/${id}`)).toMatchObject({ status: 'success' }),
-        { timeoutMs: 30_000 },
+      await eventually(async () =>
+        expect(await call('GET', `/${id}`)).toMatchObject({ status: 'success' }),
       );
       const { signed_url } = await call('GET', `/${id}/download`);
       return (await fetch(signed_url)).text();
@@ -360,13 +356,10 @@ describe('the content of requests', () => {
       expect([at, pieces.join('')]).toEqual([at, meant]);
       expect([at, headers.get('x-service-cache-status')]).toEqual([at, at < 2 ? 'MISS' : 'HIT']);
     }
-    await eventually(
-      async () => {
-        expect(await metric('sluice_content_stored_logs')).toBe(stored + asked.length);
-        expect(await metric('sluice_content_spool_bytes')).toBe(0);
-      },
-      { timeoutMs: 20_000 },
-    );
+    await eventually(async () => {
+      expect(await metric('sluice_content_stored_logs')).toBe(stored + asked.length);
+      expect(await metric('sluice_content_spool_bytes')).toBe(0);
+    });
     for (const { id } of asked) {
       const request = await eventually(() =>
         scenario.admin<{ contents: Shown[] }>('GET', `/requests/${id}`),
@@ -423,7 +416,7 @@ describe('the content of requests', () => {
     // Before it is asked to end it has said that it wrote everything.
     await stack.part('gateway').stop();
     await stack.part('gateway').start();
-    await eventually(async () => expect(await readdir(folder)).toEqual([]), { timeoutMs: 10_000 });
+    await eventually(async () => expect(await readdir(folder)).toEqual([]));
     const request = await eventually(() =>
       scenario.admin<{ contents: Shown[] }>(
         'GET',

@@ -111,7 +111,7 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
     await run.stack.part('gateway').kill();
     await Promise.allSettled(streams.map((response) => response.arrayBuffer()));
     await run.stack.part('gateway').start();
-    await ledgerHolds(run, before + 6, 30_000);
+    await ledgerHolds(run, before + 6);
     expect(await settledTotal(run)).toBe(before + 6);
     // Their prompts were read: each costs what that is estimated at.
     expect((await totalOf(run, 'tokens')) - tokens).toBeGreaterThanOrEqual(1500 + 5 * 15);
@@ -122,7 +122,7 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
     await Promise.all(Array.from({ length: 50 }, () => answered(run)));
     await run.stack.part('gateway').stop();
     await run.stack.part('gateway').start();
-    await ledgerHolds(run, before + 50, 30_000);
+    await ledgerHolds(run, before + 50);
   });
 });
 
@@ -156,7 +156,7 @@ describe(`NATS stopped for ${awaySeconds} s under load`, () => {
     running = false;
     await load;
     expect(sent).toBeGreaterThan(awaySeconds * 15);
-    await ledgerHolds(run, sent, 40_000);
+    await ledgerHolds(run, sent);
     expect(await settledTotal(run)).toBe(sent);
   });
 });

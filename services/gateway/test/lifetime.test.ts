@@ -4,7 +4,14 @@ import { createServer, type Socket } from 'node:net';
 import { json, sse } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw, type RawConnection } from './raw-http.ts';
-import { chatBody, chatReply, ledgerHolds, type Scenario, startScenario } from './scenario.ts';
+import {
+  chatBody,
+  chatReply,
+  ledgerHolds,
+  type Scenario,
+  settledTotal,
+  startScenario,
+} from './scenario.ts';
 
 /** How requests end when callers are slow, leave, or the gateway itself goes. */
 
@@ -19,12 +26,14 @@ const chunk = (text: string) => ({
   choices: [{ index: 0, delta: { content: text }, finish_reason: null }],
 });
 const mebibyte = 1024 * 1024;
+/** Read when a part starts. */
+const environment = { gateway: { DRAIN_TIMEOUT: '20000', SHUTDOWN_DELAY: '500' } };
 
 beforeAll(async () => {
   scenario = await startScenario({
     promptLedger: true,
     processes: ['gateway'],
-    environment: { gateway: { DRAIN_TIMEOUT: '2500', SHUTDOWN_DELAY: '500' } },
+    environment,
   });
   origin = scenario.stack.gatewayUrls[0] ?? '';
 });
@@ -102,9 +111,6 @@ describe('memory', () => {
     ['a stream', 'POST /v1/chat/completions', 'text/event-stream', streamBody],
   ])(
     'a caller who reads slowly holds back %s of 200 MB instead of filling the gateway',
-    {
-      timeout: 30_000,
-    },
     async (_name, line, type, body) => {
       const event = Buffer.from(`data: ${JSON.stringify(chunk('x'.repeat(10_000)))}\n\n`);
       const piece = Buffer.concat(Array.from({ length: 100 }, () => event));
@@ -140,7 +146,7 @@ describe('memory', () => {
         let received = 0;
         socket.on('data', (data) => (received += data.length));
         socket.resume();
-        await expect.poll(() => received, { timeout: 20_000 }).toBeGreaterThanOrEqual(total);
+        await expect.poll(() => received).toBeGreaterThanOrEqual(total);
       };
       // So many bytes leave garbage, whoever reads them; what counts is what a slow reader adds.
       await readAll(await ask());
@@ -160,7 +166,7 @@ describe('memory', () => {
     },
   );
 
-  it('an upload of 300 MB passes through without being held', { timeout: 30_000 }, async () => {
+  it('an upload of 300 MB passes through without being held', async () => {
     let received = 0;
     const server = createHttpServer((req, res) => {
       req.on('data', (data: Buffer) => (received += data.length));
@@ -195,7 +201,7 @@ describe('callers who leave', () => {
   }, async () => {
     scenario.upstream.handle(json(200, chatReply));
     await (await scenario.chat()).arrayBuffer();
-    const before = (await settled()) + 500;
+    const before = (await settledTotal(scenario)) + 500;
     const files = openFiles();
     const upstream = await tcpUpstream((socket) => {
       socket.write(
@@ -232,7 +238,7 @@ describe('callers who leave', () => {
 
   it('an upload left half-way is a caller gone, not a fault of the provider', async () => {
     const upstream = await tcpUpstream(() => {});
-    const before = await settled();
+    const before = await settledTotal(scenario);
     const connection = await connectRaw();
     await connection.write(
       requestText('POST /v1/files', upstream.url, {
@@ -248,17 +254,6 @@ describe('callers who leave', () => {
   });
 });
 
-/** The ledger's total once it stands still. */
-async function settled(): Promise<number> {
-  let last = -1;
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    const total = await scenario.ledgerTotal();
-    if (total === last) return total;
-    last = total;
-  }
-}
-
 /** As autoscalers read it. */
 async function openStreams(): Promise<number> {
   const metrics = await fetch(scenario.stack.gatewayMetricsUrl).then((answer) => answer.text());
@@ -269,8 +264,8 @@ describe('SIGTERM', () => {
   const longStream = (events: number, delayMs: number) =>
     sse([...Array.from({ length: events }, () => chunk('x')), '[DONE]'], { delayMs });
 
-  it('lets open streams end, and ends soon after them', { timeout: 30_000 }, async () => {
-    const before = await settled();
+  it('lets open streams end, and ends soon after them', async () => {
+    const before = await settledTotal(scenario);
     scenario.upstream.handle(longStream(10, 100));
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => scenario.chat({ body: { ...chatBody, stream: true } })),
@@ -287,17 +282,19 @@ describe('SIGTERM', () => {
     for (const text of texts) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     const endedAt = performance.now();
     await stopped;
-    // The drain's limit is 1.5 s later: the callers' idle connections do not hold it up.
-    expect(performance.now() - endedAt).toBeLessThan(1200);
+    // The drain's limit is far later: the callers' idle connections do not hold it up.
+    expect(performance.now() - endedAt).toBeLessThan(10_000);
     await scenario.stack.part('gateway').start();
     await ledgerHolds(scenario, before + 6);
   });
 
-  it('ends streams that do not end in time, and keeps their records', {
-    timeout: 30_000,
-  }, async () => {
-    const before = await settled();
-    scenario.upstream.handle(longStream(1000, 50));
+  it('ends streams that do not end in time, and keeps their records', async () => {
+    await scenario.stack.part('gateway').stop();
+    environment.gateway.DRAIN_TIMEOUT = '1500';
+    await scenario.stack.part('gateway').start();
+    const before = await settledTotal(scenario);
+    // A minute, if they were let.
+    scenario.upstream.handle(longStream(600, 100));
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => scenario.chat({ body: { ...chatBody, stream: true } })),
     );
@@ -307,7 +304,7 @@ describe('SIGTERM', () => {
     for (const outcome of outcomes)
       expect(outcome.status === 'fulfilled' && outcome.value.includes('[DONE]')).toBe(false);
     await stopped;
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     await scenario.stack.part('gateway').start();
     await ledgerHolds(scenario, before + 5);
   });

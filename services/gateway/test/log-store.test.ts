@@ -42,7 +42,7 @@ const read = (requestId: string) =>
 
 it('bodies are in the bucket under the published path, encrypted as asked, and are read from there', async () => {
   const requestId = await ask('in the bucket');
-  await eventually(() => expect(s3.objects.size).toBe(1), { timeoutMs: 10_000 });
+  await eventually(() => expect(s3.objects.size).toBe(1));
   const [[key, content] = ['', Buffer.alloc(0)]] = s3.objects;
   const { organisation_id, workspace_slug } = scenario.stack.credentials;
   expect(key).toMatch(
@@ -76,7 +76,7 @@ it('a bucket that is away costs no request anything, says so, and gets all of it
   const asked = s3.requests;
   expect(asked).toBeLessThan(200);
   s3.fail(undefined);
-  await eventually(() => expect(s3.objects.size).toBe(before + 20), { timeoutMs: 15_000 });
+  await eventually(() => expect(s3.objects.size).toBe(before + 20));
   await eventually(async () =>
     expect(JSON.stringify((await read(first)).contents)).toContain('while it is away 0'),
   );

@@ -600,6 +600,5 @@ it(`is found in the ledger with Redis flushed and gateways restarted (${count})`
   await scenario.stack.part('data-service').start();
   await eventually(
     async () => first !== undefined && (await followUps(first, 0)).every(({ ok }) => ok),
-    { timeoutMs: 20_000 },
   );
 }, 1_800_000);

@@ -150,7 +150,6 @@ describe('the operator’s price files', () => {
     });
     writePrice(0.0002);
     await eventually(async () => expect(await ask()).toMatchObject({ costNanoUsd: 2_000_000n }), {
-      timeoutMs: 30_000,
       intervalMs: 2000,
     });
   });

@@ -7,9 +7,9 @@ export function probesOf(lab: () => Lab) {
     row: number,
     what: string,
     run: (trial: Trial, lab: Lab) => Promise<void>,
-    timeout = 20_000,
+    timeout?: number,
   ): void =>
-    it(`#${row} ${what}`, { timeout }, async () => {
+    it(`#${row} ${what}`, timeout === undefined ? {} : { timeout }, async () => {
       const trial = lab().trial();
       try {
         await run(trial, lab());

@@ -58,7 +58,7 @@ describe.concurrent('probes of routing', () => {
       expect(healed.answer.status).toBe(200);
       expect((await ask()).calls).toEqual(['first']);
     },
-    60_000,
+    120_000,
   );
 
   probe(
@@ -74,9 +74,9 @@ describe.concurrent('probes of routing', () => {
       expect(answer.headers.get('retry-after')).toBe('50');
       expect(calls).toEqual(['first', 'first']);
       expect(answer.elapsedMs).toBeGreaterThanOrEqual(19_900);
-      expect(answer.elapsedMs).toBeLessThan(25_000);
+      expect(answer.elapsedMs).toBeLessThan(60_000);
     },
-    60_000,
+    120_000,
   );
 
   probe(1, 'a status that is not in on_status_codes ends a fallback', async (trial) => {
@@ -106,16 +106,16 @@ describe.concurrent('probes of routing', () => {
   });
 
   probe(5, 'the timeout header wins over the timeout of the target', async (trial) => {
-    const slow = await trial.upstream('slow', slowHeaders(3000, openAiReply));
+    const slow = await trial.upstream('slow', slowHeaders(30_000, openAiReply));
     const { answer } = await trial.ask({
-      config: slow.target({ request_timeout: 5000 }),
+      config: slow.target({ request_timeout: 25_000 }),
       headers: { 'x-service-request-timeout': '50' },
     });
     expect(answer.status).toBe(408);
     expect(answer.json).toMatchObject({
       error: { type: 'timeout_error', message: expect.stringContaining('50 ms') },
     });
-    expect(answer.elapsedMs).toBeLessThan(2800);
+    expect(answer.elapsedMs).toBeLessThan(20_000);
   });
 
   probe(6, 'the retry count tells how many, in vain, or none', async (trial) => {

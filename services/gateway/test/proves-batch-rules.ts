@@ -13,12 +13,7 @@ interface Ruled {
     lines: readonly string[],
     over: { by?: OpenAI; options?: object },
   ) => Promise<Batch>;
-  readonly ended: (
-    id: string,
-    status: Batch['status'],
-    timeoutMs: number,
-    by: OpenAI,
-  ) => Promise<Batch>;
+  readonly ended: (id: string, status: Batch['status'], by: OpenAI) => Promise<Batch>;
 }
 
 /** What binds requests binds lines of batches that gateways run: none of it is left out, and nothing is spent where it refuses. */
@@ -90,7 +85,7 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
   ): Promise<Map<string, OutputLine>> {
     const by = clientOf(key);
     const { id } = await makeBatch(lines, { by, options });
-    await ended(id, 'completed', 20_000, by);
+    await ended(id, 'completed', by);
     return outputOf(id, key);
   }
 
@@ -217,7 +212,7 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
     await admin('PUT', `/api-keys/${id}`, {
       usage_limits: { type: 'tokens', credit_limit: 100_000 },
     });
-    const end = await ended(batch.id, 'completed', 20_000, by);
+    const end = await ended(batch.id, 'completed', by);
     const failed = [...(await outputOf(end.id, key)).values()].filter(
       ({ response }) => response?.status_code !== 200,
     );
@@ -243,7 +238,7 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
     const soon = new Date(Date.now() + 500).toISOString();
     await admin('PUT', `/api-keys/${expiring.id}`, { expires_at: soon });
     for (const { id } of [first!, second!]) {
-      const end = await ended(id, 'failed', 20_000, own);
+      const end = await ended(id, 'failed', own);
       expect(end.errors?.data).toMatchObject([{ code: 'key_ended' }]);
       const { total, completed, failed } = end.request_counts!;
       expect(completed).toBeLessThan(900);
@@ -275,13 +270,13 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
       });
     const early = await retry({ retry_of: batch.id, completion_window: 'immediate' });
     expect(early.status).toBe(400);
-    await ended(batch.id, 'completed', 20_000, by);
+    await ended(batch.id, 'completed', by);
     const before = upstream().requests.length;
     isMended = true;
     const made = await retry({ retry_of: batch.id, completion_window: 'immediate' });
     expect(made.status, await made.clone().text()).toBe(200);
     const { id } = (await made.json()) as Batch;
-    const end = await ended(id, 'completed', 20_000, by);
+    const end = await ended(id, 'completed', by);
     expect(end.request_counts).toEqual({ total: 2, completed: 2, failed: 0 });
     expect(statuses(await outputOf(id, key))).toEqual({ 'bad 1': 200, 'bad 2': 200 });
     expect(upstream().requests.length - before).toBe(2);
@@ -299,7 +294,7 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
     expect(theirs.status).toBe(404);
     await by.files.delete((await by.batches.retrieve(batch.id)).error_file_id ?? '');
     const gone = await retry({ retry_of: batch.id, completion_window: '1h' });
-    const failed = await ended(((await gone.json()) as Batch).id, 'failed', 20_000, by);
+    const failed = await ended(((await gone.json()) as Batch).id, 'failed', by);
     expect(failed.errors?.data).toMatchObject([{ code: 'error_file_gone' }]);
   });
 }

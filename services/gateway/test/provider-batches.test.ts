@@ -317,9 +317,7 @@ describe('a batch that nobody polls', () => {
         );
         return (await db.query('SELECT state FROM followed_work WHERE object_id = $1', of)).rows;
       });
-    await eventually(async () => expect(await rows()).toEqual([{ state: 'ended' }]), {
-      timeoutMs: 20_000,
-    });
+    await eventually(async () => expect(await rows()).toEqual([{ state: 'ended' }]));
     await outputOf(batch.id, config);
     await eventually(async () => {
       const { total, cost } = await batchUse(s, batch.id);

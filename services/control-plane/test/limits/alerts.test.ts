@@ -228,12 +228,11 @@ describe('a webhook', () => {
       // Whoever sent it has written down that it failed; an hour earlier it would look as if he had died.
       await eventually(
         async () => receiver.failuresLeft() === failure && (await nextAt()) !== taken,
-        { timeoutMs: 10_000 },
       );
       // Until it is due again no one asks; then whoever looks first.
       h.clock.offsetMs += 3_600_000;
     }
-    await eventually(() => receiver.received.length > 0, { timeoutMs: 10_000 });
+    await eventually(() => receiver.received.length > 0);
     await eventually(async () => (await h.db.alertDelivery.count()) === 0);
     expect(receiver.received).toHaveLength(1);
     await setWebhook(null).expect(200);
@@ -246,11 +245,9 @@ describe('a webhook', () => {
     await setWebhook({ url: receiver.url, secret }).expect(200);
     const { id } = await makeBudget({ credit_limit: 10 });
     await tell(10, id);
-    await eventually(async () => (await h.db.alertDelivery.findFirst())?.attempts === 1, {
-      timeoutMs: 10_000,
-    });
+    await eventually(async () => (await h.db.alertDelivery.findFirst())?.attempts === 1);
     h.clock.offsetMs = 25 * 3_600_000;
-    await eventually(async () => (await h.db.alertDelivery.count()) === 0, { timeoutMs: 10_000 });
+    await eventually(async () => (await h.db.alertDelivery.count()) === 0);
     await setWebhook(null).expect(200);
   });
 

@@ -512,13 +512,13 @@ it('keys are made once, published before they sign, and forgotten when no token 
   waitAMinute();
   expect(kidOf((await logIn(w)).accessToken)).toBe(first);
   h.clock.offsetMs += 91 * 24 * 60 * minute;
-  await expect.poll(published, { timeout: 10_000 }).toHaveLength(2);
+  await expect.poll(published).toHaveLength(2);
   waitAMinute();
   expect(kidOf((await logIn(w)).accessToken)).toBe(first);
   h.clock.offsetMs += 66 * minute;
   const next = kidOf((await logIn(w)).accessToken);
   expect(next).not.toBe(first);
   h.clock.offsetMs += 200 * minute;
-  await expect.poll(published, { timeout: 10_000 }).toEqual([next]);
+  await expect.poll(published).toEqual([next]);
   await rotating.close();
 });

@@ -81,7 +81,7 @@ describe('RedisCache', () => {
     try {
       const startedAt = performance.now();
       expect(await store.get('org', 'k4')).toBeUndefined();
-      expect(performance.now() - startedAt).toBeLessThan(1000);
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
       expect(store.degraded).toBe(true);
       // From here on nobody waits: not at rest, and not for finding out either.
       for (let tenths = 0; tenths < 10; tenths++) {

@@ -242,13 +242,10 @@ describe('keys', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
     onTestFinished(() => void vi.useRealTimers());
     await expect
-      .poll(
-        async () => {
-          await store.findKey(secret);
-          return source.keyCalls;
-        },
-        { timeout: 5000 },
-      )
+      .poll(async () => {
+        await store.findKey(secret);
+        return source.keyCalls;
+      })
       .toBe(2);
   });
 

@@ -120,7 +120,6 @@ describe('limits in memory', () => {
 
   // A busy machine lengthens a slice now and then; what is saved in one go takes some 40 ms each time.
   it('take 60 MB for 200,000 counters, and stop nobody while they are saved', {
-    timeout: 30_000,
     retry: 2,
   }, async () => {
     global.gc?.();

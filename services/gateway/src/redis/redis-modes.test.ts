@@ -58,7 +58,7 @@ const reply: CachedReply = {
 const organisations = Array.from({ length: 12 }, (_, index) => `organisation-${index}`);
 
 async function share(one: Gateway, other: Gateway): Promise<void> {
-  await eventually(() => one.isWhole() && other.isWhole(), { timeoutMs: 10_000 });
+  await eventually(() => one.isWhole() && other.isWhole());
   for (const organisation of organisations) {
     const name = `k${next++}`;
     // A script that touches three keys at once.
@@ -99,17 +99,14 @@ describe('Redis Cluster', () => {
     await share(one, other);
 
     await cluster.nodes[2]?.kill();
-    await eventually(
-      async () => {
-        for (const organisation of organisations)
-          await take(one.limits, [counter()], {}, organisation);
-        expect(one.limits.degraded).toBe(true);
-      },
-      { timeoutMs: 10_000 },
-    );
+    await eventually(async () => {
+      for (const organisation of organisations)
+        await take(one.limits, [counter()], {}, organisation);
+      expect(one.limits.degraded).toBe(true);
+    });
     await countsAlone(one);
     await cluster.nodes[2]?.restart();
-    await eventually(() => one.isWhole() && other.isWhole(), { timeoutMs: 20_000 });
+    await eventually(() => one.isWhole() && other.isWhole());
     await share(one, other);
   }, 90_000);
 });
@@ -131,7 +128,7 @@ describe('Redis Sentinel', () => {
     await redis.master.kill();
     await eventually(() => one.limits.degraded);
     await countsAlone(one);
-    await eventually(() => one.isWhole() && other.isWhole(), { timeoutMs: 20_000 });
+    await eventually(() => one.isWhole() && other.isWhole());
     await share(one, other);
   }, 90_000);
 });

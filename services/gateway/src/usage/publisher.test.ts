@@ -146,9 +146,9 @@ describe('UsagePublisher', () => {
     await expect.poll(() => publisher.oldestUnsentAtMs).toBe(1000);
     state.fails = 0;
     state.failsAfter = 1;
-    await expect.poll(() => publisher.oldestUnsentAtMs, { timeout: 10_000 }).toBe(3000);
+    await expect.poll(() => publisher.oldestUnsentAtMs).toBe(3000);
     state.failsAfter = Number.POSITIVE_INFINITY;
-    await expect.poll(() => taken.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => taken.length).toBe(3);
     await expect.poll(() => publisher.oldestUnsentAtMs).toBe(0);
   });
 
@@ -169,7 +169,7 @@ describe('UsagePublisher', () => {
     await expect.poll(() => state.attempts).toBe(1);
     const startedAt = performance.now();
     await tested.stop(100);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     // Nothing was sent beside the batch under way.
     expect(state.attempts).toBe(1);
     expect(outbox.hasMore).toBe(true);

@@ -169,7 +169,7 @@ describe('a request body', () => {
     const { socket, closed, answer } = open(100_000);
     const timer = setInterval(() => socket.write('{'), 50);
     closers.push(() => clearInterval(timer));
-    await expect.poll(answer, { timeout: 12_000 }).toContain('HTTP/1.1 408');
+    await expect.poll(answer).toContain('HTTP/1.1 408');
     expect(answer()).toContain('request.timeout');
     await closed;
   });
@@ -180,7 +180,7 @@ describe('a request body', () => {
     closers.push(() => clearInterval(timer));
     await delay(1500);
     expect(answer()).toBe('');
-    await expect.poll(answer, { timeout: 12_000 }).toContain('HTTP/1.1 408');
+    await expect.poll(answer).toContain('HTTP/1.1 408');
   });
 
   it('that is slow but steady is taken', async () => {

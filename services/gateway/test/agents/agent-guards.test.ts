@@ -708,7 +708,7 @@ describe('however a stream ends', () => {
       sse(
         [`data: ${JSON.stringify(event('fine'))}\n\n`, `data: ${JSON.stringify(event('x'))}\n\n`],
         {
-          delayMs: 5_000,
+          delayMs: 20_000,
         },
       ),
     );
@@ -720,7 +720,7 @@ describe('however a stream ends', () => {
     const startedAt = performance.now();
     for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>)
       if (Buffer.from(piece).includes('fine')) break;
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
     leaving.abort();
   });
 });

@@ -47,9 +47,7 @@ async function fillsUp(scenario: Scenario, requests: number): Promise<void> {
     );
     tell(`refused while the outbox was full: ${refused.length} of ${requests}`);
     // Room again: so are answers.
-    await eventually(async () => expect((await scenario.chat()).status).toBe(200), {
-      timeoutMs: 30_000,
-    });
+    await eventually(async () => expect((await scenario.chat()).status).toBe(200));
   } finally {
     ledger.close();
   }

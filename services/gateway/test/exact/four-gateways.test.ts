@@ -242,7 +242,7 @@ describe('four gateways with one Redis', () => {
     if (isFull) expect(asked).toBeGreaterThanOrEqual(9_500);
     const ofKey = () => lab.records.all().filter(({ metadata }) => metadata.edge === key.slice(-8));
     const admitted = () => ofKey().filter(isCall);
-    await expect.poll(() => admitted().length, { timeout: 20_000 }).toBe(passed);
+    await expect.poll(() => admitted().length).toBe(passed);
     const windows = new Map<string, number>();
     for (const { countersSettled } of admitted())
       for (const [name, count] of Object.entries(countersSettled))

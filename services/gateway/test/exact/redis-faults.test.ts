@@ -33,7 +33,7 @@ async function gateways(variables: Record<string, string>): Promise<RedisLimits[
     const replicas = () => ({ index, count: gatewayCount });
     return new RedisLimits({ store, replicas, timeoutMs: 250 });
   });
-  await eventually(() => all.every(({ degraded }) => !degraded), { timeoutMs: 10_000 });
+  await eventually(() => all.every(({ degraded }) => !degraded));
   return all;
 }
 
@@ -101,7 +101,7 @@ describe('a limit over four gateways', () => {
       REDIS_SENTINEL_PASSWORD: redis.sentinelPassword,
     });
     const load = underLoad(all, value / 6);
-    await eventually(() => load.admitted > value / 3, { timeoutMs: 30_000 });
+    await eventually(() => load.admitted > value / 3);
     const atMs = performance.now();
     await redis.master.kill();
     await load.over;
@@ -127,7 +127,7 @@ describe('a limit over four gateways', () => {
     });
     const movedAt: number[] = [];
     for (let move = 1; move <= 3; move++) {
-      await eventually(() => load.admitted > (value * move) / 5, { timeoutMs: 30_000 });
+      await eventually(() => load.admitted > (value * move) / 5);
       movedAt.push(performance.now());
       await moveSlot(nodes);
     }

@@ -231,19 +231,16 @@ describe('a server that answers', () => {
       mode: 'mcp:tool_list',
       page_size: '1000',
     });
-    await eventually(
-      async () => {
-        const { data } = await lab.scenario.admin<{
-          data: { metrics: { is_success: boolean }; error?: { code: string } }[];
-        }>('GET', `/logs?${query}`);
-        const failed = data.filter(({ metrics }) => !metrics.is_success);
-        expect(failed.map(({ error }) => error?.code).toSorted()).toEqual(
-          seenCodes.map((code) => `mcp.${code}`).toSorted(),
-        );
-        expect(data.length - failed.length).toBe(seenCodes.length);
-      },
-      { timeoutMs: 15_000 },
-    );
+    await eventually(async () => {
+      const { data } = await lab.scenario.admin<{
+        data: { metrics: { is_success: boolean }; error?: { code: string } }[];
+      }>('GET', `/logs?${query}`);
+      const failed = data.filter(({ metrics }) => !metrics.is_success);
+      expect(failed.map(({ error }) => error?.code).toSorted()).toEqual(
+        seenCodes.map((code) => `mcp.${code}`).toSorted(),
+      );
+      expect(data.length - failed.length).toBe(seenCodes.length);
+    });
   });
 
   it('with a message cut anywhere is understood', async () => {
@@ -293,10 +290,12 @@ describe('a call', () => {
     const { client } = await lab.connect(server.slug);
     const seen = upstream.requests.length;
     const startedAt = performance.now();
-    await expect(client.callTool({ name: 'slow', arguments: { ms: 5000 } })).rejects.toMatchObject({
+    await expect(
+      client.callTool({ name: 'slow', arguments: { ms: 30_000 } }),
+    ).rejects.toMatchObject({
       code: -32001,
     });
-    expect(performance.now() - startedAt).toBeLessThan(timeoutMs * 3);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     await eventually(() =>
       expect(upstream.requests.slice(seen).map(({ body }) => body?.method)).toContain(
         'notifications/cancelled',
@@ -363,26 +362,23 @@ describe('a call', () => {
     abort.abort();
     await client.close();
     let rest = '';
-    await eventually(
-      async () => {
-        const again = await fetch(url, {
-          headers: { ...headers, 'last-event-id': lastEventId },
-          signal: AbortSignal.timeout(3000),
-        });
-        expect(again.status).toBe(200);
-        rest = '';
-        try {
-          for await (const piece of again.body ?? []) {
-            rest += Buffer.from(piece).toString();
-            if (rest.includes('"id":"broken"')) break;
-          }
-        } catch {
-          // It stays open: what was told so far counts.
+    await eventually(async () => {
+      const again = await fetch(url, {
+        headers: { ...headers, 'last-event-id': lastEventId },
+        signal: AbortSignal.timeout(3000),
+      });
+      expect(again.status).toBe(200);
+      rest = '';
+      try {
+        for await (const piece of again.body ?? []) {
+          rest += Buffer.from(piece).toString();
+          if (rest.includes('"id":"broken"')) break;
         }
-        expect(rest).toContain('"id":"broken"');
-      },
-      { timeoutMs: 15_000 },
-    );
+      } catch {
+        // It stays open: what was told so far counts.
+      }
+      expect(rest).toContain('"id":"broken"');
+    });
     const steps = [...`${text}${rest}`.matchAll(/"progress":(\d)/g)].map(([, step]) =>
       Number(step),
     );

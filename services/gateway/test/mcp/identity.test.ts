@@ -283,7 +283,7 @@ describe('a run whose trace is named in messages', () => {
         if (found.length < 4) throw new Error(`only ${found.join()} so far`);
         return found;
       },
-      { timeoutMs: 15_000, intervalMs: 200 },
+      { intervalMs: 200 },
     );
     expect(urls).toEqual([
       '/v1/chat/completions',

@@ -297,19 +297,16 @@ describe('a server made of others', () => {
     hostile.hangs = false;
     smallTools.push('forge');
     const third = await lab.connect(slug);
-    await eventually(
-      async () => {
-        const { tools } = await third.client.listTools();
-        // Two have it now, and neither has it by itself.
-        expect(tools.map(({ name }) => name)).toEqual([
-          'echo',
-          'only',
-          `${b.slug}_forge`,
-          `${h.slug}_forge`,
-        ]);
-      },
-      { timeoutMs: 20_000 },
-    );
+    await eventually(async () => {
+      const { tools } = await third.client.listTools();
+      // Two have it now, and neither has it by itself.
+      expect(tools.map(({ name }) => name)).toEqual([
+        'echo',
+        'only',
+        `${b.slug}_forge`,
+        `${h.slug}_forge`,
+      ]);
+    });
     smallTools.pop();
     const { slug: none } = await lab.merge(members(down));
     await expect(lab.connect(none)).rejects.toThrow(/MCP server/);

@@ -167,7 +167,7 @@ const named = (name: string) =>
 /** The records of a session by its metadata, once there are so many of this type. */
 async function recordsOf(name: string, type: string, count: number) {
   const found = () => named(name).filter(({ metadata }) => metadata._realtime_event_type === type);
-  await eventually(() => expect(found()).toHaveLength(count), { timeoutMs: 10_000 });
+  await eventually(() => expect(found()).toHaveLength(count));
   return found();
 }
 
@@ -360,7 +360,7 @@ describe('frames', () => {
     }
     sent.push(Buffer.from([0xff, 0xfe]));
     socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
-    await eventually(() => expect(frames).toHaveLength(sent.length), { timeoutMs: 10_000 });
+    await eventually(() => expect(frames).toHaveLength(sent.length));
     const hash = (all: Buffer[]) => createHash('sha256').update(Buffer.concat(all)).digest('hex');
     expect(hash(frames)).toBe(hash(sent));
   });
@@ -396,7 +396,7 @@ describe('frames', () => {
       }
       expect(taken).toBeLessThan(count / 2);
       to.resume();
-      await eventually(() => expect(read).toBe(count), { timeoutMs: 10_000 });
+      await eventually(() => expect(read).toBe(count));
     },
   );
 
@@ -573,7 +573,7 @@ describe('what a session costs', () => {
           for (const { content } of shown) expect(['shown', 'not-kept']).toContain(content);
           return shown;
         },
-        { timeoutMs: 10_000, intervalMs: 200 },
+        { intervalMs: 200 },
       );
       for (const secret of [key, vendorKey]) expect(JSON.stringify(found)).not.toContain(secret);
       return found;
