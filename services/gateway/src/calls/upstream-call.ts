@@ -5,6 +5,7 @@ import { GrowingBytes } from '@sluice/json';
 import { type PlaceInPool, upstreamFailure } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 import { type Abortable, abortReason } from '../http/caller-gone.ts';
+import { type Awaiting, type DeadlineLine, deadlineLine } from './deadlines.ts';
 
 /** Who takes the bytes of a reply, once its head is known. */
 export interface ReplyConsumer {
@@ -61,7 +62,10 @@ const heldBytesMax = 256 * 1024;
  * response headers or the reason there are none; `consume` then hands the bytes
  * over as they arrive, without a stream object in between.
  */
-export class UpstreamCall {
+export class UpstreamCall implements Awaiting {
+  older: Awaiting | undefined = undefined;
+  newer: Awaiting | undefined = undefined;
+  dueAt = 0;
   readonly head: Promise<void>;
   status = 0;
   headers: IncomingHttpHeaders = {};
@@ -71,7 +75,8 @@ export class UpstreamCall {
   readonly #held = new GrowingBytes();
   #ended = false;
   #failure: GatewayError | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  /** Undefined = somebody else keeps the deadline. */
+  #line: DeadlineLine | undefined;
   #headKnown = false;
   /** Headers, and for an event stream its first bytes: the answer has begun. */
   #hasBegun = false;
@@ -82,6 +87,7 @@ export class UpstreamCall {
   #turnBytesLeft = Number.POSITIVE_INFINITY;
   #isResting = false;
   #isSent = false;
+  #isEventStream = false;
   #abortReason: GatewayError | undefined;
   readonly #options: CallOptions;
   readonly #onAbort = () => this.abort(abortReason(this.#options.signal));
@@ -158,7 +164,7 @@ export class UpstreamCall {
       return;
     }
     this.#paused = false;
-    if (this.#hasBegun) this.#timer?.refresh();
+    if (this.#hasBegun) this.#line?.refresh(this);
     this.#controller?.resume();
   }
 
@@ -183,7 +189,7 @@ export class UpstreamCall {
   }
 
   get isEventStream(): boolean {
-    return eventStreams.test(String(this.headers['content-type'] ?? ''));
+    return this.#isEventStream;
   }
 
   /** It does not say what it is. */
@@ -331,12 +337,12 @@ export class UpstreamCall {
 
   /** A piece of the request was passed on: whoever takes an upload is not silent. */
   onBodySent(): void {
-    if (!this.#isOver) this.#timer?.refresh();
+    if (!this.#isOver) this.#line?.refresh(this);
   }
 
   onRequestSent(): void {
     this.#isSent = true;
-    if (!this.#isOver) this.#timer?.refresh();
+    if (!this.#isOver) this.#line?.refresh(this);
   }
 
   onResponseStart(
@@ -348,7 +354,8 @@ export class UpstreamCall {
     this.status = status;
     this.headers = headers;
     this.#headKnown = true;
-    if (this.isEventStream) this.#turnBytesLeft = turnBytes;
+    this.#isEventStream = eventStreams.test(String(headers['content-type'] ?? ''));
+    if (this.#isEventStream) this.#turnBytesLeft = turnBytes;
     else this.#begin();
     this.#settleHead.resolve();
   }
@@ -356,7 +363,7 @@ export class UpstreamCall {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     // What undici gives whoever asks for more before there is any: who took it for a piece, and asked again, would let nothing come.
     if (chunk.length === 0) return;
-    if (this.#hasBegun) this.#timer?.refresh();
+    if (this.#hasBegun) this.#line?.refresh(this);
     else this.#begin();
     if (this.#consumer !== undefined) {
       const wantsMore = this.#consumer.data(chunk);
@@ -410,22 +417,23 @@ export class UpstreamCall {
   #watchSilence(): void {
     if (this.#watchesSilence || this.#isOver) return;
     this.#watchesSilence = true;
-    clearTimeout(this.#timer);
+    this.#line?.delete(this);
     this.#startTimer(this.#options.idleTimeoutMs);
   }
 
   #startTimer(ms: number): void {
-    this.#timer = ms >= never ? undefined : setTimeout(() => this.#onTimeout(), ms);
+    this.#line = ms >= never ? undefined : deadlineLine(ms);
+    this.#line?.add(this);
   }
 
   #finish(): void {
-    clearTimeout(this.#timer);
+    this.#line?.delete(this);
     this.#options.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  #onTimeout(): void {
+  onLate(): void {
     if (this.#paused || this.#waitsForCaller) {
-      this.#timer?.refresh();
+      this.#line?.refresh(this);
       return;
     }
     this.abort(
