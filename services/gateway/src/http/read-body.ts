@@ -41,26 +41,30 @@ export function readBody(
       else if (!hold(chunk.length)) arriving.fail(overloaded());
       else bytes.add(chunk);
     };
+    let isOver = false;
+    // Nothing is told to them after the end, and taking them off costs as much as all else here.
     const onEnd = () => {
-      stop();
+      isOver = true;
+      slowBodies.forget(arriving);
       resolve(bytes.take());
     };
+    // Whatever breaks a request off closes it; an error is told to those alone who listen.
     const onGone = () => {
+      if (isOver) return;
       stop();
       reject(new GatewayError('request.aborted'));
     };
     const stop = () => {
+      isOver = true;
       slowBodies.forget(arriving);
       req.off('data', onData);
       req.off('end', onEnd);
       req.off('close', onGone);
-      req.off('error', onGone);
     };
     slowBodies.watch(arriving);
     req.on('data', onData);
     req.on('end', onEnd);
     req.on('close', onGone);
-    req.on('error', onGone);
   });
 }
 
