@@ -80,11 +80,12 @@ const nanoInDollar = 1_000_000_000;
 
 /** Nano-dollars as dollars, exactly: two digits behind the point, or as many as there are. */
 export function dollars(nanoUsd: number): string {
-  let rest = nanoUsd % nanoInDollar;
+  const rest = nanoUsd % nanoInDollar;
   const whole = (nanoUsd - rest) / nanoInDollar;
-  let digits = nanoDigits;
-  for (; digits > 2 && rest % 10 === 0; digits--) rest /= 10;
-  return `${whole}.${String(rest).padStart(digits, '0')}`;
+  const digits = String(rest).padStart(nanoDigits, '0');
+  let length = nanoDigits;
+  while (length > 2 && digits[length - 1] === '0') length--;
+  return `${whole}.${digits.slice(0, length)}`;
 }
 
 function secondsTo(resetAtMs: number, nowMs: number): number | undefined {

@@ -1,4 +1,5 @@
-import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
+import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
+import type { CacheLifetime } from '@sluice/engine';
 import { costOfReply, type PriceBook, type Rates } from '@sluice/pricing';
 import type { PricedReply } from '../exchange/attempt.ts';
 import type { Target } from '../exchange/target.ts';
@@ -20,6 +21,30 @@ export interface Serving {
   /** Empty = nobody says. */
   readonly region: string;
   readonly atMs: number;
+}
+
+/** Of so much text. Written out: copies of `noUsage` took a third of what an estimate did. */
+function usageOf({ inputTokens, outputTokens }: Asked['tokens']): ChatUsage {
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    reasoningTokens: 0,
+    inputAudioTokens: 0,
+    outputAudioTokens: 0,
+  };
+}
+
+/** All that goes in is cached, for so long. */
+function writtenOf(usage: ChatUsage, writes: CacheLifetime): ChatUsage {
+  const { inputTokens } = usage;
+  return {
+    ...usage,
+    cacheWriteTokens: inputTokens,
+    cacheWrite1hTokens: writes === '1h' ? inputTokens : 0,
+  };
 }
 
 /** What may be used, and how it is asked for. */
@@ -93,24 +118,26 @@ export class PriceList {
   }
 
   /** What so much is likely to cost at a target as it is asked for, in nano-USD; undefined = no price is known. */
-  estimate(target: Target, { tokens, units, ...asked }: Omit<Asked, 'writes'>): number | undefined {
-    const counted = { tokens: { ...noUsage, ...tokens }, units };
+  estimate(target: Target, asked: Omit<Asked, 'writes'>): number | undefined {
+    return this.#costOf(target, usageOf(asked.tokens), asked);
+  }
+
+  #costOf(
+    target: Target,
+    tokens: ChatUsage,
+    asked: Pick<Asked, 'units' | 'tier' | 'region'>,
+  ): number | undefined {
+    const counted = { tokens, units: asked.units };
     return this.price(target, counted, servingOf(target, asked))?.cost.totalNanoUsd;
   }
 
   /** The same, at most: another tier may be served as the standard one is, and all that goes in may be cached. */
   estimateMost(target: Target, { tokens, units, tier, region, writes }: Asked): number | undefined {
-    const { inputTokens } = tokens;
-    const written = {
-      ...noUsage,
-      ...tokens,
-      cacheWriteTokens: inputTokens,
-      cacheWrite1hTokens: writes === '1h' ? inputTokens : 0,
-    };
+    const plain = usageOf(tokens);
     let most: number | undefined;
     for (const served of tier === '' || tier === 'standard' ? [''] : [tier, ''])
-      for (const counts of writes === undefined ? [tokens] : [tokens, written]) {
-        const cost = this.estimate(target, { tokens: counts, units, tier: served, region });
+      for (const counts of writes === undefined ? [plain] : [plain, writtenOf(plain, writes)]) {
+        const cost = this.#costOf(target, counts, { units, tier: served, region });
         if (cost !== undefined) most = Math.max(most ?? 0, cost);
       }
     return most;
