@@ -11,6 +11,17 @@ export interface ProviderCredential {
 
 const servicePrefix = 'x-service-';
 
+/** Put together once: a name that is made anew has to be found among all names before anything is looked up by it. */
+const prefixedNames = new Map<string, string>();
+
+function prefixed(name: string): string {
+  const known = prefixedNames.get(name);
+  if (known !== undefined) return known;
+  const whole = servicePrefix + name;
+  prefixedNames.set(name, whole);
+  return whole;
+}
+
 /**
  * The headers that this provider's requests carry beyond the body's own: fixed
  * ones, those of the caller that travel on, those the credential configures,
@@ -25,7 +36,7 @@ export function authHeaders(
 ): Record<string, string> {
   const headers: Record<string, string> = { ...provider.headers, ...entry?.headers };
   for (const name of provider.callerHeaders ?? []) {
-    const value = callerHeaders[servicePrefix + name] ?? callerHeaders[name];
+    const value = callerHeaders[prefixed(name)] ?? callerHeaders[name];
     if (value !== undefined && value !== '') headers[name] = String(value);
   }
   for (const name in provider.configurationHeaders) {

@@ -45,6 +45,19 @@ export class ProtoWriter {
 
   /** One entry of a map from texts to texts. */
   pair(field: number, key: string, value: string): void {
+    if (key.length + value.length <= pairMax) {
+      this.#reserve(pairMax + 32);
+      const start = this.#at;
+      this.#tag(field, 2);
+      // Both are short and ASCII, as nearly all are: then all lengths are known beforehand.
+      this.#buffer[this.#at++] = 4 + key.length + value.length;
+      this.#buffer[this.#at++] = 0x0a;
+      if (this.#shortAscii(key)) {
+        this.#buffer[this.#at++] = 0x12;
+        if (this.#shortAscii(value)) return;
+      }
+      this.#at = start;
+    }
     const keyLength = Buffer.byteLength(key);
     const valueLength = Buffer.byteLength(value);
     this.#reserve(keyLength + valueLength + 32);
@@ -172,6 +185,8 @@ export class ProtoWriter {
 }
 
 const shortLengthMax = 40;
+/** With tags and lengths, the length of an entry is one byte still. */
+const pairMax = 123;
 /** With the largest count beside it, the length of an entry is one byte still. */
 const countKeyMax = 116;
 

@@ -204,9 +204,18 @@ export function factsOfOpenAi(name: string, overrides?: ModelOverrides): OpenAiF
   return overrides === undefined ? rowOf(name) : overrides.apply(name, rowOf);
 }
 
+/** Callers name models: few are remembered. Null = another maker's, or none. */
+const knownNames = new Map<string, OpenAiFacts | null>();
+const knownMax = 1000;
+
 function rowOf(name: string): OpenAiFacts | undefined {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known ?? undefined;
   const asked = read(name);
-  return asked && findRow(openAi, asked)?.facts;
+  const facts = asked && findRow(openAi, asked)?.facts;
+  if (knownNames.size >= knownMax) knownNames.clear();
+  knownNames.set(name, facts ?? null);
+  return facts;
 }
 
 /** Undefined unless the very model is listed. */
