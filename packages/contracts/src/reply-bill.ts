@@ -16,6 +16,8 @@ export interface ReplyUnits {
   xSearches?: number;
   mapSearches?: number;
   codeExecutions?: number;
+  /** Pictures that a tool of the provider drew within a reply, by whichever model. */
+  imageGenerations?: number;
   images?: number;
   /** As the provider names them; which price an image has depends on both. */
   imageQuality?: string;

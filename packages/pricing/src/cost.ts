@@ -1,6 +1,7 @@
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
+import { unitKeys } from './price-keys.ts';
 import type { Rates, RatesTier } from './rates.ts';
-import { countedUnits, type UnitRates } from './unit-counts.ts';
+import { type CountedUnit, countedUnits, type UnitRates } from './unit-counts.ts';
 
 /** Whole nano-dollars. The total is input + output + what is charged for the request as such. */
 export interface Cost {
@@ -41,6 +42,32 @@ export function costOfReply(
     request,
   );
 }
+
+/** Tools that providers run themselves, and charge beside the tokens of a reply. */
+const toolUnits = [
+  'webSearches',
+  'fileSearches',
+  'xSearches',
+  'mapSearches',
+  'codeExecutions',
+  'imageGenerations',
+] as const satisfies readonly CountedUnit[];
+
+/** Of what was counted beside tokens the tools that have no price, by their names in price lists: the cost is without them. */
+export function unpricedTools(rates: Rates, units: ReplyUnits | undefined): readonly string[] {
+  if (units === undefined) return none;
+  let unpriced: string[] | undefined;
+  for (const unit of toolUnits) {
+    if (positive(units[unit]) === 0 || rates.units?.[unit] !== undefined) continue;
+    // What is charged for the request as such is for its searches.
+    if (unit === 'webSearches' && requestNanoUsd(rates, units) > 0) continue;
+    const [name = unit] = unitKeys[unit];
+    unpriced = [...(unpriced ?? []), name];
+  }
+  return unpriced ?? none;
+}
+
+const none: readonly string[] = [];
 
 /** What tokens alone cost. The rates must have a price for them. */
 export function costOf(rates: Rates, tokens: ChatUsage): Cost {

@@ -41,6 +41,7 @@ export const unitKeys: Readonly<Record<CountedUnit, readonly string[]>> = {
   xSearches: ['x_search'],
   mapSearches: ['maps'],
   codeExecutions: ['code_execution'],
+  imageGenerations: ['image_generation'],
   trainedTokens: ['training_token'],
   trainingSeconds: ['training_second'],
 };

@@ -10,6 +10,7 @@ export const countedUnits = [
   'xSearches',
   'mapSearches',
   'codeExecutions',
+  'imageGenerations',
   'trainedTokens',
   'trainingSeconds',
 ] as const;

@@ -117,6 +117,7 @@ export interface UsageRecord {
   contextId: string;
   taskState: string;
   usageMissing: boolean;
+  unpricedUnits: string;
 }
 
 /** What is written once, when its attempt begins: see `RecordEncoder.opening`. */
@@ -296,6 +297,7 @@ export function emptyRecord(): UsageRecord {
     contextId: '',
     taskState: '',
     usageMissing: false,
+    unpricedUnits: '',
   };
 }
 
@@ -376,6 +378,7 @@ export class RecordEncoder {
     out.text(122, record.contextId);
     out.text(123, record.taskState);
     out.bool(124, record.usageMissing);
+    out.text(125, record.unpricedUnits);
     return out.written();
   }
 

@@ -58,6 +58,7 @@ function start(source: NodeJS.ProcessEnv = {}) {
         outputTokens: 1,
         costNanoUsd: 1,
         costKnown: true,
+        unpricedUnits: '',
         upstreamMs: 5,
         lastByteMs: 2,
         responseParsingMs: 0.3,

@@ -213,6 +213,47 @@ describe('a reply', () => {
     expect(response.headers.get('request-id')).toBe(response.headers.get('x-service-request-id'));
   });
 
+  it('whose cost lacks what has no price says so, as do its record, its log and the graph of costs', async () => {
+    scenario.upstream.handle(
+      json(200, {
+        id: 'resp_1',
+        object: 'response',
+        model: 'gpt-4o-mini',
+        status: 'completed',
+        output: [{ type: 'code_interpreter_call', container_id: 'cntr_1' }],
+        usage: { input_tokens: 1000, output_tokens: 500, total_tokens: 1500 },
+      }),
+    );
+    const body = { model: 'gpt-4o-mini', input: 'Add up.' };
+    const response = await scenario.call('/v1/responses', { body });
+    await response.text();
+    const id = response.headers.get('x-service-request-id') ?? '';
+    const [record] = await records.of(id, 1);
+    expect(Number(response.headers.get('x-service-cost'))).toBeGreaterThan(0);
+    expect(response.headers.get('x-service-unpriced-units')).toBe('code_execution');
+    expect(record).toMatchObject({ costKnown: true, unpricedUnits: 'code_execution' });
+
+    const unpriced = { unpriced_units: ['code_execution'] };
+    await eventually(async () => {
+      const request = await scenario.admin('GET', `/requests/${id}`);
+      expect(request).toMatchObject({ attempts: [unpriced] });
+    });
+    const query = new URLSearchParams({
+      time_of_generation_min: new Date(Date.now() - 600_000).toISOString(),
+      time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
+      workspace_slug: scenario.stack.credentials.workspace_slug,
+    });
+    const logs = await scenario.admin<{ data: object[] }>('GET', `/logs?${query}&page_size=100`);
+    expect(logs.data.filter((log) => JSON.stringify(log).includes(id))).toMatchObject([
+      { metrics: unpriced },
+    ]);
+    const { summary } = await scenario.admin<{ summary: object }>(
+      'GET',
+      `/analytics/graphs/cost?${query}`,
+    );
+    expect(summary).toMatchObject({ unpriced: 1 });
+  });
+
   it('that is a stream has no cost yet', async () => {
     const events = [{ choices: [{ index: 0, delta: { content: 'Hi' } }] }, '[DONE]'];
     scenario.upstream.handle(sse(events));

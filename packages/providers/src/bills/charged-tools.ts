@@ -6,7 +6,8 @@ export type ToolUnit =
   | 'fileSearches'
   | 'xSearches'
   | 'mapSearches'
-  | 'codeExecutions';
+  | 'codeExecutions'
+  | 'imageGenerations';
 
 /** A tool that providers run themselves and charge by the use, in the words of all formats. */
 interface ChargedTool {
@@ -41,6 +42,12 @@ export const chargedTools: Readonly<Record<ToolUnit, ChargedTool>> = {
     members: ['codeExecution'],
     item: 'code_interpreter_call',
     counters: ['code_interpreter_calls', 'code_execution_requests'],
+  },
+  imageGenerations: {
+    types: ['image_generation'],
+    members: [],
+    item: 'image_generation_call',
+    counters: [],
   },
 };
 

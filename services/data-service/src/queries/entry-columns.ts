@@ -65,6 +65,11 @@ const computed = {
     // Of one that is not known nobody can say what all cost.
     attempts: `min(${costIsKnown})`,
   },
+  /** Something was used that has no price: the cost is without it. */
+  lacks_price: {
+    row: "unpriced_units != ''",
+    attempts: "max(unpriced_units != '')",
+  },
   adjusted_nano_usd: sumOf('adjusted_nano_usd'),
   attempts: { row: 'toUInt64(1)', attempts: 'count()' },
   // From the beginning of the visit at the target to the end of its last attempt; of old records, the request's.
@@ -133,6 +138,7 @@ export const settledColumns = [
   'output_tokens',
   'cost_nano_usd',
   'cost_known',
+  'lacks_price',
   'avoided_cost_nano_usd',
   'latency_us',
   'is_fallback',

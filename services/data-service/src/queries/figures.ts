@@ -60,7 +60,13 @@ const scores = 'arrayMap(each -> each.2, feedback)';
 export const graphs: Partial<Record<analytics.Graph, GraphDeclaration>> = {
   [Graph.REQUESTS]: { figures: { total: 'requests' } },
   // US cents. The average is over entries that cost anything: unpriced models and refusals would hide what others cost.
-  [Graph.COST]: { figures: { total: 'cost / 1e7', avg: `${ratio('cost', 'priced')} / 1e7` } },
+  [Graph.COST]: {
+    figures: {
+      total: 'cost / 1e7',
+      avg: `${ratio('cost', 'priced')} / 1e7`,
+      unpriced: 'lacking_price',
+    },
+  },
   // The average is over entries with usage: refusals would only lower it.
   [Graph.TOKENS]: { figures: { total: tokens, avg: ratio(tokens, 'with_tokens') } },
   [Graph.LATENCY]: {

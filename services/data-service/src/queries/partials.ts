@@ -40,6 +40,8 @@ export const partials = {
   requests: { of: [], from: 'count()', merge: sum },
   cost: { of: ['cost_nano_usd'], from: 'sum(cost_nano_usd)', merge: sum },
   priced: { of: ['cost_nano_usd'], from: 'countIf(cost_nano_usd != 0)', merge: sum },
+  /** Of rolls of releases before it 0. */
+  lacking_price: { of: ['lacks_price'], from: 'countIf(lacks_price)', merge: sum },
   input_tokens: { of: ['input_tokens'], from: 'sum(input_tokens)', merge: sum },
   output_tokens: { of: ['output_tokens'], from: 'sum(output_tokens)', merge: sum },
   /** Of those sent the ones that a provider's cache knew. */

@@ -145,6 +145,7 @@ export const laterSealedColumns: Readonly<Record<keyof typeof sealedColumns, rea
     'context_id',
     'task_state',
     'usage_missing',
+    'unpriced_units',
   ],
   usage_adjustments: [],
 };

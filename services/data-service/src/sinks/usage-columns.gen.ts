@@ -125,6 +125,7 @@ export class UsageColumns {
   readonly context_id = new Texts();
   readonly task_state = new FewTexts();
   readonly usage_missing = new Bools();
+  readonly unpriced_units = new FewTexts();
 }
 
 /** The field that each is read from. */
@@ -243,4 +244,5 @@ export const usageFields: Readonly<Record<keyof UsageColumns, number>> = {
   context_id: 122,
   task_state: 123,
   usage_missing: 124,
+  unpriced_units: 125,
 };

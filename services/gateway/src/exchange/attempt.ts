@@ -48,6 +48,8 @@ export interface Bill {
 
 export interface PricedReply {
   readonly cost: Cost;
+  /** What was used beside it without a price, by its names in price lists. */
+  readonly unpriced: readonly string[];
   /** Who said the prices, and in which state they were. */
   readonly layer: string;
   readonly version: string;

@@ -108,6 +108,8 @@ export interface ReplySummary {
   /** Meaningless unless `costKnown`. */
   costNanoUsd: number;
   costKnown: boolean;
+  /** What was used beside it without a price, by its names in price lists, separated by commas. */
+  unpricedUnits: string;
   upstreamMs: number;
   /** From the first byte of the answer to its last; 0 = nothing arrived. */
   lastByteMs: number;

@@ -12,6 +12,7 @@ const most = {
   xSearches: 1000,
   mapSearches: 1000,
   codeExecutions: 1000,
+  imageGenerations: 1000,
   images: 200,
   videoSeconds: 36_000,
   trainedTokens: 1e13,

@@ -1,6 +1,6 @@
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
 import type { CacheLifetime } from '@sluice/engine';
-import { costOfReply, type PriceBook, type Rates } from '@sluice/pricing';
+import { costOfReply, type PriceBook, type Rates, unpricedTools } from '@sluice/pricing';
 import type { PricedReply } from '../exchange/attempt.ts';
 import type { Target } from '../exchange/target.ts';
 import type { AskedFor } from './asked-for.ts';
@@ -104,11 +104,12 @@ export class PriceList {
     const cost = costOfReply(known.rates, tokens, units);
     if (cost === undefined) return undefined;
     const { layer, version } = known.rates;
-    if (known.listed === undefined)
-      return { cost, layer, version, region: serving.region, multiplier: 0 };
+    const unpriced = unpricedTools(known.rates, units);
+    const told = { cost, unpriced, layer, version, region: serving.region };
+    if (known.listed === undefined) return { ...told, multiplier: 0 };
     const before = costOfReply(known.listed, tokens, units)?.totalNanoUsd ?? 0;
     const multiplier = before === 0 ? 1 : cost.totalNanoUsd / before;
-    return { cost, layer, version, region: serving.region, multiplier };
+    return { ...told, multiplier };
   }
 
   /** What a model costs at a provider; undefined = no price is known. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import { costOfReply, PriceBook } from '@sluice/pricing';
+import { costOfReply, PriceBook, unpricedTools } from '@sluice/pricing';
 import type { ReplyFacts } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
 import { readFacts, type VendorReply } from '../../test/read-facts.ts';
@@ -10,6 +10,8 @@ interface Case extends VendorReply {
   facts?: Partial<ReplyFacts>;
   /** Undefined = the cost is unknown. */
   nanoUsd: number | undefined;
+  /** What of it the price list does not know. */
+  unpriced?: readonly string[];
   isCut?: true;
 }
 
@@ -81,6 +83,53 @@ const cases: Readonly<Record<string, Case>> = {
     },
     facts: { servedTier: 'priority', units: { webSearches: 2, fileSearches: 1 } },
     nanoUsd: 1000 * 2500 + 100 * 20_000 + 2 * 10_000_000 + 2_500_000,
+  },
+  'OpenAI: a response whose searches are told, with pictures and containers that have no price': {
+    provider: 'openai',
+    endpoint: 'createModelResponse',
+    model: 'gpt-5.1',
+    reply: {
+      id: 'resp_1',
+      model: 'gpt-5.1-2025-11-13',
+      status: 'completed',
+      output: [
+        { type: 'web_search_call', action: { type: 'search', query: 'a' } },
+        { type: 'web_search_call', action: { type: 'search', query: 'discounted' } },
+        { type: 'code_interpreter_call', container_id: 'cntr_1' },
+        {
+          type: 'shell_call',
+          environment: { type: 'container_reference', container_id: 'cntr_1' },
+        },
+        { type: 'shell_call', environment: { type: 'local' } },
+        { type: 'image_generation_call', result: 'aGk=' },
+      ],
+      usage: { input_tokens: 1000, input_tokens_details: { cached_tokens: 0 }, output_tokens: 100 },
+      tool_usage: {
+        image_gen: { input_tokens: 50, output_tokens: 1056, total_tokens: 1106 },
+        web_search: { num_requests: 1 },
+      },
+    },
+    facts: { units: { webSearches: 1, codeExecutions: 2, imageGenerations: 1 } },
+    nanoUsd: 1000 * 1250 + 100 * 10_000 + 10_000_000,
+    unpriced: ['code_execution', 'image_generation'],
+  },
+  'OpenAI: pictures of a response that are told as tokens alone': {
+    provider: 'openai',
+    endpoint: 'createModelResponse',
+    model: 'gpt-5.1',
+    reply: {
+      id: 'resp_1',
+      model: 'gpt-5.1',
+      output: [],
+      usage: { input_tokens: 1000, output_tokens: 100 },
+      tool_usage: {
+        image_gen: { input_tokens: 50, output_tokens: 1056, total_tokens: 1106 },
+        web_search: { num_requests: 0 },
+      },
+    },
+    facts: { units: { imageGenerations: 1 } },
+    nanoUsd: 1000 * 1250 + 100 * 10_000,
+    unpriced: ['image_generation'],
   },
   'OpenAI: a streamed response': {
     provider: 'openai',
@@ -581,6 +630,8 @@ describe('replies of every dialect', () => {
       wanted.nanoUsd === undefined ? undefined : Math.round(wanted.nanoUsd),
     );
     expect(cost?.isCut).toBe(wanted.isCut);
+    // What is charged by the call has a price, or is named.
+    expect(cost?.unpriced ?? []).toEqual(wanted.unpriced ?? []);
   });
 });
 
@@ -597,7 +648,8 @@ function costOf({ provider, model }: Case, facts: ReplyFacts) {
     facts.chargedTokens === undefined || facts.usage === undefined
       ? facts.usage
       : { ...facts.usage, cacheReadTokens: 0, ...facts.chargedTokens };
-  return costOfReply(rates, tokens, facts.units);
+  const cost = costOfReply(rates, tokens, facts.units);
+  return cost === undefined ? undefined : { ...cost, unpriced: unpricedTools(rates, facts.units) };
 }
 
 function chat(usage: JsonObject, more: JsonObject = {}): JsonObject {

@@ -92,6 +92,7 @@ function costAttributes(record: usage.UsageRecord): Attributes {
     ...(record.costKnown && {
       'service.cost.nano_usd': record.costNanoUsd,
       'service.cost.price_layer': record.priceLayer,
+      'service.cost.unpriced_units': record.unpricedUnits,
     }),
   };
 }

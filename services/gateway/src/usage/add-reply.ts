@@ -90,6 +90,7 @@ const namedUnits: readonly (readonly [NamedUnit, string])[] = (
     'xSearches',
     'mapSearches',
     'codeExecutions',
+    'imageGenerations',
     'trainedTokens',
     'trainingSeconds',
   ] as const
@@ -107,7 +108,7 @@ function wholeCount(count: number | undefined): number {
 const countMax = 2 ** 50;
 
 function addCost(record: BegunRecord, price: PricedReply): void {
-  const { cost, layer, version, region, multiplier } = price;
+  const { cost, unpriced, layer, version, region, multiplier } = price;
   record.costKnown = true;
   record.costNanoUsd += cost.totalNanoUsd;
   record.inputCostNanoUsd += cost.inputNanoUsd;
@@ -117,4 +118,7 @@ function addCost(record: BegunRecord, price: PricedReply): void {
   record.servedRegion = clipped(region);
   record.priceMultiplier = multiplier;
   if (cost.isCut === true) record.usageImplausible = true;
+  if (unpriced.length === 0) return;
+  const names = new Set([...record.unpricedUnits.split(',').filter(Boolean), ...unpriced]);
+  record.unpricedUnits = [...names].sort().join(',');
 }

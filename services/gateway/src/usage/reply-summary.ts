@@ -14,6 +14,7 @@ export function replySummary(record: UsageRecord): ReplySummary {
     outputTokens: record.outputTokens,
     costNanoUsd: record.costNanoUsd,
     costKnown: record.costKnown,
+    unpricedUnits: record.unpricedUnits,
     upstreamMs: attemptMs,
     lastByteMs: timeToFirstByteMs === 0 ? 0 : attemptMs - timeToFirstByteMs,
     responseParsingMs: record.responseParsingMs,

@@ -16,8 +16,9 @@ export function addGatewayHeaders(
   headers['x-service-cache-status'] = cacheStatus;
   // What a stream costs is known with its last event, which some of them have sent by now.
   const isTold = reply.kind === 'body' && reply.isPassed !== true;
-  if (summary?.costKnown === true && (isTold || isCacheHit(cacheStatus)))
-    headers['x-service-cost'] = centsText(exchange.progress.spentNanoUsd);
+  if (summary?.costKnown !== true || !(isTold || isCacheHit(cacheStatus))) return;
+  headers['x-service-cost'] = centsText(exchange.progress.spentNanoUsd);
+  if (summary.unpricedUnits !== '') headers['x-service-unpriced-units'] = summary.unpricedUnits;
 }
 
 /** US cents, as logs and analytics have them, to the last nano-dollar. */

@@ -219,7 +219,11 @@ export const analyticsEndpoints = {
     'cost',
     {
       total: z.number(),
-      avg: average,
+      avg: average.meta({ description: 'The mean, of requests that cost anything.' }),
+      unpriced: whole.meta({
+        description:
+          'How many used something that has no price: the cost is without it. What no price is known of at all is not among them.',
+      }),
     },
   ),
   'analytics.graphs.latency': graphOverTime(

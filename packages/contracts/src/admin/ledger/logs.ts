@@ -42,6 +42,7 @@ const metrics = z.object({
   total_units: z.number(),
   cost: z.number(),
   cost_currency: z.literal('USD'),
+  unpriced_units: z.array(text).optional(),
   request_url: text,
   request_method: text,
   response_status_code: z.int(),
@@ -187,6 +188,7 @@ const attempt = z.object({
   adjusted_cost: cents.optional(),
   price_layer: text.optional(),
   price_book_version: text.optional(),
+  unpriced_units: z.array(text).optional(),
   cache_status: text,
   cache_type: text.nullable(),
   limits: z.object({

@@ -145,6 +145,8 @@ export const ledgerWords = {
   total_units: 'Tokens that were sent and answered.',
   cost: 'What it cost, in US cents.',
   cost_currency: 'The currency of the cost.',
+  unpriced_units:
+    'What was used and had no price, by its names in price lists: the cost is without it.',
   limits: 'The limits that counted it.',
   settled: 'What was counted, by counter.',
   'limits.reserved': 'What was held, by counter.',

@@ -112,7 +112,7 @@ export function analyticsOperations(ledger: Ledger) {
   return {
     ...implementAll('analytics.graphs', {
       requests: (call, { query }) => showGraph(call, query, Graph.REQUESTS, ['total']),
-      cost: (call, { query }) => showGraph(call, query, Graph.COST, ['total', 'avg']),
+      cost: (call, { query }) => showGraph(call, query, Graph.COST, ['total', 'avg', 'unpriced']),
       tokens: (call, { query }) => showGraph(call, query, Graph.TOKENS, ['total', 'avg']),
       latency: (call, { query }) =>
         showGraph(call, query, Graph.LATENCY, ['avg', 'p50', 'p90', 'p99']),

@@ -47,6 +47,7 @@ export function presentLog(
       // With what was added later; what is not known is shown as nothing spent.
       cost: centsOf(record.costNanoUsd + entry.adjustedNanoUsd),
       cost_currency: 'USD',
+      ...(record.unpricedUnits !== '' && { unpriced_units: record.unpricedUnits.split(',') }),
       response_status_code: record.statusCode,
       response_time: responseTime,
       retry_success_count: isSuccess(record) ? Math.max(0, record.retryCount) : 0,

@@ -119,6 +119,7 @@ function presentAttempt(
     ...(adjusted !== undefined && { adjusted_cost: centsOf(adjusted.costNanoUsd) }),
     ...(record.priceLayer !== '' && { price_layer: record.priceLayer }),
     ...(record.priceBookVersion !== '' && { price_book_version: record.priceBookVersion }),
+    ...(record.unpricedUnits !== '' && { unpriced_units: record.unpricedUnits.split(',') }),
     cache_status: record.cacheStatus,
     cache_type: orNull(record.cacheType),
     limits: {

@@ -1256,6 +1256,14 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
    * @generated from field: bool usage_missing = 124;
    */
   usageMissing: boolean;
+
+  /**
+   * What was used and charged, and has no price: the cost is without it. Names of price lists, separated by commas:
+   * "code_execution,image_generation"; empty = everything has one, or the cost is not known at all.
+   *
+   * @generated from field: string unpriced_units = 125;
+   */
+  unpricedUnits: string;
 };
 
 /**
