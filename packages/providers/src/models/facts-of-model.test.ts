@@ -38,6 +38,8 @@ const names: [asked: string, row: string][] = [
   ['gpt-4o-mini-search-preview', 'gpt-4-search'],
   ['chatgpt-4o-latest', 'gpt-4o'],
   ['gpt-4.1-nano', 'gpt-4.1'],
+  ['gpt-4-turbo-2024-04-09', 'gpt-4-turbo'],
+  ['gpt-4-0613', 'gpt-4'],
   ['gpt-35-turbo', 'gpt-3.5'],
   ['gpt-3.5-turbo-0125', 'gpt-3.5'],
   ['o4-mini', 'o4'],
@@ -83,6 +85,24 @@ const names: [asked: string, row: string][] = [
 describe('facts of a model', () => {
   it.each(names)('finds %s', (asked, row) => {
     expect(factsOfModel(asked)?.model).toBe(row);
+  });
+
+  it.each([
+    ['o1', 100_000],
+    ['o3-mini', 100_000],
+    ['o4-mini-2025-04-16', 100_000],
+    ['o3-pro', 100_000],
+    ['o3-deep-research', 100_000],
+    ['gpt-5-pro', 272_000],
+    ['gpt-5.2-pro', 128_000],
+    ['gpt-5-codex', 128_000],
+    ['gpt-5.3-codex', 128_000],
+    ['gpt-5-chat-latest', 16_384],
+    ['gpt-5.2-chat-latest', 16_384],
+    ['gpt-4-turbo', 4096],
+    ['gpt-4', undefined],
+  ])('knows what %s writes at most: %s', (asked, most) => {
+    expect(factsOfModel(asked)?.outputTokensMax).toBe(most);
   });
 
   it('gives an unknown newer model the row of its newest sibling', () => {

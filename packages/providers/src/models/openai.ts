@@ -37,6 +37,10 @@ const reasons: Abilities = {
   source: `${docs}/guides/reasoning`,
 };
 
+/** https://github.com/anomalyco/models.dev, `providers/openai/models`, read on 2026-11-28. */
+const oWrites = { contextTokens: 200_000, outputTokensMax: 100_000 } as const;
+const chatWrites = { contextTokens: 128_000, outputTokensMax: 16_384 } as const;
+
 const onlyResponses = { endpoints: ['responses'] } as const;
 
 /** Reasoning can be switched off, and then is. */
@@ -109,6 +113,7 @@ const rows: readonly OpenAiRow[] = [
     source: 'https://vercel.com/ai-gateway/models/gpt-4.1-fast',
   }),
   row('gpt', 4, 0, talks),
+  row('turbo', 4, 0, { ...talks, contextTokens: 128_000, outputTokensMax: 4096 }),
   {
     line: 'omni',
     version: [4, 0],
@@ -126,23 +131,26 @@ const rows: readonly OpenAiRow[] = [
   row('terra', 5, 6, fiveSix),
   row('luna', 6, 0, six),
   row('luna', 5, 6, fiveSix),
-  row('pro', 5, 2, { ...codex, efforts: ['medium', 'high', 'xhigh'] }),
-  row('pro', 5, 0, { ...codex, efforts: ['high'], effortDefault: 'high' }),
-  row('codex', 5, 2, { ...codex, efforts: ['low', 'medium', 'high', 'xhigh'] }),
-  row('codex', 5, 0, codex),
-  row('chat', 5, 1, { ...reasons, efforts: ['medium'] }),
-  row('chat', 5, 0, talks),
+  row('pro', 5, 2, { ...codex, ...fiveWrites, efforts: ['medium', 'high', 'xhigh'] }),
+  row('pro', 5, 0, {
+    ...{ ...codex, efforts: ['high'], effortDefault: 'high' },
+    ...{ contextTokens: 400_000, outputTokensMax: 272_000 },
+  }),
+  row('codex', 5, 2, { ...codex, ...fiveWrites, efforts: ['low', 'medium', 'high', 'xhigh'] }),
+  row('codex', 5, 0, { ...codex, ...fiveWrites }),
+  row('chat', 5, 1, { ...reasons, ...chatWrites, efforts: ['medium'] }),
+  row('chat', 5, 0, { ...talks, ...chatWrites }),
   // They search before they answer, and are told by options of their own.
   row('search', 4, 0, { ...talks, sampling: 'default', endpoints: ['chat'] }),
   row('audio', 4, 0, { ...talks, structuredOutputs: false, endpoints: ['chat'] }),
-  series('o4', 4, reasons),
-  series('o3', 3, reasons),
-  series('o1', 1, reasons),
-  { line: 'o-pro', version: [1, 0], facts: { model: 'o1-pro', ...codex } },
+  series('o4', 4, { ...reasons, ...oWrites }),
+  series('o3', 3, { ...reasons, ...oWrites }),
+  series('o1', 1, { ...reasons, ...oWrites }),
+  { line: 'o-pro', version: [1, 0], facts: { model: 'o1-pro', ...codex, ...oWrites } },
   {
     line: 'deep-research',
     version: [3, 0],
-    facts: { model: 'o3-deep-research', ...codex, efforts: ['medium'] },
+    facts: { model: 'o3-deep-research', ...codex, ...oWrites, efforts: ['medium'] },
   },
   {
     line: 'computer-use',
@@ -183,7 +191,7 @@ function read(name: string): ModelVersion | undefined {
   if (gpt !== null) {
     const [, major, minor = '0', rest = ''] = gpt;
     const words = rest.split(/[^a-z]+/);
-    const line = lines.find((word) => words.includes(word)) ?? (words[0] === 'o' ? 'omni' : 'gpt');
+    const line = lines.find((word) => words.includes(word)) ?? plainLine(`${major}`, words);
     return { line, version: [Number(major), Number(minor)] };
   }
   const o = /(?:^|[^a-z0-9])o(\d)(?![a-z0-9])(.*)$/s.exec(lower);
@@ -195,6 +203,12 @@ function read(name: string): ModelVersion | undefined {
   }
   if (/(?:^|[^a-z])codex-/.test(lower)) return { line: 'codex', version: [5, 0] };
   return lower.includes('computer-use-preview') ? { line: 'computer-use' } : undefined;
+}
+
+/** Of names that none of the words above is in. */
+function plainLine(major: string, words: readonly string[]): string {
+  if (words[0] === 'o') return 'omni';
+  return major === '4' && words.includes('turbo') ? 'turbo' : 'gpt';
 }
 
 export const openAi: ModelFamily<OpenAiRow> = { name: 'OpenAI', rows, read };
