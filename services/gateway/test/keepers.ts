@@ -15,6 +15,7 @@ export const kinds: Record<string, string> = {
   files: 'file',
   batches: 'batch',
   containers: 'container',
+  skills: 'skill',
 };
 
 /** A server that keeps what it makes, and knows nothing of what others made. */

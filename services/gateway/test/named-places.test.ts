@@ -12,7 +12,6 @@ import { namingMembers } from './sdk-types.ts';
 const path = 'a name of the path';
 const told = 'in replies alone, or in what is replayed of them: nothing is opened by it';
 const compared = 'is compared with, for what it says of prompt caches: nothing of it is told';
-const skill = 'skills have no rows: they pass through as before';
 
 const ofOpenAI: Record<string, string> = {
   'Attachment.file_id': 'attachments.*.file_id',
@@ -26,7 +25,7 @@ const ofOpenAI: Record<string, string> = {
   'BetaResponseInputFileContent.file_id': 'input.*.output.*.file_id',
   'BetaResponseInputImage.file_id': 'input.*.content.*.file_id',
   'BetaResponseInputImageContent.file_id': 'input.*.output.*.file_id',
-  'BetaSkillReference.skill_id': skill,
+  'BetaSkillReference.skill_id': 'environment.skills.*.skill_id',
   'ChatCompletionAssistantMessageParam.audio':
     'what a model said an hour ago at most, under an id that only its caller was told',
   'ChatCompletionAudioParam.voice': 'a name that everybody knows',
@@ -90,7 +89,7 @@ const ofOpenAI: Record<string, string> = {
   'RunRetrieveParams.thread_id': path,
   'RunSubmitToolOutputsParamsBase.thread_id': path,
   'RunUpdateParams.thread_id': path,
-  'SkillReference.skill_id': skill,
+  'SkillReference.skill_id': 'environment.skills.*.skill_id',
   'SpeechCreateParams.voice': 'body.voice.id',
   'Steer.previous_response_id': 'an event of a WebSocket: docs/realtime.md',
   'StepListParams.thread_id': path,
@@ -112,7 +111,7 @@ const ofAnthropic: Record<string, string> = {
   'BetaDiagnosticsParam.previous_message_id': compared,
   'BetaFileDocumentSource.file_id': 'content.*.source.file_id',
   'BetaFileImageSource.file_id': 'content.*.source.content.*.source.file_id',
-  'BetaSkillParams.skill_id': skill,
+  'BetaSkillParams.skill_id': 'container.skills.*.skill_id',
   'BetaThreadContinueParams.previous_message_id': 'body.thread.previous_message_id',
   'CodeExecutionOutputBlockParam.file_id': told,
   'ContainerUploadBlockParam.file_id': 'messages.*.content.*.file_id',
@@ -121,7 +120,7 @@ const ofAnthropic: Record<string, string> = {
   'FileImageSource.file_id': 'content.*.source.content.*.source.file_id',
   'MessageCreateParamsBase.container': 'body.container',
   'Params.container': 'requests.*.params.container',
-  'SkillParams.skill_id': skill,
+  'SkillParams.skill_id': 'container.skills.*.skill_id',
 };
 
 /** What the rows are about. */

@@ -228,6 +228,13 @@ describe('what stays at a provider', () => {
     });
     const source = { type: 'file', file_id: file };
     const message = { role: 'user', content: 'Hi', attachments: [{ file_id: file }] };
+    const skill = await idOf(await ask('/v1/skills', target(0), { body: {} }));
+    const withSkill = (id: string) => ({
+      ...asking({ type: 'text', text: 'Hi' }),
+      container: { skills: [{ type: 'custom', skill_id: id }] },
+    });
+    const skills = [{ type: 'skill_reference', skill_id: skill }];
+    const shell = { type: 'shell', environment: { type: 'container_auto', skills } };
     const answered = { type: 'function_call_output', call_id: 'c', output: [source] };
     for (const [path, body] of [
       ['/v1/chat/completions', asking({ type: 'file', file: { file_id: file } })],
@@ -235,6 +242,10 @@ describe('what stays at a provider', () => {
       ['/v1/messages', asking({ type: 'container_upload', file_id: file })],
       ['/v1/messages', asking({ type: 'tool_result', content: [{ type: 'document', source }] })],
       ['/v1/responses', { model: 'gpt-5', input: [answered] }],
+      ['/v1/messages', withSkill(skill)],
+      ['/v1/responses', { model: 'gpt-5', input: 'Hi', tools: [shell] }],
+      ['/v1/containers', { name: 'c', skills }],
+      [`/v1/skills/${skill}/versions`, {}],
       ['/v1/threads/runs', { assistant_id: 'a', thread: { messages: [message] } }],
     ] as const)
       for (const gateway of [0, 1]) {
@@ -243,6 +254,9 @@ describe('what stays at a provider', () => {
         expect([path, given.status], await given.text()).toEqual([path, 404]);
         expect(upstreams[0]?.requests.length, path).toBe(before);
       }
+    // The vendor's own are everybody's.
+    const common = await ask('/v1/messages', spread(), { body: withSkill('pptx'), key });
+    expect(await errorOf(common)).not.toMatchObject({ code: 'object.owner_unknown' });
     const response = await make('/v1/responses', { model: 'gpt-5', input: 'Hi' });
     const owner = kept.findIndex((objects) => objects.has(response));
     for (const path of ['/v1/responses', '/v1/proxy/responses', '/v1/proxy/v1//responses/'])

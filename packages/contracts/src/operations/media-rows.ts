@@ -8,6 +8,7 @@ import {
   naming,
   remove,
   say,
+  skill,
   write,
 } from './object-row.ts';
 import type { ObjectFacts, ObjectOperation } from './operation.ts';
@@ -101,7 +102,10 @@ export const mediaRows = {
   createContainer: {
     ...write,
     of: 'containers',
-    objects: { makes: [made('container', 'container')], names: file('body.file_ids.*') },
+    objects: {
+      makes: [made('container', 'container')],
+      names: [...file('body.file_ids.*'), ...skill('body.skills.*.skill_id')],
+    },
     at: 'POST /v1/containers',
   },
   getContainer: { ...look, ...ofContainer, at: 'GET /v1/containers/:container_id' },

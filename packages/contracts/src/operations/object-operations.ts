@@ -4,6 +4,7 @@ import { mediaRows } from './media-rows.ts';
 import { look, named, remove } from './object-row.ts';
 import type { ObjectOperation } from './operation.ts';
 import { responseRows } from './response-rows.ts';
+import { skillRows } from './skill-rows.ts';
 
 /**
  * What stays at providers: stored responses and completions, conversations,
@@ -15,6 +16,7 @@ export const objectRows = {
   ...assistantRows,
   ...jobRows,
   ...mediaRows,
+  ...skillRows,
   retrieveModel: {
     ...look,
     // As the list of models.

@@ -74,6 +74,10 @@ export const rowsOf = (
 export const address = (...at: NamedObject['at'][]): readonly NamedObject[] =>
   at.map((place) => ({ kind: 'file', at: place, isAddress: true }));
 
+/** Skills, of which vendors have their own. */
+export const skill = (...at: NamedObject['at'][]): readonly NamedObject[] =>
+  at.map((place) => ({ kind: 'skill', at: place, mayBeCommon: true }));
+
 /** With further names beside those of the path. */
 export function naming<Of extends { objects: { names: readonly NamedObject[] } }>(
   of: Of,

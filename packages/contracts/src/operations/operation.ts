@@ -88,6 +88,7 @@ export type ObjectFamily =
   | 'fine-tuning jobs'
   | 'videos'
   | 'containers'
+  | 'skills'
   | 'voices';
 
 export type ObjectKind =
@@ -104,6 +105,7 @@ export type ObjectKind =
   | 'message'
   | 'response'
   | 'run'
+  | 'skill'
   | 'thread'
   | 'upload'
   | 'vector store'
@@ -166,6 +168,8 @@ export interface NamedObject {
   readonly at: `path.${string}` | `query.${string}` | `body.${string}` | '**';
   /** It is an address, which names an object where it is one in a bucket (`s3://`, `gs://`). It says nothing of who is asked. */
   readonly isAddress?: true;
+  /** The vendor has some that are everybody's: one that nobody here knows says nothing of who is asked. */
+  readonly mayBeCommon?: true;
   /** It is a file of rows that a job works through: requests, or examples to learn from. Rows may name objects themselves. */
   readonly rows?: 'requests' | 'examples';
 }

@@ -10,6 +10,7 @@ import {
   passed,
   remove,
   say,
+  skill,
   write,
 } from './object-row.ts';
 import type { ObjectFacts, ObjectOperation } from './operation.ts';
@@ -31,6 +32,7 @@ const toolsOf = (at: `body.${string}`) => [
     `${at}.environment.file_ids.*`,
     `${at}.input_image_mask.file_id`,
   ),
+  ...skill(`${at}.container.skills.*.skill_id`, `${at}.environment.skills.*.skill_id`),
 ];
 
 /** What is said, what tools have answered, and tools that were found on the way. */
@@ -91,6 +93,7 @@ const messagesOf = (at: 'body' | `body.${string}`) => [
     `${at}.messages.*.content.*.content.*.source.content.*.source.url`,
   ),
   ...named('container', `${at}.container`, `${at}.container.id`),
+  ...skill(`${at}.container.skills.*.skill_id`),
   ...named('message', `${at}.thread.previous_message_id`),
 ];
 

@@ -17,6 +17,7 @@ export const openAiKeeps: Keepings = {
   'fine-tuning jobs': {},
   videos: {},
   containers: {},
+  skills: {},
   voices: {},
 };
 
@@ -34,6 +35,7 @@ export const openAiKeepsPlainly: Keepings = {
   'fine-tuning jobs': {},
   videos: {},
   containers: {},
+  skills: {},
 };
 
 /** Files at OpenAI's paths, and nothing else of its. */

@@ -22,6 +22,8 @@ export interface NamedObjects {
     readonly field: string;
     /** By its address: it may be another workspace's, and says nothing of who is asked. */
     readonly isAddress?: true;
+    /** It may be one of the vendor's own. */
+    readonly mayBeCommon?: true;
     /** It is a file, whose rows may name others. */
     readonly rows?: NamedObject['rows'];
   }[];

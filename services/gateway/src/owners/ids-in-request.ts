@@ -30,7 +30,7 @@ export class NamedIds {
   }
 
   /** @throws GatewayError for one that is too long, and for too many */
-  add({ kind, at: field, isAddress, rows }: Name, given: unknown): void {
+  add({ kind, at: field, isAddress, mayBeCommon, rows }: Name, given: unknown): void {
     if (typeof given !== 'string' || given === '') return;
     if (isAddress === true && !inBucket.test(given)) return;
     const id = kind === 'file' ? canonicalFileId(given) : given;
@@ -46,7 +46,14 @@ export class NamedIds {
         message: `A request names at most ${this.#max} objects by their ids.`,
       });
     this.#seen.add(id);
-    this.ids.push({ kind, id, field, ...(isAddress && { isAddress }), ...(rows && { rows }) });
+    this.ids.push({
+      kind,
+      id,
+      field,
+      ...(isAddress && { isAddress }),
+      ...(mayBeCommon && { mayBeCommon }),
+      ...(rows && { rows }),
+    });
   }
 }
 

@@ -148,7 +148,9 @@ function planOf(
   if (config === directConfig && subject.model.startsWith('@') && subject.model.includes('/'))
     return undefined;
   if (own !== undefined) return planned(targetOfOwner(exchange, config, own, resolve));
-  if (config.targets.length <= 1 || ids.every(({ isAddress }) => isAddress)) return undefined;
+  const isOpen = ({ isAddress, mayBeCommon }: NamedObjects['ids'][number]) =>
+    isAddress === true || mayBeCommon === true;
+  if (config.targets.length <= 1 || ids.every(isOpen)) return undefined;
   if (subject.operation.repeat !== 'safe') throw isAll ? unknown(ids) : unavailable();
   // Who only looks may ask everybody.
   const steps = config.targets.map((target): PlanStep => ({ kind: 'target', target }));

@@ -31,7 +31,7 @@ export const anthropic: ProviderEntry = {
     messagesCountTokens: { format: 'anthropic-count-tokens', path: '/messages/count_tokens' },
     listModels: anthropicModels,
   },
-  keeps: { ...keepsFilesAndBatches, 'message batches': {} },
+  keeps: { ...keepsFilesAndBatches, 'message batches': {}, skills: {} },
   files: anthropicFiles,
   headers: { 'anthropic-version': '2023-06-01' },
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
