@@ -105,6 +105,22 @@ describe('PassingTexts', () => {
     expect(read('  ')).toEqual([[], false, false]);
   });
 
+  it('finds what is true', () => {
+    const passing = new PassingTexts([['a']], 10, [['store'], ['deep', 'store']]);
+    const texts = passing.add(
+      Buffer.from(
+        '{"x":{"store":true},"store" : true,"a":"true","deep":{"store":false,"store":true}}',
+      ),
+    );
+    expect(texts.map(({ path, text }) => `${path}=${text}`)).toEqual([
+      '1=true',
+      '0=true',
+      '2=true',
+    ]);
+    const other = new PassingTexts([], 10, [['store']]);
+    expect(other.add(Buffer.from('{"store":"true","store":[true],"store":null}'))).toEqual([]);
+  });
+
   it('holds no more levels than anybody nests', () => {
     const passing = new PassingTexts([['**']], 10);
     passing.add(Buffer.from('['.repeat(2_000)));

@@ -11,9 +11,14 @@ interface Node {
   items: Node | undefined;
   /** Which path ends here; -1 = none. */
   path: number;
+  /** The same where `true` is looked for. */
+  truth: number;
 }
 
-const newNode = (): Node => ({ members: new Map(), items: undefined, path: -1 });
+const newNode = (): Node => ({ members: new Map(), items: undefined, path: -1, truth: -1 });
+
+/** The first of `true`. */
+const beginsTrue = 0x74;
 
 const quote = 0x22;
 const comma = 0x2c;
@@ -75,10 +80,15 @@ export class PassingTexts {
    * @param paths members by their names, `*` for each item of a list or member of an object; in a list where a text is asked for each text is one.
    * `**` as the only step: every text of the document, but for names
    * @param textBytesMax of a text that is told, escapes counted as they stand
+   * @param truths paths where `true` is told, as the text "true"; they are counted on from the others
    */
-  constructor(paths: readonly (readonly string[])[], textBytesMax: number) {
+  constructor(
+    paths: readonly (readonly string[])[],
+    textBytesMax: number,
+    truths: readonly (readonly string[])[] = [],
+  ) {
     let longest = 0;
-    for (const [index, path] of paths.entries()) {
+    for (const [index, path] of [...paths, ...truths].entries()) {
       let node = this.#root;
       for (const step of path) {
         if (step === '*') node = node.items ??= newNode();
@@ -90,7 +100,8 @@ export class PassingTexts {
           node = next;
         }
       }
-      node.path = index;
+      if (index < paths.length) node.path = index;
+      else node.truth = index;
     }
     this.#textBytesMax = textBytesMax;
     // Six bytes an escaped character; no name at all is never asked for.
@@ -140,6 +151,10 @@ export class PassingTexts {
       else if (isBetween[byte] === 0) this.#isBroken = true;
       else if (isStructure[byte] === 1) this.#step(byte);
       else if (this.#isOver && byte > 0x20) this.#isBroken = true;
+      else if (byte === beginsTrue && this.#next !== undefined && this.#next.truth >= 0) {
+        found.push({ path: this.#next.truth, text: 'true' });
+        this.#next = undefined;
+      }
       at++;
     }
     return found;

@@ -20,7 +20,8 @@ function keep(kind: string): string {
 /** A vendor that reads whatever can be read, and tells of what it keeps where it is shown its id. */
 async function startVendor(): Promise<Upstream> {
   const vendor = await startUpstream();
-  vendor.handle(({ path, headers, body }) => {
+  vendor.handle(({ method, path, headers, body }) => {
+    if (method === 'GET') return json(200, { id: path.split('/').at(-1), secret });
     if (path === '/v1/files')
       return json(200, { id: keep('file'), object: 'file', bytes: 3, purpose: 'user_data' });
     if (path === '/v1/files?in=bucket') {
@@ -47,7 +48,7 @@ function replyTo(path: string, asked: string): object {
       object: 'response',
       output: [{ type: 'code_interpreter_call', container_id: keep('cntr') }],
     };
-  if (!path.startsWith('/v1/messages')) return chatReply;
+  if (!path.startsWith('/v1/messages')) return { ...chatReply, id: keep('chatcmpl') };
   return {
     id: keep('msg'),
     type: 'message',
@@ -201,6 +202,49 @@ describe.each(ways)('by %s at %s, %s', (_way, vendor, path, headers) => {
       headers,
     });
     expect(asked.status, await asked.text()).toBe(200);
+  });
+});
+
+/** Those at which the vendors of the test make something. */
+const making = ways.filter(
+  ([, , path]) => /messages$|ompletions\/?$/.test(path) && !/c\/v1/.test(path),
+);
+
+describe.each(making)('what is made by %s at %s, %s', (_way, vendor, path, headers) => {
+  const made = async (over: object) => {
+    const body = JSON.stringify({ ...chat('Hi'), max_tokens: 9, ...over });
+    const answer = await ask(vendor, path, piecesOf(body), { headers });
+    const told = (await answer.json()) as { id: string; container?: { id: string } };
+    expect(answer.status, JSON.stringify(told)).toBe(200);
+    return told;
+  };
+  const named = (body: object) =>
+    ask('anthropic', '/v1/messages', JSON.stringify({ ...hi, ...body }), {
+      key: other.anthropic,
+      headers: { 'anthropic-version': '2023-06-01' },
+    });
+
+  it.runIf(vendor === 'anthropic')('is its workspace’s: containers and threads', async () => {
+    const tools = [{ name: 'code_execution', type: 'code_execution_20250825' }];
+    const { container } = await made({ tools });
+    expect((await named({ container: container?.id })).status).toBe(404);
+    const { id } = await made({ thread: { type: 'create' } });
+    expect((await named(goingOn(id))).status).toBe(404);
+    // Of one that is not kept nobody is asked, and the vendor says that it has none.
+    const plain = await made({});
+    expect((await named(goingOn(plain.id))).status).toBe(200);
+  });
+
+  it.runIf(vendor === 'openai')('is its workspace’s: completions that are stored', async () => {
+    const seen = async (id: string) => {
+      const answer = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/chat/completions/${id}`, {
+        headers: { 'x-service-api-key': other.openai, 'x-service-provider': '@passing-openai' },
+      });
+      return answer.status;
+    };
+    expect(await seen((await made({ store: true })).id)).toBe(404);
+    for (const over of [{}, { store: false }, { store: 'true' }, { x: { store: true } }])
+      expect(await seen((await made(over)).id)).toBe(200);
   });
 });
 

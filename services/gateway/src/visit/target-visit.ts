@@ -18,6 +18,8 @@ export class TargetVisit extends Visit {
   shaped: JsonObject | undefined = undefined;
   /** What passes through in the place of the caller's bytes; undefined = those. */
   passedBody: Buffer | undefined = undefined;
+  /** The body flows unread, and has said that something of it is kept. */
+  saysKept = false;
   /** Undefined where nothing is checked. */
   hooks: TargetHooksRun | undefined = undefined;
   prepared: PreparedCall | undefined = undefined;

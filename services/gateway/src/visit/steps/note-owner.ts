@@ -9,7 +9,13 @@ import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { keptAt } from '../../owners/kept-at.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
-import { idsInBytes, namesInBody, watchedBody } from '../../owners/passing-ids.ts';
+import {
+  hasSigns,
+  namesInBody,
+  type Said,
+  saidInBytes,
+  watchedBody,
+} from '../../owners/passing-ids.ts';
 import { accountOf, ownersOf } from '../../owners/route-to-owner.ts';
 import type { WorkNotes } from '../../owners/work-notes.ts';
 import type { LateBills } from '../late-bills.ts';
@@ -39,14 +45,12 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
    * A promise where it is here already, and could not be parsed.
    */
   function judgeUnread(visit: TargetVisit): Promise<void> | undefined {
-    const { subject, arrival } = visit.exchange;
-    const names = factsOf(visit)?.names;
-    if (subject.json !== undefined || names === undefined || !isAskedAlone(targetOf(visit)))
-      return undefined;
+    const { arrival } = visit.exchange;
+    const facts = factsOf(visit);
+    if (facts === undefined || !isWatched(visit)) return undefined;
     const call = callOf(visit);
     const { body } = call;
-    if (!(body instanceof Readable || Buffer.isBuffer(body)) || !namesInBody({ names }))
-      return undefined;
+    if (!(body instanceof Readable || Buffer.isBuffer(body))) return undefined;
     const { 'content-type': type = '', 'content-encoding': encoding } = arrival.headers;
     // Of forms no field is an id that has no row.
     if (/^multipart\/form-data\b/i.test(type)) return undefined;
@@ -56,11 +60,12 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
         message:
           'A compressed body may name what other workspaces keep with the credential: send it as it is.',
       });
-    if (Buffer.isBuffer(body)) return judge(idsInBytes(body, names));
-    visit.prepared = { ...call, body: watchedBody(body, names, judge) };
+    if (Buffer.isBuffer(body)) return judge(saidInBytes(body, facts));
+    visit.prepared = { ...call, body: watchedBody(body, facts, judge) };
     return undefined;
 
-    async function judge(ids: NamedObjects['ids']): Promise<void> {
+    async function judge({ ids, isKept: saysKept }: Said): Promise<void> {
+      visit.saysKept ||= saysKept;
       // Its rows would have to be read before any of it is sent.
       if (ids.some(({ rows }) => rows !== undefined))
         throw new GatewayError('request.malformed_json', {
@@ -90,7 +95,7 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
 
   function askAndNote(visit: TargetVisit, next: Rung): Promise<TargetAnswer> {
     const facts = factsOf(visit);
-    const makes = facts?.makes !== undefined && isKept(visit, facts) ? facts.makes : none;
+    const makes = facts?.makes !== undefined && mayBeKept(visit, facts) ? facts.makes : none;
     if (makes.length === 0 && !isBilled(visit)) return next(visit);
     return noteMade(visit, makes);
 
@@ -98,6 +103,8 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
       const answer = await next(of);
       const { reply, status } = answer;
       if (reply === undefined || status < 200 || status > 299) return answer;
+      // By now all of a body that flows has passed.
+      if (!of.saysKept && saysByPassing(of) && !isBilled(of)) return answer;
       const onMade = makes.length === 0 ? undefined : noting(of, makes);
       const observed = observedReply(
         reply,
@@ -123,9 +130,14 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
     const account = accountOf(target);
     const organisationId = key?.source.organisationId ?? '';
     const follower = followerOf(of, provider);
+    let last = '';
     return (document: Record<string, unknown>): Promise<void>[] =>
       idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
         if (follower !== undefined) workNotes.note(made, document, follower);
+        // A stream tells of one with each of its pieces.
+        const said = `${kind} ${id} ${model}`;
+        if (said === last) return [];
+        last = said;
         const served = model || subject.modelOfNamed || target.servedModel;
         const origin = keptAt(id, call);
         const note = { kind, workspaceId, origin, provider, account, model: served };
@@ -180,10 +192,27 @@ export function refuseNamed(visit: TargetVisit, { others }: Pick<NamedObjects, '
   throw new GatewayError('object.owner_unknown', { field: first.field });
 }
 
+/** What such a body says is heard while it passes: of one that was read it is known. */
+function isWatched(visit: TargetVisit): boolean {
+  return (
+    visit.exchange.subject.json === undefined &&
+    isAskedAlone(targetOf(visit)) &&
+    namesInBody(factsOf(visit))
+  );
+}
+
+/** Whether what it makes is kept is known when a body that flows has passed. */
+function saysByPassing(visit: TargetVisit): boolean {
+  return isWatched(visit) && hasSigns(factsOf(visit)?.stored);
+}
+
+function mayBeKept(visit: TargetVisit, facts: ObjectFacts): boolean {
+  return saysByPassing(visit) ? isNative(visit) : isKept(visit, facts);
+}
+
 /** Whether the provider keeps what it makes: one that answers in another format has nothing like it. */
 function isKept(visit: TargetVisit, { stored }: ObjectFacts): boolean {
-  const { translation } = callOf(visit);
-  if (translation !== undefined && translation.mode !== 'native') return false;
+  if (!isNative(visit)) return false;
   const { store } = visit.exchange.subject.json ?? {};
   if (stored === 'when-asked') return store === true;
   if (stored === 'when-held') return holdsState(visit.exchange.subject.json);
@@ -193,6 +222,11 @@ function isKept(visit: TargetVisit, { stored }: ObjectFacts): boolean {
     store !== false ||
     visit.exchange.subject.json?.background === true
   );
+}
+
+function isNative(visit: TargetVisit): boolean {
+  const { translation } = callOf(visit);
+  return translation === undefined || translation.mode === 'native';
 }
 
 /** Of Anthropic's requests: whether the provider has something of it afterwards that can be gone on with. */
