@@ -1,10 +1,10 @@
 import { json, startGcs, startS3, startUpstream, type Upstream } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { line, question } from './batch-lines.ts';
+import { line, linesIn, question } from './batch-lines.ts';
 import { type Scenario, startScenario } from './scenario.ts';
 import { shareAccount } from './share-account.ts';
-import { anthropicBatchVendor, openAiVendor } from './vendor-batches.ts';
+import { anthropicBatchVendor, azureVendor, openAiVendor } from './vendor-batches.ts';
 import { bedrockJobs } from './vendors/bedrock-jobs.ts';
 import { vertexJobs } from './vendors/vertex-jobs.ts';
 
@@ -13,6 +13,7 @@ import { vertexJobs } from './vendors/vertex-jobs.ts';
 let s: Scenario;
 let openai: Upstream;
 let claude: Upstream;
+let azure: Upstream;
 let s3: Awaited<ReturnType<typeof startS3>>;
 let gcs: Awaited<ReturnType<typeof startGcs>>;
 const others: Record<string, string> = {};
@@ -21,10 +22,11 @@ const vertex = vertexJobs(() => gcs);
 const role = 'arn:aws:iam::123456789012:role/batches';
 
 beforeAll(async () => {
-  [s, openai, claude, s3, gcs] = await Promise.all([
+  [s, openai, claude, azure, s3, gcs] = await Promise.all([
     startScenario({ logStore: true }),
     startUpstream(openAiVendor('sk-shared')),
     startUpstream(),
+    startUpstream(azureVendor('sk-shared')),
     startS3(),
     startGcs(),
   ]);
@@ -38,6 +40,13 @@ beforeAll(async () => {
   gcs.serve(vertex.part);
   others['rows-openai'] = await shareAccount(s, 'rows-openai', openai);
   others['rows-anthropic'] = await shareAccount(s, 'rows-anthropic', claude, 'anthropic');
+  others['rows-azure'] = await shareAccount(s, 'rows-azure', azure, 'azure-openai', {
+    configurations: {
+      custom_host: `${azure.url}/openai`,
+      azure_api_version: '2024-10-21',
+      azure_deployment_id: 'nights',
+    },
+  });
   others['rows-bedrock'] = await shareAccount(s, 'rows-bedrock', { url: '' }, 'bedrock', {
     configurations: {
       custom_host: s3.origin,
@@ -57,7 +66,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => Promise.all([s, openai, claude, s3, gcs].map(stop)));
+afterAll(() => Promise.all([s, openai, claude, azure, s3, gcs].map(stop)));
 
 function stop(one: { stop(): unknown } | { close(): unknown } | undefined) {
   return one === undefined ? undefined : 'stop' in one ? one.stop() : one.close();
@@ -127,7 +136,9 @@ describe('rows of a batch at OpenAI', () => {
     const own = await upload(mine(), 'mine');
     const rows = [line('a', question('Hi')), line('b', withFile(own)), response('resp_unknown')];
     for (const content of [rows.join('\n'), `\ufeff${rows.join('\n')}\n`])
-      expect(await create(mine(), await upload(mine(), content))).toMatchObject({ object: 'batch' });
+      expect(await create(mine(), await upload(mine(), content))).toMatchObject({
+        object: 'batch',
+      });
   });
 
   it.each([
@@ -202,6 +213,79 @@ describe('rows of a batch at OpenAI', () => {
     const { errors } = await service.batches.retrieve(batch.id);
     expect(JSON.stringify(errors)).toContain('known here');
   }, 30_000);
+});
+
+describe('a file that goes up to Azure in parts', () => {
+  const mine = () => clientOf('@rows-azure');
+  const part = (content: string) => toFile(Buffer.from(content), 'part');
+
+  async function uploadParts(content: string, sizes: readonly number[]) {
+    const { uploads } = mine();
+    const bytes = Buffer.byteLength(content);
+    const made = { bytes, filename: 'lines.jsonl', mime_type: 'application/jsonl' };
+    const { id } = await uploads.create({ ...made, purpose: 'batch' });
+    const part_ids: string[] = [];
+    let at = 0;
+    for (const size of sizes) {
+      const data = await part(content.slice(at, at + size));
+      part_ids.push((await uploads.parts.create(id, { data })).id);
+      at += size;
+    }
+    return { id, part_ids };
+  }
+
+  it('is one workspace’s until it is whole, and over once', async () => {
+    const content = line('a', question('Hi'));
+    const { id, part_ids } = await uploadParts(content, [10, 1000]);
+    const theirs = beside('rows-azure').uploads;
+    for (const ask of [
+      async () => theirs.parts.create(id, { data: await part('x') }),
+      () => theirs.complete(id, { part_ids }),
+      () => theirs.cancel(id),
+    ])
+      await expect(ask()).rejects.toMatchObject({ status: 404 });
+    const { uploads } = mine();
+    for (const wrong of [part_ids.slice(1), [...part_ids, 'part_none'], []])
+      await expect(uploads.complete(id, { part_ids: wrong })).rejects.toMatchObject({
+        status: 400,
+      });
+    const { file } = await uploads.complete(id, { part_ids });
+    await expect(uploads.complete(id, { part_ids })).rejects.toMatchObject({ status: 400 });
+    await expect(uploads.cancel(id)).rejects.toMatchObject({ status: 400 });
+    await expect(beside('rows-azure').files.content(file?.id ?? '')).rejects.toMatchObject({
+      status: 404,
+    });
+    const left = await uploadParts(content, [5]);
+    expect((await uploads.cancel(left.id)).status).toBe('cancelled');
+    await expect(uploads.parts.create(left.id, { data: await part('x') })).rejects.toMatchObject({
+      status: 400,
+    });
+    // Nothing failed: there is no file of errors, and Azure does not say so.
+    const batch = await create(mine(), file?.id ?? '');
+    await expect
+      .poll(async () => (await mine().batches.retrieve(batch.id)).status)
+      .toBe('completed');
+    expect(await mine().batches.retrieve(batch.id)).not.toHaveProperty('error_file_id');
+    const output = await s.call(`/v1/batches/${batch.id}/output`, {
+      method: 'GET',
+      host: null,
+      headers: { 'x-service-provider': '@rows-azure' },
+    });
+    expect(linesIn(await output.text()).map(({ custom_id }) => custom_id)).toEqual(['a']);
+  });
+
+  it('is read as any other before a batch is made of it', async () => {
+    const theirs = await upload(beside('rows-azure'), 'theirs');
+    const content = [line('a', question('Hi')), line('b', withFile(theirs))].join('\n');
+    // The name itself goes up in two parts.
+    const cut = content.lastIndexOf(theirs) + 3;
+    const { id, part_ids } = await uploadParts(content, [cut, 1000]);
+    const { file } = await mine().uploads.complete(id, { part_ids });
+    await expect(create(mine(), file?.id ?? '')).rejects.toMatchObject({
+      status: 404,
+      param: 'line 2.body.messages.*.content.*.file.file_id',
+    });
+  });
 });
 
 describe('rows of a batch at Anthropic', () => {

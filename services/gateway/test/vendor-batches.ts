@@ -1,5 +1,6 @@
 import { bytes, json, type RecordedRequest, reset, type UpstreamReply } from '@sluice/testkit';
 import { chatReply } from './scenario.ts';
+import { uploadsVendor } from './vendors/uploads.ts';
 
 interface Line {
   custom_id: string;
@@ -29,8 +30,11 @@ const isFailed = ({ body }: Line) => body.messages?.[0]?.content === 'fail';
 /** Of all accounts: nobody's file has the name of another's. */
 let made = 0;
 
-/** OpenAI's files and batches, as strict as OpenAI is. */
-export function openAiVendor(apiKey: string) {
+/**
+ * OpenAI's files and batches, as strict as OpenAI is.
+ * @param noFile what stands for a file that there is none of: OpenAI's documents say null, others leave the member out
+ */
+export function openAiVendor(apiKey: string, noFile: 'null' | 'nothing' = 'null') {
   const files = new Map<string, Buffer>();
   const batches = new Map<string, RunBatch>();
   const refuse = (status: number, message: string) =>
@@ -41,6 +45,7 @@ export function openAiVendor(apiKey: string) {
     files.set(id, content);
     return id;
   };
+  const uploads = uploadsVendor(keep);
   const told = (id: string, batch: RunBatch) => ({
     id,
     object: 'batch',
@@ -49,8 +54,12 @@ export function openAiVendor(apiKey: string) {
     input_file_id: batch.inputFileId,
     completion_window: '24h',
     status: batch.status,
-    output_file_id: hasOutput(batch) ? outputOf(id, batch, false) : null,
-    error_file_id: hasOutput(batch) ? outputOf(id, batch, true) : null,
+    output_file_id:
+      (hasOutput(batch) ? outputOf(id, batch, false) : null) ??
+      (noFile === 'null' ? null : undefined),
+    error_file_id:
+      (hasOutput(batch) ? outputOf(id, batch, true) : null) ??
+      (noFile === 'null' ? null : undefined),
     created_at: batch.madeAt,
     request_counts: { total: batch.lines.length, completed: 0, failed: 0 },
     metadata: null,
@@ -107,6 +116,11 @@ export function openAiVendor(apiKey: string) {
       const content = files.get(decodeURIComponent(id ?? ''));
       return content === undefined ? refuse(404, 'no such file') : bytes(200, content);
     }
+    if (root === 'uploads')
+      return uploads(
+        request,
+        [id, below].filter((segment) => segment !== undefined),
+      );
     if (root === 'fine_tuning') return tuning.answer(request, files);
     if (root === 'models' && method === 'DELETE')
       return json(200, { id: decodeURIComponent(id ?? ''), object: 'model', deleted: true });
@@ -164,7 +178,7 @@ export function openAiVendor(apiKey: string) {
 
 /** The same at Azure: another header, and a version in each address. */
 export function azureVendor(apiKey: string) {
-  const vendor = openAiVendor(apiKey);
+  const vendor = openAiVendor(apiKey, 'nothing');
   return (request: RecordedRequest): UpstreamReply => {
     const { headers, path } = request;
     const [, place, query = ''] = /^\/openai\/([^?]*)(?:\?(.*))?$/.exec(path) ?? [];
