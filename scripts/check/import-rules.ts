@@ -178,7 +178,9 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       'content',
     ],
     // Calls of servers and agents, counted and recorded.
-    metering: ['content', 'limits', 'money', 'usage'],
+    metering: ['children', 'content', 'limits', 'money', 'usage'],
+    // What agents' own calls come to, for what the agents report.
+    children: ['exchange', 'redis'],
     calls: ['exchange'],
     // Bodies on their way to the log store.
     content: ['exchange'],

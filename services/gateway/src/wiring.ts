@@ -16,10 +16,14 @@ import { clientTls, createRpcClient } from '@sluice/rpc';
 import { createPartnerWatch, httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
 import { explainAgent } from './agents/explain-agent.ts';
+import { shareAgents } from './agents/task-notes.ts';
 import { createApp, createPartOf } from './app.ts';
 import { createCallModel } from './calls/call-model.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
 import { ReadOn } from './calls/read-on.ts';
+import { CallMarks } from './children/call-marks.ts';
+import { ChildSums } from './children/child-sums.ts';
+import { Children } from './children/children.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
 import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { createConfigSource } from './config-sync/create-config-source.ts';
@@ -224,7 +228,9 @@ export async function wire(
     routingTimeoutMs: env.ROUTING_TIMEOUT,
   };
   const routingMetrics = createRoutingMetrics(metrics);
-  const accounted = accounting({ estimates, observed, prices, recorder });
+  const ofAgents = shareAgents(redis.shared);
+  const children = new Children(new CallMarks(env.SERVICE_CLIENT_AUTH), new ChildSums(ofAgents));
+  const accounted = accounting({ estimates, observed, prices, recorder, children });
   const calling = {
     hostRules,
     modelOverrides,
@@ -297,6 +303,7 @@ export async function wire(
     limits: limits.limits,
     watch,
     content: content.keeper,
+    children,
     onEnded: createCallMetrics(metrics),
   });
   const enterJob = createEnterJob(jobTokenSeal(env.SERVICE_CLIENT_AUTH), store);
@@ -328,7 +335,8 @@ export async function wire(
     pools,
     hostRules,
     meter,
-    shared: redis.shared,
+    shared: ofAgents,
+    children,
     newer,
     store,
     identities,

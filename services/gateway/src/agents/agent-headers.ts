@@ -154,7 +154,15 @@ export function agentHeaders(
 }
 
 /** What an agent says beside its answer that would lead around the gateway. */
-const notRelayed = ['www-authenticate', 'refresh', 'link', 'location', 'content-location'];
+const notRelayed = [
+  'www-authenticate',
+  'refresh',
+  'link',
+  'location',
+  'content-location',
+  // Some answer with what they were sent: it is the agent's alone.
+  'tracestate',
+];
 
 export function headersForCaller(upstream: IncomingHttpHeaders): ReplyHeaders {
   const headers = replyHeaders(upstream, true);

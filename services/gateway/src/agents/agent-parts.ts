@@ -1,6 +1,7 @@
 import type { SealedAddresses } from '@sluice/a2a';
 import type { PublicAddresses } from '@sluice/contracts';
 import type { HostRules, UpstreamPools } from '@sluice/outbound';
+import type { Children } from '../children/children.ts';
 import type { Identities } from '../identity/tell-identity.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
 import type { CallbackAddresses } from './callbacks/callback-addresses.ts';
@@ -13,6 +14,8 @@ export interface AgentParts {
   readonly hostRules: HostRules;
   readonly meter: CallMeter;
   readonly notes: TaskNotes;
+  /** What the agents' own calls come to. */
+  readonly children: Children;
   readonly guards: AgentGuards;
   readonly identities: Identities;
   readonly sealed: SealedAddresses;

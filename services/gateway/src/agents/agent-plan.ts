@@ -14,8 +14,13 @@ export interface AgentPlan {
   readonly idleTimeoutMs: number;
   /** Whether agents may be told to call back: at the caller's address, or at one of ours that passes on; undefined = not. */
   readonly pushes: 'direct' | 'relayed' | undefined;
-  /** `children`: what the agent's own calls through the gateway used is counted there, and not here again. */
-  readonly bill: 'reported' | 'children';
+  /**
+   * Of what the agent reports: all is billed, or nothing, since its own calls through the gateway are, or what is more than
+   * these came to.
+   */
+  readonly bill: 'reported' | 'children' | 'max';
+  /** An admin chose it. */
+  readonly choosesBill: boolean;
   /** As admins set it: prices are looked at. */
   readonly policy: unknown;
   /** A setting that this gateway cannot keep to: the agent is not called. */
@@ -49,11 +54,10 @@ function makePlan(server: CompiledAgentServer): AgentPlan {
     timeoutMs: timeoutIn(policy.request_timeout ?? configurations.timeout_ms, headersTimeoutMs),
     idleTimeoutMs: timeoutIn(configurations.idle_timeout_ms, idleTimeoutMs),
     pushes: pushesOf(configurations.push_notifications),
-    bill: bill === 'children' ? 'children' : 'reported',
+    choosesBill: bill === 'reported' || bill === 'children' || bill === 'max',
+    bill: bill === 'children' || bill === 'max' ? bill : 'reported',
     policy: { prices: policy.prices ?? configurations.prices },
-    unkept:
-      headers.unkept ??
-      (bill === 'max' ? 'bill=max, which needs the sum of its traces' : undefined),
+    unkept: headers.unkept,
   };
 }
 
@@ -67,3 +71,18 @@ function timeoutIn(value: unknown, fallback: number): number {
     ? Math.round(value)
     : fallback;
 }
+
+/** Why so much of an agent's report is billed, in words. @param isAlone what other gateways saw is not known */
+export function billReason({ bill, choosesBill }: AgentPlan, isAlone: boolean): string {
+  const by = choosesBill ? 'The integration says so' : 'The integration says nothing else';
+  const what = billWords[bill];
+  return bill === 'max' && isAlone
+    ? `${by}: ${what} Redis does not answer: calls that come in at other gateways are billed beside it.`
+    : `${by}: ${what}`;
+}
+
+const billWords = {
+  reported: 'all that the agent reports is billed, beside what calls of its own are billed.',
+  children: 'nothing that the agent reports is billed; calls of its own are.',
+  max: 'of what the agent reports is billed what its own calls, which carry the trace state that it was sent, did not come to.',
+} as const;

@@ -2,10 +2,11 @@ import type { AgentUsage, ToldSoFar } from '@sluice/a2a';
 import type { FailureCause, GatewayError } from '@sluice/errors';
 import { agentEvent, type ServerEvent } from '../exchange/event.ts';
 import type { CounterState } from '../exchange/reservation.ts';
-import type { CallMeter } from '../metering/call-meter.ts';
 import type { EventOutcome } from '../usage/record-event.ts';
+import type { AgentParts } from './agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import type { AgentExchange } from './find-agent.ts';
+import { elsewhereOf } from './own-calls.ts';
 import type { Asked } from './read-asked.ts';
 
 /** How a call ended. */
@@ -52,21 +53,27 @@ export function eventOf(
   });
 }
 
+export interface BeginMore {
+  /** Of its checks, filled as they run: each a `HookVerdict` as JSON. Undefined = none run. */
+  readonly verdicts?: readonly string[] | undefined;
+  /** Where the agent's own calls are summed; undefined = nowhere. */
+  readonly sum?: string | undefined;
+}
+
 /** @throws GatewayError of a limit, or of the ledger: then the call must not be made */
 export async function beginCall(
-  meter: CallMeter,
+  parts: Pick<AgentParts, 'meter' | 'notes' | 'children'>,
   exchange: AgentExchange,
   plan: AgentPlan,
   asked: Asked | undefined,
-  /** Of its checks, filled as they run: each a `HookVerdict` as JSON. */
-  hookVerdicts: readonly string[] = [],
+  { verdicts: hookVerdicts = [], sum }: BeginMore,
 ): Promise<BegunCall> {
   const { subject, arrival, progress } = exchange;
   const event = subject.event ?? eventOf(exchange, asked);
   subject.event = event;
   // The meter records its refusals itself.
   subject.isBegun = true;
-  const metered = await meter.begin(exchange, {
+  const metered = await parts.meter.begin(exchange, {
     event,
     policy: plan.policy,
     request: asked?.body,
@@ -88,8 +95,8 @@ export async function beginCall(
       taskId: told?.taskId ?? first(asked?.taskIds),
       contextId: told?.contextId ?? first(asked?.contextIds),
       taskState: told?.state,
-      // What the agent's own calls through this gateway used is counted with them.
-      told: plan.bill === 'children' ? undefined : usage,
+      told: usage,
+      elsewhere: elsewhereOf(plan, exchange, asked, told, sum, parts),
     });
   return {
     states: metered.states,

@@ -29,6 +29,7 @@ import { type AgentExchange, expectAgentCall } from './find-agent.ts';
 import type { AgentGuard } from './guards/agent-guard.ts';
 import { guardedStream, type StreamWatch, streamWatch } from './guards/guarded-stream.ts';
 import { locationForCaller } from './location.ts';
+import { markedHeaders, sumOfCall } from './own-calls.ts';
 import { withOwnTasks } from './own-tasks.ts';
 import { presentCard } from './present-card.ts';
 import {
@@ -58,6 +59,8 @@ class Call {
   /** What looks at what is said; undefined = nothing does. */
   #guard: AgentGuard | undefined;
   #begun: BegunCall | undefined;
+  /** Where the agent's own calls are summed; undefined = nowhere. */
+  #sum: string | undefined;
   /** The header that tells the agent who calls. */
   #told: Readonly<Record<string, string>> = {};
 
@@ -150,9 +153,10 @@ class Call {
   }
 
   async #begin(asked: Asked | undefined): Promise<BegunCall> {
-    const { meter } = this.#parts;
     const verdicts = this.#guard?.verdicts;
-    this.#begun = await beginCall(meter, this.#exchange, this.#plan, asked, verdicts);
+    this.#sum = sumOfCall(this.#plan, this.#exchange, asked, this.#parts);
+    const more = { sum: this.#sum, verdicts };
+    this.#begun = await beginCall(this.#parts, this.#exchange, this.#plan, asked, more);
     return this.#begun;
   }
 
@@ -172,7 +176,10 @@ class Call {
         this.#parts,
       );
       const { method } = this.#exchange.arrival;
-      call = this.#open(destination, method as Dispatcher.HttpMethod, body, more);
+      call = this.#open(destination, method as Dispatcher.HttpMethod, body, {
+        ...markedHeaders(this.#exchange, this.#sum, this.#parts),
+        ...more,
+      });
       await call.head;
       const ms = firstByteMs();
       if (call.status >= 300 && call.status < 400 && call.status !== 304)
@@ -396,7 +403,7 @@ class Call {
   }
 
   #claim(asked: Asked, told: ToldSoFar): Promise<void> | undefined {
-    return claimWork(this.#parts.notes, this.#exchange, asked, told);
+    return claimWork(this.#parts.notes, this.#exchange, asked, told, this.#sum);
   }
 
   #increase(told: ToldSoFar) {

@@ -10,6 +10,8 @@ export function claimWork(
   exchange: AgentExchange,
   asked: Asked,
   told: ToldSoFar,
+  /** Where the agent's own calls are summed; undefined = nowhere. */
+  sum?: string,
 ): Promise<void> | undefined {
   const { key } = exchange;
   // Who only looks begins nothing, and lists name others' tasks.
@@ -17,7 +19,8 @@ export function claimWork(
   const place = placeOf(exchange);
   const principal = principalOf(key);
   const claims: (Promise<void> | undefined)[] = [];
-  if (told.taskId !== undefined) claims.push(notes.claim(place, 'task', told.taskId, principal));
+  if (told.taskId !== undefined)
+    claims.push(notes.claim(place, 'task', told.taskId, principal, sum));
   const contexts = new Set(asked.contextIds);
   if (told.contextId !== undefined) contexts.add(told.contextId);
   for (const id of contexts) claims.push(notes.claim(place, 'context', id, principal));

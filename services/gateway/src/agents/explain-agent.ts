@@ -3,13 +3,14 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { BodyReply, Reply } from '../exchange/reply.ts';
 import { limitRefusal } from '../limits/refusal.ts';
 import { type ShownKey, type ShownUse, shownKey, shownUse } from '../metering/shown-call.ts';
+import { answerExplained, type WhoExplains } from '../pipeline/explain/answer-explained.ts';
 import { explainedLimits } from '../pipeline/explain/explain-limits.ts';
 import type { ExplainedLimit } from '../pipeline/explain/explanation.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import { rpcCodeOf } from './agent-error-body.ts';
 import type { AgentParts } from './agent-parts.ts';
-import { agentPlan } from './agent-plan.ts';
+import { type AgentPlan, agentPlan, billReason } from './agent-plan.ts';
 import { eventOf } from './begin-call.ts';
 import { withOwnCallbacks } from './callbacks/own-callbacks.ts';
 import { destinationOf } from './destination.ts';
@@ -18,10 +19,7 @@ import { type AgentExchange, expectAgentCall } from './find-agent.ts';
 import { learnRpcId } from './learn-rpc-id.ts';
 import { type Asked, cardRequest, judgeAsked, readAsked } from './read-asked.ts';
 
-export interface ExplainAgentDeps {
-  readonly authenticate: Stage;
-  /** For who asks about the key of that id instead of their own. */
-  readonly authenticateFor: (keyId: string) => Stage;
+export interface ExplainAgentDeps extends WhoExplains {
   readonly findAgent: Stage;
   readonly parts: AgentParts;
 }
@@ -47,8 +45,10 @@ interface AgentExplanation {
   method: string | null;
   /** Where the agent would be told to call back; null where the request wants no call. */
   callbacks: 'direct' | 'relayed' | null;
-  /** Whose usage is billed here: what the agent reports, or what its own calls use. */
-  bill: 'reported' | 'children' | null;
+  /** What of the agent's report is billed. */
+  bill: AgentPlan['bill'] | null;
+  /** In words: why, and what that comes to. */
+  bill_reason: string | null;
   limits: ExplainedLimit[];
   price: ShownUse['price'];
   estimate: ShownUse['estimate'];
@@ -69,18 +69,7 @@ interface AgentExplanation {
 export function explainAgent(deps: ExplainAgentDeps) {
   return (exchange: Exchange): Promise<Reply> => {
     expectAgentCall(exchange);
-    const keyId = new URLSearchParams(exchange.arrival.search).get('api_key_id');
-    const authenticate = keyId === null ? deps.authenticate : deps.authenticateFor(keyId);
-    return authenticate(exchange, async () => {
-      expectAgentCall(exchange);
-      const explained = await explain(exchange, deps);
-      return {
-        kind: 'body',
-        status: 200,
-        headers: { 'content-type': 'application/json' },
-        body: Buffer.from(JSON.stringify(explained)),
-      };
-    });
+    return answerExplained(exchange, deps, () => explain(exchange, deps));
   };
 }
 
@@ -125,6 +114,7 @@ async function explain(
     method: event?.method ?? null,
     callbacks: shown.callbacks ?? null,
     bill: plan?.bill ?? null,
+    bill_reason: plan === undefined ? null : billReason(plan, parts.children.isAlone),
     limits: explainedLimits(checks, null),
     ...shownUse(
       event?.spends === true

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../redis/connect-redis.ts';
 import { readRedisPlace, redisSettings } from '../redis/redis-settings.ts';
 import { SharedStore } from '../redis/shared-store.ts';
-import { TaskNotes } from './task-notes.ts';
+import { shareAgents, TaskNotes } from './task-notes.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 const place = { organisationId: 'org', serverId: 'server' };
@@ -46,7 +46,7 @@ describe('TaskNotes of gateways with one Redis', () => {
     const client = connectRedis(place, logger);
     const store = new SharedStore({ client, logger });
     stores.push(store);
-    const notes = new TaskNotes(store);
+    const notes = new TaskNotes(shareAgents(store));
     await eventually(() => expect(store.isDegraded('agents')).toBe(false));
     return { notes, store };
   };
@@ -110,5 +110,10 @@ describe('TaskNotes of gateways with one Redis', () => {
     expect(await notes.whose(place, 'task', 'new', 'me')).toBe('own');
     expect((await notes.increase(place, 'new', usage(3))).inputTokens).toBe(3);
     expect((await notes.increase(place, 'new', usage(3))).inputTokens).toBe(0);
+    // What was billed meanwhile is not billed again by a Redis that has not heard of it.
+    await server.restart();
+    await eventually(() => expect(store.isDegraded('agents')).toBe(false));
+    expect((await notes.increase(place, 'new', usage(3))).inputTokens).toBe(0);
+    expect((await notes.increase(place, 'new', usage(5))).inputTokens).toBe(2);
   });
 });

@@ -25,21 +25,24 @@ const notesMax = 200_000;
 
 interface Note {
   readonly owner: string;
+  /** Where the agent's own calls for it are summed; empty = nowhere. */
+  readonly sum: string;
   untilMs: number;
   usage: AgentUsage | undefined;
 }
 
 /** Claims what is nobody's, and says whose it is. */
-const claim = sharedScript<string>(`
-redis.call('HSETNX', KEYS[1], 'owner', ARGV[1])
+const claim = sharedScript<[string, string]>(`
+if redis.call('HSETNX', KEYS[1], 'owner', ARGV[1]) == 1 and ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'sum', ARGV[3]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return redis.call('HGET', KEYS[1], 'owner')
+return {redis.call('HGET', KEYS[1], 'owner'), redis.call('HGET', KEYS[1], 'sum') or ''}
 `);
 
-const find = sharedScript<string | null>(`
+const find = sharedScript<[string, string] | null>(`
 local owner = redis.call('HGET', KEYS[1], 'owner')
-if owner then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
-return owner
+if not owner then return owner end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return {owner, redis.call('HGET', KEYS[1], 'sum') or ''}
 `);
 
 /** Raises each count to what is given, and says what it was. */
@@ -65,15 +68,9 @@ export class TaskNotes {
   readonly #notes: RecentMap<Note>;
   readonly #now: () => number;
 
-  constructor(shared: SharedStore | undefined, max = notesMax, now: () => number = Date.now) {
-    this.#shared = shared?.share({
-      name: 'agents',
-      deadlineMs,
-      says: {
-        alone: 'redis does not answer: each gateway knows the agent tasks that it saw itself',
-        again: 'agent tasks are shared through redis again',
-      },
-    });
+  /** @param shared as `shareAgents` makes it */
+  constructor(shared: SharedPart | undefined, max = notesMax, now: () => number = Date.now) {
+    this.#shared = shared;
     this.#notes = new RecentMap(max);
     this.#now = now;
   }
@@ -91,9 +88,10 @@ export class TaskNotes {
     return shared
       .call(key, (redis) => find.run(redis, [key], [ttlMs]))
       .then(
-        (owner) => {
-          if (owner === null) return 'nobodys';
-          this.#keep(key, owner);
+        (found) => {
+          if (found === null) return 'nobodys';
+          const [owner, sum] = found;
+          this.#keep(key, owner, sum);
           return owner === principal ? 'own' : 'others';
         },
         (error: unknown) => {
@@ -105,18 +103,27 @@ export class TaskNotes {
       );
   }
 
-  /** Notes that the principal began it, unless somebody did. Undefined = it is noted already. Never rejects. */
-  claim(place: TaskPlace, named: Named, id: string, principal: string): Promise<void> | undefined {
+  /**
+   * Notes that the principal began it, unless somebody did. Undefined = it is noted already. Never rejects.
+   * @param sum where the agent's own calls for it are summed; empty = nowhere
+   */
+  claim(
+    place: TaskPlace,
+    named: Named,
+    id: string,
+    principal: string,
+    sum = '',
+  ): Promise<void> | undefined {
     const key = keyOf(place, named, id);
     if (this.#held(key) !== undefined) return undefined;
-    this.#keep(key, principal);
+    this.#keep(key, principal, sum);
     const shared = this.#shared;
     if (shared === undefined) return undefined;
     return shared
-      .call(key, (redis) => claim.run(redis, [key], [principal, ttlMs]))
+      .call(key, (redis) => claim.run(redis, [key], [principal, ttlMs, sum]))
       .then(
-        (owner) => {
-          if (owner !== principal) this.#keep(key, owner);
+        ([owner, known]) => {
+          if (owner !== principal || known !== sum) this.#keep(key, owner, known);
         },
         () => {
           // The part says so; until it is back this gateway knows it alone.
@@ -124,14 +131,22 @@ export class TaskNotes {
       );
   }
 
+  /** Where the agent's own calls for a task are summed that this gateway knows; undefined = nowhere. */
+  sumOf(place: TaskPlace, id: string): string | undefined {
+    const sum = this.#held(keyOf(place, 'task', id))?.sum;
+    return sum === '' ? undefined : sum;
+  }
+
   /** By how much the usage of a task is more than what was told before. Never rejects. */
   increase(place: TaskPlace, id: string, usage: AgentUsage): AgentUsage | Promise<AgentUsage> {
     const key = keyOf(place, 'task', id);
     const note = this.#held(key);
-    const own = increaseOf(usage, note?.usage);
-    if (note !== undefined) note.usage = highestUsage(note.usage, usage);
+    const before = note?.usage;
+    if (note !== undefined) note.usage = highestUsage(before, usage);
     const shared = this.#shared;
-    return shared === undefined ? own : this.#raise(shared, key, usage, own);
+    return shared === undefined
+      ? increaseOf(usage, before)
+      : this.#raise(shared, key, usage, before);
   }
 
   /** The same where gateways share what they were told. */
@@ -139,16 +154,17 @@ export class TaskNotes {
     shared: SharedPart,
     key: string,
     usage: AgentUsage,
-    own: AgentUsage,
+    seen: AgentUsage | undefined,
   ): Promise<AgentUsage> {
     try {
       const told = counts.flatMap((count) => [count, usage[count]]);
       const before = await shared.call(key, (redis) => raise.run(redis, [key], [ttlMs, ...told]));
       const was = Object.fromEntries(counts.map((count, at) => [count, Number(before[at])]));
-      return increaseOf(usage, { ...usage, ...was });
+      // What this gateway was told while Redis was away is billed, and not known there.
+      return increaseOf(usage, highestUsage(seen, { ...usage, ...was, isImplausible: false }));
     } catch {
       // The part says so: what this gateway saw itself is not counted twice.
-      return own;
+      return increaseOf(usage, seen);
     }
   }
 
@@ -159,10 +175,23 @@ export class TaskNotes {
     return undefined;
   }
 
-  #keep(key: string, owner: string): void {
+  #keep(key: string, owner: string, sum: string): void {
     const usage = this.#notes.peek(key)?.usage;
-    this.#notes.set(key, { owner, untilMs: this.#now() + ttlMs, usage });
+    this.#notes.set(key, { owner, sum, untilMs: this.#now() + ttlMs, usage });
   }
+}
+
+/** What gateways know together of agents. To be called once. */
+export function shareAgents(shared: SharedStore | undefined): SharedPart | undefined {
+  return shared?.share({
+    name: 'agents',
+    deadlineMs,
+    says: {
+      alone:
+        'redis does not answer: each gateway knows the agent tasks, and the calls of agents, that it saw itself',
+      again: 'agent tasks are shared through redis again',
+    },
+  });
 }
 
 /** Ids are of any length, and of anybody's making. */

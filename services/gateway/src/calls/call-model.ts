@@ -15,7 +15,7 @@ import { type CallParts, callTarget } from './retry-loop.ts';
 
 /** On whose account a model is called, and for which request. An exchange is one. */
 export interface CallerIdentity extends Identity {
-  readonly arrival: Pick<ArrivedRequest, 'requestId' | 'traceId'>;
+  readonly arrival: Pick<ArrivedRequest, 'requestId' | 'traceId' | 'callMark'>;
   /** What its record says of how it came about. */
   readonly decisionJson: string;
 }
@@ -71,6 +71,7 @@ function requesterOf(
       headers: {},
       requestId: identity.arrival.requestId,
       traceId: identity.arrival.traceId,
+      callMark: identity.arrival.callMark,
       startedAt: performance.now(),
       startedAtMs: Date.now(),
       signal,

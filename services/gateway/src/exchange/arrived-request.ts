@@ -14,6 +14,8 @@ export interface ArrivedRequest {
   readonly requestId: Buffer;
   readonly requestIdText: string;
   readonly traceId: string;
+  /** As what of an agent's own calls it says that it is made; nobody has looked whether that is so. */
+  readonly callMark?: string | undefined;
   /** It makes this response in the background, of which the service has kept what is asked: a UUID. */
   readonly keptJob?: string;
   /** `performance.now()` and Unix ms at arrival. */

@@ -32,6 +32,7 @@ export interface RequesterArrival
     | 'headers'
     | 'requestId'
     | 'traceId'
+    | 'callMark'
     | 'startedAt'
     | 'startedAtMs'
     | 'signal'

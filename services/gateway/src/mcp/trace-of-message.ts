@@ -1,4 +1,5 @@
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { takeCallMark } from '../http/call-mark.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 
 /** As W3C has them: https://www.w3.org/TR/trace-context/, https://www.w3.org/TR/baggage/. What ends up in headers is held to them. */
@@ -30,7 +31,14 @@ export function withTraceOf(
   const isOwnTrace = told.traceparent === undefined && stray !== undefined;
   const joined = { ...rest, ...(isOwnTrace && { tracestate: stray }), ...told };
   const caller = readCallerHeaders(joined);
-  return { ...arrival, headers: joined, caller, traceId: caller.traceId ?? arrival.traceId };
+  const callMark = takeCallMark(joined) ?? arrival.callMark;
+  return {
+    ...arrival,
+    headers: joined,
+    caller,
+    traceId: caller.traceId ?? arrival.traceId,
+    callMark,
+  };
 }
 
 function isOf(form: RegExp, value: unknown): value is string {

@@ -10,6 +10,9 @@ import { readEntry, uuidText } from '@sluice/usage';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
 import { redisLimits } from '../../test/limits.ts';
+import { CallMarks } from '../children/call-marks.ts';
+import { ChildSums } from '../children/child-sums.ts';
+import { Children } from '../children/children.ts';
 import { ContentKeeper } from '../content/content-keeper.ts';
 import type { KeptContent } from '../content/kept-content.ts';
 import { agentEvent, mcpEvent } from '../exchange/event.ts';
@@ -57,8 +60,11 @@ function gateway(
   const outbox = new Outbox({ dir: join(dir, name), bytesMax: outboxBytes });
   const recorder = new UsageRecorder(outbox, { replicaId: name, gatewayVersion: '1' });
   const open = new OpenReservations();
-  const meter = new CallMeter({ recorder, limits, watch: { metrics, open }, content, onEnded });
-  return { meter, outbox, open };
+  const sums = new ChildSums(undefined);
+  const children = new Children(new CallMarks('secret'), sums);
+  const watch = { metrics, open };
+  const meter = new CallMeter({ recorder, limits, watch, content, children, onEnded });
+  return { meter, outbox, open, children };
 }
 
 async function twoGateways() {
@@ -312,6 +318,55 @@ describe('limits of the key, the workspace and budgets', () => {
     // What records say they settled is what the counter has.
     const settled = records.flatMap(({ countersSettled }) => Object.values(countersSettled));
     expect(settled.reduce((sum, count) => sum + Number(count), 0)).toBe(spent);
+  });
+});
+
+describe('calls that an agent makes', () => {
+  const prices = { prices: { call: 5, token: 1 } };
+  const told = (tokens: number) => ({ inputTokens: tokens, outputTokens: 0 });
+
+  it('count towards the call of the agent, tools and agents alike, and not towards what they report', async () => {
+    const { meter, outbox, children } = gateway();
+    const asks = caller();
+    const callMark = children.markFor(asks, 'c3VtLW9mLW9uZSE_');
+    expect(callMark).toBeDefined();
+    const within = { ...asks, arrival: { ...asks.arrival, callMark } };
+    await (await meter.begin(within, { event: forecast, policy: prices })).end({
+      ...ok,
+      result: { _meta: { usage: { input_tokens: 1 } } },
+    });
+    const own = { by: 'max', sums: ['c3VtLW9mLW9uZSE_'], isOver: false } as const;
+    const begin = { event: fromAgent, policy: prices };
+    // Six cents of a tool: of the ten that the agent reports four are left, beside its price a call.
+    await (await meter.begin(within, begin)).end({
+      outcome: 'success',
+      told: told(10),
+      elsewhere: own,
+    });
+    await (await meter.begin(asks, begin)).end({
+      outcome: 'success',
+      told: told(10),
+      elsewhere: own,
+    });
+    const cents = recordsOf(outbox).map(({ costNanoUsd }) => Number(costNanoUsd) / 1e7);
+    expect(cents).toEqual([6, 5 + 4, 5 + 10]);
+  });
+
+  it('take nothing of what is estimated, cannot be true, or is not told', async () => {
+    const { meter, outbox, children } = gateway();
+    const asks = caller();
+    const callMark = children.markFor(asks, 'c3VtLW9mLW9uZSE_');
+    const within = { ...asks, arrival: { ...asks.arrival, callMark } };
+    await (await meter.begin(within, { event: forecast, policy: prices })).end(ok);
+    for (const use of [undefined, { ...told(3), isImplausible: true }])
+      await (await meter.begin(asks, { event: fromAgent, policy: prices })).end({
+        outcome: 'success',
+        told: use,
+        elsewhere: { by: 'max', sums: ['c3VtLW9mLW9uZSE_'], isOver: true },
+      });
+    const records = recordsOf(outbox).slice(1);
+    expect(records.map(({ costNanoUsd }) => Number(costNanoUsd))).toEqual([5e7, 5e7]);
+    expect(records.map(({ decisionJson }) => decisionJson)).toEqual(['', '']);
   });
 });
 

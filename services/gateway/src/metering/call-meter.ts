@@ -1,4 +1,5 @@
 import { fromUnknown } from '@sluice/errors';
+import type { Children } from '../children/children.ts';
 import type { ContentKeeper } from '../content/content-keeper.ts';
 import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
@@ -22,6 +23,7 @@ import {
   recordToolCall,
 } from '../usage/record-event.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
+import { type BilledElsewhere, lessBilled } from './billed-elsewhere.ts';
 
 export interface MeterDeps {
   readonly recorder: UsageRecorder;
@@ -29,6 +31,7 @@ export interface MeterDeps {
   readonly watch: LimitWatchers;
   /** Undefined = nobody keeps content. */
   readonly content: ContentKeeper | undefined;
+  readonly children: Children;
   /** Hears of each call that is over, or was refused. */
   readonly onEnded?: ((ended: EndedCall) => void) | undefined;
 }
@@ -60,6 +63,8 @@ export interface CallEnd extends EventFacts {
   readonly response?: Buffer | undefined;
   /** Of an agent: what it says it used, less what was billed of the same task before. Absent = it says nothing. */
   readonly told?: ToldTokens | undefined;
+  /** Of that: what is billed with the agent's own calls. Absent = nothing. */
+  readonly elsewhere?: BilledElsewhere | undefined;
   /** Something was sent, and may have been done: default true, but for `upstream_error`, `denied` and `gateway_error`. */
   readonly isSent?: boolean | undefined;
 }
@@ -178,7 +183,7 @@ export class CallMeter {
     { event, request }: CallBegin,
     { hold, recorded, price, inputTokens }: Begun,
   ): MeteredCall {
-    const { content, onEnded } = this.#deps;
+    const { content, onEnded, children } = this.#deps;
     const post = (told: ServerEvent, used: Used) => this.#postLate(requester, told, used);
     const startedAt = performance.now();
     let isOver = false;
@@ -187,13 +192,22 @@ export class CallMeter {
       end(end) {
         if (isOver) return Promise.resolve();
         isOver = true;
-        const use = useOf(event, price, inputTokens, end);
-        const used = { tokens: use.inputTokens + use.outputTokens, costNanoUsd: use.costNanoUsd };
-        hold?.reservation.post(used);
-        const isLate = !event.spends && used.tokens + used.costNanoUsd > 0;
-        return isLate ? post(event, used).then(() => close(end, use)) : close(end, use);
+        const told = useOf(event, price, inputTokens, end);
+        const { elsewhere } = end;
+        return elsewhere === undefined || told.source !== 'reported'
+          ? settle(end, told)
+          : lessBilled(told, price, elsewhere, requester, children).then((use) => settle(end, use));
       },
     };
+
+    function settle(end: CallEnd, use: EventUse): Promise<void> {
+      const used = { tokens: use.inputTokens + use.outputTokens, costNanoUsd: use.costNanoUsd };
+      hold?.reservation.post(used);
+      const isLate = !event.spends && used.tokens + used.costNanoUsd > 0;
+      const counted = children.add(requester, use, end.elsewhere?.sums);
+      if (!isLate && counted === undefined) return close(end, use);
+      return Promise.all([counted, isLate && post(event, used)]).then(() => close(end, use));
+    }
 
     function close(end: CallEnd, use: EventUse): Promise<void> {
       const hasFailed = end.outcome !== 'success' || end.toolFailed === true;

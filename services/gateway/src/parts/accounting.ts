@@ -1,3 +1,4 @@
+import { type Children, countChildren } from '../children/children.ts';
 import type { AttemptListener } from '../exchange/attempt.ts';
 import { holdAttempt } from '../limits/hold-attempt.ts';
 import { billAttempt } from '../money/bill-attempt.ts';
@@ -15,6 +16,7 @@ export interface AccountingParts {
   observed: ObservedModels;
   prices: PriceList;
   recorder: UsageRecorder;
+  children: Children;
 }
 
 /** What becomes of whatever is paid for: one meter for calls and for what is said in sessions. */
@@ -23,10 +25,12 @@ export function accounting({
   observed,
   prices,
   recorder,
+  children,
 }: AccountingParts): readonly AttemptListener[] {
   return [
     billAttempt(estimates, observed), // before its price
     priceAttempt(prices), // before the record, which says what it cost
+    countChildren(children), // after its price
     countAttempt(estimates, prices), // before the record, which says what was counted
     recordAttempt(recorder, guessPrompt(prices)), // what cannot be noted is not made
     holdAttempt, // after what may say that it is not made

@@ -10,12 +10,13 @@ import { AgentGuards } from '../agents/guards/agent-guards.ts';
 import { learnRpcId } from '../agents/learn-rpc-id.ts';
 import { recordRefusal } from '../agents/record-refusal.ts';
 import { TaskNotes } from '../agents/task-notes.ts';
+import type { Children } from '../children/children.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { ConfigStore } from '../held/config-store.ts';
 import type { NewerBundles } from '../held/newer-bundles.ts';
 import type { Identities } from '../identity/tell-identity.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
-import type { SharedStore } from '../redis/shared-store.ts';
+import type { SharedPart } from '../redis/shared-store.ts';
 import type { Env } from '../settings.ts';
 
 export interface AgentsParts {
@@ -23,7 +24,9 @@ export interface AgentsParts {
   hostRules: HostRules;
   meter: CallMeter;
   guardrails: Guardrails;
-  shared: SharedStore | undefined;
+  /** As `shareAgents` makes it. */
+  shared: SharedPart | undefined;
+  children: Children;
   identities: Identities;
   newer: Pick<NewerBundles, 'after'>;
   store: Pick<ConfigStore, 'keyOfHash' | 'bundle'>;

@@ -16,7 +16,7 @@ const aloneHelp = {
   owners: '1 while owners of stored objects are known to the gateway that saw them made alone',
   bills: '1 while what ended in the background may count for limits at each gateway that sees it',
   calls: '1 while calls of a gateway that is killed are not taken over by another',
-  agents: '1 while each gateway knows the agent tasks that it saw itself',
+  agents: '1 while each gateway knows the agent tasks, and the calls of agents, that it saw itself',
 };
 
 /** So long a start waits for a Redis that says nothing. */

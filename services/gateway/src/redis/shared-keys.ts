@@ -23,11 +23,16 @@ export const sharedKeys = {
   stickyChild: (organisationId: string, key: string) => `sluice:{${organisationId}}:sticky:${key}`,
   /** What became of a session of an MCP client. */
   mcpSession: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcp:${name}`,
+  /** Which sessions at a server were subscribed to other resources of late. */
+  mcpSubscribed: (organisationId: string, serverId: string) =>
+    `sluice:{${organisationId}}:mcpsub:${serverId}`,
   /** What tools said that the provider of a response has not heard yet. */
   untoldAnswers: (organisationId: string, name: string) =>
     `sluice:{${organisationId}}:said:${name}`,
   /** Who began a task of an agent, and what it used so far. */
   agentTask: (organisationId: string, id: string) => `sluice:{${organisationId}}:agent:${id}`,
+  /** What an agent's own calls used, by the name that their marks give it. */
+  agentSum: (organisationId: string, name: string) => `sluice:{${organisationId}}:agentsum:${name}`,
   /** Whose an object is that stays at a provider, by its id. */
   object: (organisationId: string, id: string) => `sluice:{${organisationId}}:object:${id}`,
   /** Says that what it used is billed. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Arrival, HeaderPrefixes } from '@sluice/contracts';
 import { uuidText } from '@sluice/usage';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { takeCallMark } from '../http/call-mark.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { type Carrier, HttpCarrier } from '../http/carrier.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
@@ -49,6 +50,7 @@ export function arrivalBy(
   const requestId = uuidV7(startedAtMs);
   const requestIdText = uuidText(requestId);
   const headers = arrivedHeaders(deps.headerPrefixes, carrier.headers);
+  const callMark = takeCallMark(headers);
   const caller = readCallerHeaders(headers);
   carrier.onceGone(() => abort.abort());
   carrier.onceOver(deps.underWay.begin(abort));
@@ -78,6 +80,7 @@ export function arrivalBy(
     requestId,
     requestIdText,
     traceId: caller.traceId ?? requestIdText,
+    callMark,
     startedAt: performance.now(),
     startedAtMs,
     asksStream: carrier.asksStream,

@@ -10,6 +10,7 @@ import {
   type BegunAttempt,
   type GuessedPrompt,
   type UsageRecorder,
+  withMember,
   withVerdicts,
 } from './usage-recorder.ts';
 
@@ -77,6 +78,8 @@ export interface EventUse {
   readonly isPriced: boolean;
   readonly source: 'reported' | 'estimated' | 'missing' | 'none';
   readonly isImplausible: boolean;
+  /** JSON: of what was reported, what is billed elsewhere. Absent = nothing is. */
+  readonly billing?: string | undefined;
 }
 
 export interface RecordedEvent {
@@ -241,6 +244,8 @@ function addUse(record: BegunRecord, use: EventUse): void {
   record.inputCostNanoUsd = use.inputCostNanoUsd;
   record.outputCostNanoUsd = use.outputCostNanoUsd;
   record.priceLayer = use.isPriced ? 'server' : '';
+  if (use.billing !== undefined)
+    record.decisionJson = withMember(record.decisionJson, `"bill":${use.billing}`);
 }
 
 /** Servers name these; who has millions of them fills a dictionary. */

@@ -72,6 +72,7 @@ describe('POST /v1/explain/agent/{agent}', () => {
         },
         callbacks: 'relayed',
         bill: 'reported',
+        bill_reason: expect.stringContaining('says nothing else: all that the agent reports'),
         limits: [
           { target: null, type: 'requests', matched: true, remaining: 1, would_refuse: false },
         ],
@@ -87,6 +88,18 @@ describe('POST /v1/explain/agent/{agent}', () => {
     expect(body).toMatchObject({
       limits: [{ remaining: 0, would_refuse: true }],
       would_fail: { status: 429, rpc_code: -32603 },
+    });
+  });
+
+  it.each([
+    ['reported', /^The integration says so: all that the agent reports is billed/],
+    ['children', /^The integration says so: nothing that the agent reports is billed/],
+    ['max', /^The integration says so: of what the agent reports .* trace state/],
+  ])('tells whose report is billed, and why: %s', async (bill, reason) => {
+    const { slug } = await lab.save(`${agent.url}/${bill}`, { configurations: { bill } });
+    expect((await explain({ at: slug })).body).toMatchObject({
+      bill,
+      bill_reason: expect.stringMatching(reason),
     });
   });
 

@@ -63,7 +63,7 @@ const settings = {
     .looseObject({
       custom_headers: headersField.nullish(),
       prices: agentPrices.nullish(),
-      bill: z.enum(['reported', 'children']).nullish(),
+      bill: z.enum(['reported', 'children', 'max']).nullish(),
       push_notifications: z.enum(['allow', 'deny', 'relay']).nullish(),
       timeout_ms: waiting.nullish(),
       idle_timeout_ms: waiting.nullish(),

@@ -65,7 +65,7 @@ export const toolWords = {
   hidden_arguments: 'Arguments that callers are not shown.',
   agent_card: 'What the agent says of itself.',
   'configurations.prices': 'What a message to the agent costs, and a token that it reports.',
-  bill: 'Whether what the agent reports is billed (`reported`), or only what its own calls through the gateway cost (`children`).',
+  bill: 'Of what the agent reports all is billed (`reported`), nothing, since its own calls through the gateway are (`children`), or what is more than these came to (`max`).',
   push_notifications:
     'Whether callers may have the agent call them back: `allow` at the address that they give, `relay` through the gateway, `deny` not at all.',
   timeout_ms: 'Until the answer begins, in ms.',

@@ -55,7 +55,9 @@ export function callBack(parts: AgentParts): Stage {
     }
     const guard = parts.guards.of(exchange, plan.protocol);
     const asked = { ...cardRequest, form: 'other', kind: 'push', body } as const;
-    const begun = await beginCall(parts.meter, exchange, plan, asked, guard?.verdicts);
+    const begun = await beginCall(parts, exchange, plan, asked, {
+      verdicts: guard?.verdicts,
+    });
     const startedAt = performance.now();
     let call: UpstreamCall | undefined;
     const facts = async () => ({ told, usage: await usedSince(parts.notes, exchange, told) });
