@@ -5,7 +5,9 @@ import { JsonEdit, jsonBounds, readJsonText } from '@sluice/json';
 import {
   idKey,
   isObject,
+  McpFault,
   type McpMessage,
+  type McpNotification,
   type McpRequest,
   type McpResponse,
   MessageEdit,
@@ -18,6 +20,7 @@ import {
   readMessage,
   requestHeaders,
   resultReply,
+  rpcCodes,
   serverCapabilities,
   writeSseEvent,
 } from '@sluice/mcp';
@@ -48,6 +51,7 @@ import {
 import type { Session } from './session.ts';
 import type { SessionNotes } from './session-notes.ts';
 import { type Sessions, unknownSession } from './sessions.ts';
+import type { SubscribedResources } from './subscribed-resources.ts';
 import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 
 export interface LegacyToModernDeps extends UpstreamDeps {
@@ -58,6 +62,7 @@ export interface LegacyToModernDeps extends UpstreamDeps {
   readonly lister: DefinitionLister;
   readonly recorder: EventRecorder;
   readonly streams: OpenMcpStreams;
+  readonly subscribed: SubscribedResources;
   readonly mailbox: Mailbox;
   readonly eras: Eras;
 }
@@ -126,6 +131,8 @@ export class LegacyToModern {
       return;
     }
     if (asked.method === 'logging/setLevel') return this.#setLevel(call, session, asked);
+    if (asked.method === 'resources/subscribe' || asked.method === 'resources/unsubscribe')
+      return this.#subscribe(call, session, asked);
     const recorded = this.#deps.recorder.begin(call, asked, session);
     const deadline = new CallDeadline(timesOf(call.server, this.#deps), call.signal);
     const ended = this.#deps.streams.open(call, undefined);
@@ -181,48 +188,97 @@ export class LegacyToModern {
     call.reply.empty(202);
   }
 
-  /** The session's own stream is a subscription to all changes. */
-  async stream(call: McpCall): Promise<void> {
-    const asked = readMessage(
-      Buffer.from(
-        JSON.stringify({
-          jsonrpc: '2.0',
-          id: 'sluice-listen',
-          method: 'subscriptions/listen',
-          params: {
-            notifications: {
-              toolsListChanged: true,
-              promptsListChanged: true,
-              resourcesListChanged: true,
-            },
-            _meta: { ...discovery({}).meta },
-          },
-        }),
-      ),
-    ) as McpRequest;
-    const headers = requestHeaders(asked.method, asked.params, version);
+  /** The session's own stream is a subscription to all changes, and one to the resources that its client named. */
+  async stream(call: McpCall, session: Session): Promise<void> {
     call.reply.openStream();
     const ended = this.#deps.streams.open(call, legacyListener);
     const over = new AbortController();
     // What changes here is told whatever becomes of it.
-    void keepOpen(over.signal, async () => {
-      const upstream = await askServer(call, 'POST', headers, asked.bytes, call.signal, this.#deps);
-      if (upstream.status !== 200 || !upstream.isEventStream) {
-        const { status } = upstream;
-        upstream.abort(new GatewayError('request.aborted'));
-        throw status >= 200 && status < 500 && status !== 429 ? noStream() : statusFault(status);
-      }
-      await hearStream(call, upstream, (message) => {
-        if (message.kind !== 'notification' || !message.method.endsWith('/list_changed'))
-          return true;
-        const told = JSON.stringify({ jsonrpc: '2.0', method: message.method });
-        return call.reply.write(writeSseEvent(Buffer.from(told)));
-      });
-    });
+    const signal = AbortSignal.any([over.signal, call.signal]);
+    void keepOpen(signal, () => this.#listen(call, listFilter, signal));
+    const unwatch = this.#hearResources(call, session, signal);
     await new Promise<void>((resolve) => call.reply.onClose(resolve));
+    unwatch();
     over.abort();
     ended();
     call.reply.endStream();
+  }
+
+  /** @returns what ends hearing of changes; the signal ends all else */
+  #hearResources(call: McpCall, session: Session, over: AbortSignal): () => void {
+    const { subscribed } = this.#deps;
+    let listening: AbortController | undefined;
+    let heard = '';
+    const listen = async () => {
+      const uris = [...(await subscribed.of(session))].sort();
+      const wanted = JSON.stringify(uris);
+      if (over.aborted || wanted === heard || (uris.length === 0 && heard === '')) return;
+      heard = wanted;
+      const last = listening;
+      const next = new AbortController();
+      listening = next;
+      if (uris.length === 0) return last?.abort();
+      const signal = AbortSignal.any([over, next.signal]);
+      // The one before is heard until this one is: nothing is missed between.
+      void keepOpen(signal, () =>
+        this.#listen(call, { resourceSubscriptions: uris }, signal, () => last?.abort()),
+      ).then(() => last?.abort());
+    };
+    let running = Promise.resolve();
+    const changed = () => {
+      running = running.then(listen, listen);
+    };
+    changed();
+    return subscribed.watch(session, changed);
+  }
+
+  /** What the server tells of changes, until it ends that. @throws McpFault */
+  async #listen(
+    call: McpCall,
+    notifications: JsonObject,
+    signal: AbortSignal,
+    opened?: () => void,
+  ): Promise<void> {
+    const asked = readMessage(
+      Buffer.from(
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: `sluice-listen-${randomBytes(6).toString('base64url')}`,
+          method: 'subscriptions/listen',
+          params: { notifications, _meta: { ...discovery({}).meta } },
+        }),
+      ),
+    ) as McpRequest;
+    const headers = requestHeaders(asked.method, asked.params, version);
+    const upstream = await askServer(call, 'POST', headers, asked.bytes, signal, this.#deps);
+    if (upstream.status !== 200 || !upstream.isEventStream) {
+      const { status } = upstream;
+      upstream.abort(new GatewayError('request.aborted'));
+      throw status >= 200 && status < 500 && status !== 429 ? noStream() : statusFault(status);
+    }
+    opened?.();
+    await hearStream(call, upstream, (message) => {
+      const told = message.kind === 'notification' ? asOlder(message) : undefined;
+      return told === undefined || call.reply.write(writeSseEvent(told));
+    });
+  }
+
+  /** What a server without sessions knows nothing of: its client's subscription to one resource. */
+  async #subscribe(call: McpCall, session: Session, asked: McpRequest): Promise<void> {
+    const { recorder, subscribed } = this.#deps;
+    const recorded = recorder.begin(call, asked, session);
+    try {
+      const { params } = await enter(call, asked, recorded, false, this.#deps);
+      const uri = params?.uri;
+      if (typeof uri !== 'string') throw wrongSubscription(asked, 'params.uri must be a text');
+      if (asked.method === 'resources/unsubscribe') await subscribed.remove(session, uri);
+      else if (!(await subscribed.add(session, uri)))
+        throw wrongSubscription(asked, 'a session may be subscribed to 100 resources at most');
+    } catch (error) {
+      throw recorded.thrown(failureOf(error, asked, undefined));
+    }
+    recorded.succeeded({});
+    call.reply.body(200, resultReply(asked.idText, {}));
   }
 
   async end(call: McpCall, session: Session): Promise<void> {
@@ -352,8 +408,27 @@ function helloOf(asked: McpRequest, { result, meta }: McpResponse): McpResponse 
   return readMessage(bytes, messageBounds.upstream) as McpResponse;
 }
 
-/** Single resources are subscribed to by another way in the newer era; its tasks are another thing. */
-const isCarried = (path: string) => path !== 'resources.subscribe' && path !== 'tasks';
+/** Tasks of the newer era are another thing. */
+const isCarried = (path: string) => path !== 'tasks';
+
+const listFilter = {
+  toolsListChanged: true,
+  promptsListChanged: true,
+  resourcesListChanged: true,
+};
+
+/** What the older era hears of a change, without the name of a subscription that is ours; undefined = nothing. */
+function asOlder({ method, params }: McpNotification): Buffer | undefined {
+  if (method.endsWith('/list_changed'))
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method }));
+  if (method !== 'notifications/resources/updated') return undefined;
+  const { _meta, ...told } = params ?? {};
+  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: told }));
+}
+
+function wrongSubscription({ idText }: McpRequest, message: string): McpFault {
+  return new McpFault({ status: 200, code: rpcCodes.invalidParams, message, idText });
+}
 
 /** The request with what the newer era has with each. */
 function asNewer(

@@ -32,6 +32,7 @@ import { SessionNotes } from '../mcp/session-notes.ts';
 import { Sessions } from '../mcp/sessions.ts';
 import { SingleServer } from '../mcp/single-server.ts';
 import { SseRelay } from '../mcp/sse-relay.ts';
+import { SubscribedResources } from '../mcp/subscribed-resources.ts';
 import { ToolCaller } from '../mcp/tool-caller.ts';
 import { UpstreamTokens } from '../mcp/upstream-tokens.ts';
 import { UserTokens } from '../mcp/user-tokens.ts';
@@ -98,6 +99,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     replicaId: parts.replicaId,
   });
   const mailbox = new Mailbox(parts.shared);
+  const subscribed = new SubscribedResources(notes.shared);
   const sse = new SseRelay({ ...shared, sessions, mailbox });
   const eras = new Eras(upstream);
   const limits = {
@@ -113,7 +115,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     sse,
     modern: new ModernRelay({ ...shared, sealer, eras }),
     eras,
-    toModern: new LegacyToModern({ ...shared, sessions, notes, mailbox, eras }),
+    toModern: new LegacyToModern({ ...shared, sessions, notes, subscribed, mailbox, eras }),
     toLegacy: new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId }),
   });
   const userTokens = new UserTokens({ fetch: parts.fetch });

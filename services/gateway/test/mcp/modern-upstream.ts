@@ -56,7 +56,11 @@ function fixture(broken: string[]): McpServer {
     { name: 'modern-fixture', version: '3' },
     {
       instructions: 'Ask first.',
-      capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        logging: {},
+      },
     },
   );
   const said = z.object({ say: z.string() });

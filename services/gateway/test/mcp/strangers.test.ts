@@ -36,7 +36,7 @@ afterAll(async () => {
   await lab?.stop();
   // A part of it (`-t`) says nothing of the rest.
   if (!isFull || runs.length < plan.length || held.size < cases.length || authRuns.size < 2) return;
-  const eras = eraSection(cases, held, Object.keys(eraServers), notYet);
+  const eras = eraSection(cases, held, Object.keys(eraServers));
   const auth = authSection(authRuns, authNamed);
   await writeFile(page, conformancePage(runs, lost, [auth, eras]));
 });
@@ -161,17 +161,9 @@ const eraServers: Record<string, () => Promise<NewerServer>> = {
   newer: () => startNewerServer(log),
 };
 
-/** Left out until the gateway can it; the page lists them. */
-const notYet: Readonly<Record<string, readonly string[]>> = {
-  'SDK 1.32, newer': ['subscribe'],
-  'client 2.4, newer': ['subscribe'],
-};
-
 const cases: readonly EraCase[] = Object.keys(eraServers).flatMap((server) =>
   (Object.keys(eraClients) as ClientName[]).flatMap((client) =>
-    Object.keys(scenarios)
-      .filter((scenario) => notYet[`${client}, ${server}`]?.includes(scenario) !== true)
-      .map((scenario) => ({ client, server, scenario })),
+    Object.keys(scenarios).map((scenario) => ({ client, server, scenario })),
   ),
 );
 
