@@ -218,15 +218,17 @@ export function factsOfOpenAi(name: string, overrides?: ModelOverrides): OpenAiF
   return overrides === undefined ? rowOf(name) : overrides.apply(name, rowOf);
 }
 
-/** Callers name models: few are remembered. Null = another maker's, or none. */
+/** Callers name models: few are remembered, and none that is long. Null = another maker's, or none. */
 const knownNames = new Map<string, OpenAiFacts | null>();
 const knownMax = 1000;
+const knownLengthMax = 100;
 
 function rowOf(name: string): OpenAiFacts | undefined {
   const known = knownNames.get(name);
   if (known !== undefined) return known ?? undefined;
   const asked = read(name);
   const facts = asked && findRow(openAi, asked)?.facts;
+  if (name.length > knownLengthMax) return facts;
   if (knownNames.size >= knownMax) knownNames.clear();
   knownNames.set(name, facts ?? null);
   return facts;
