@@ -30,6 +30,9 @@ describe('sums of one gateway', () => {
       200, 0, 500,
     ]);
     expect(await costs(sums, [])).toBe(0);
+    sums.add('org', ['over'], use(9));
+    expect(await costs(sums, ['over'], { ...all, costNanoUsd: 1 }, true)).toBe(1);
+    expect(await costs(sums, ['over'])).toBe(0);
   });
 
   it('are forgotten when there are too many: then more is billed, not less', async () => {

@@ -103,7 +103,10 @@ export class ChildSums {
     const keys = sums.map((sum) => sharedKeys.agentSum(organisationId, sum));
     const wanted = asWhole(most);
     let taken = noUse;
-    for (const key of keys) taken = sumOf(taken, this.#takeAlone(key, lessOf(wanted, taken)));
+    for (const key of keys) {
+      taken = sumOf(taken, this.#takeAlone(key, lessOf(wanted, taken)));
+      if (isOver) this.#alone.delete(key);
+    }
     const shared = this.#shared;
     const [first] = keys;
     if (shared === undefined || first === undefined) return { ...taken, isPartial: false };

@@ -19,5 +19,10 @@ describe('our member of a trace state', () => {
   it('stands before what others have written', () => {
     expect(withCallMark('vendor=1', 'abc')).toBe('sluice=abc,vendor=1');
     expect(withCallMark(undefined, 'abc')).toBe('sluice=abc');
+    // Of more than 32 members, or 512 characters, OpenTelemetry passes none on.
+    const many = Array.from({ length: 40 }, (_, at) => `v${at}=1`).join(',');
+    expect(withCallMark(many, 'abc').split(',')).toHaveLength(32);
+    const long = `a=${'1'.repeat(300)},b=${'2'.repeat(300)},c=3`;
+    expect(withCallMark(long, 'abc')).toBe(`sluice=abc,a=${'1'.repeat(300)}`);
   });
 });

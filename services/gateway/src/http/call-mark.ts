@@ -23,7 +23,16 @@ export function takeCallMark(headers: IncomingHttpHeaders): string | undefined {
   return mark;
 }
 
-/** A trace state with our member before all others, as who changed it last. */
+/** What is passed on at least: of more, libraries drop the whole. */
+const stateCharsMax = 512;
+const membersMax = 32;
+
+/** A trace state with our member before all others, as who changed it last; of these as many as are passed on. */
 export function withCallMark(state: string | undefined, mark: string): string {
-  return state === undefined ? `${ownName}=${mark}` : `${ownName}=${mark},${state}`;
+  let marked = `${ownName}=${mark}`;
+  for (const member of state?.split(',').slice(0, membersMax - 1) ?? []) {
+    if (marked.length + 1 + member.length > stateCharsMax) break;
+    marked += `,${member}`;
+  }
+  return marked;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client as NewClient,
   StreamableHTTPClientTransport as NewTransport,
@@ -463,11 +464,23 @@ describe.each(['older', 'newer'] as const)(
         });
         if (mode !== 'legacy') await client.listen({ toolsListChanged: true });
         expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays', 'goes']);
-        await lab.scenario.admin('PUT', `/mcp-servers/${server.id}/capabilities`, {
-          capabilities: [{ name: 'goes', type: 'tool', enabled: false }],
-        });
-        await eventually(() => expect(changes).toBe(1));
+        const toggle = (enabled: boolean) =>
+          lab.scenario.admin('PUT', `/mcp-servers/${server.id}/capabilities`, {
+            capabilities: [{ name: 'goes', type: 'tool', enabled }],
+          });
+        await toggle(false);
+        await eventually(() => expect(changes).toBeGreaterThan(0));
         expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays']);
+        // What is listed for the first time is pinned, which is told as a change of its own, or with the other.
+        await eventually(async () => {
+          const before = changes;
+          await delay(600);
+          expect(changes).toBe(before);
+        });
+        const before = changes;
+        await toggle(true);
+        await eventually(() => expect(changes).toBe(before + 1));
+        expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['stays', 'goes']);
         await client.close();
         await own.close();
       },
