@@ -117,8 +117,12 @@ export async function readUploadForm(
   } catch (error) {
     // Whoever takes the content hears of it, and takes back what was begun.
     arriving?.destroy(error instanceof Error ? error : new Error('the form broke off'));
-    await reading?.catch(() => {});
-    throw error;
+    const ofTaker = await reading?.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    // Whoever takes it may have left it before he says why.
+    throw ofTaker instanceof GatewayError && !(error instanceof GatewayError) ? ofTaker : error;
   } finally {
     clearTimeout(timer);
     body.unpipe(form);
