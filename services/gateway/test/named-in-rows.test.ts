@@ -336,9 +336,21 @@ describe.each([
     });
 
   it('may not name another workspace’s, wherever they do', async () => {
-    await upload(beside(slug), 'theirs', 'user_data', 'theirs.txt');
     await upload(mine(), 'mine', 'user_data', 'mine.txt');
-    const file = await upload(mine(), `${ask('mine.txt')}\n${ask('theirs.txt')}`, 'user_data');
+    const rows = `${ask('mine.txt')}\n${ask('theirs.txt')}`;
+    const file = await upload(mine(), rows, 'user_data');
+    await upload(beside(slug), 'theirs', 'user_data', 'theirs.txt');
+    // It is refused on its way, too, whatever it is said to be, and nothing of it stays.
+    for (const [content, purpose] of [
+      [rows, 'batch'],
+      [`no row\n${rows}`, 'user_data'],
+      [`${rows.replaceAll('/', '\\u002f')}\n`, 'fine-tune'],
+    ] as const)
+      await expect(upload(mine(), content, purpose, 'again.jsonl')).rejects.toMatchObject({
+        status: 404,
+        code: 'object.owner_unknown',
+      });
+    expect(store().objects.has('again.jsonl')).toBe(false);
     await expect(create(mine(), file, { model, ...over })).rejects.toMatchObject({
       status: 404,
       code: 'object.owner_unknown',
@@ -356,8 +368,8 @@ describe.each([
   });
 
   it('to learn from may name no other workspace’s either', async () => {
-    await upload(beside(slug), 'theirs', 'user_data', 'lesson.txt');
     const lesson = await upload(mine(), ask('lesson.txt'), 'fine-tune');
+    await upload(beside(slug), 'theirs', 'user_data', 'lesson.txt');
     const plain = await upload(mine(), ask('none.txt'), 'fine-tune');
     const tune = (training_file: string, validation_file?: string) =>
       mine().fineTuning.jobs.create({

@@ -20,12 +20,19 @@ const mark: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf]);
 export class PassingRows {
   readonly #names: readonly NamedObject[];
   readonly #texts: PassingTexts;
+  readonly #others: 'refused' | 'passed';
   #line = 1;
   #hasBegun = false;
+  /** The rest of the line is none of a row. */
+  #isPassed = false;
 
-  /** @param names where a row is looked at; `body` is its member */
-  constructor(names: readonly NamedObject[]) {
+  /**
+   * @param names where a row is looked at; `body` is its member
+   * @param others what becomes of lines that are no JSON objects: a file that goes up need not have rows
+   */
+  constructor(names: readonly NamedObject[], others: 'refused' | 'passed' = 'refused') {
     this.#names = names;
+    this.#others = others;
     this.#texts = new PassingTexts(
       names.map(({ at }) => at.split('.')),
       textBytesMax,
@@ -51,11 +58,15 @@ export class PassingRows {
   }
 
   #read(chunk: Buffer, start: number, end: number, found: NamedIds): void {
+    if (this.#isPassed) return;
     let from = start;
     if (!this.#hasBegun) {
       while (from < end && this.#isNothing(chunk[from] as number)) from++;
       if (from === end) return;
-      if (chunk[from] !== openObject) this.#refuse();
+      if (chunk[from] !== openObject) {
+        this.#refuse();
+        return;
+      }
       this.#hasBegun = true;
     }
     for (const { path, text } of this.#texts.add(chunk.subarray(from, end))) {
@@ -74,13 +85,32 @@ export class PassingRows {
     const isWhole = this.#texts.next();
     if (this.#hasBegun && !isWhole) this.#refuse();
     this.#hasBegun = false;
+    this.#isPassed = false;
     this.#line++;
   }
 
-  #refuse(): never {
+  #refuse(): void {
+    if (this.#others === 'passed') {
+      this.#isPassed = true;
+      return;
+    }
     throw new GatewayError('request.malformed_json', {
       field: `line ${this.#line}`,
       message: `line ${this.#line} is no JSON object, and may name what other workspaces keep at the provider.`,
     });
+  }
+}
+
+/** A file on its way: a piece is passed on when all that its rows name may be named. `judge` throws for what may not. */
+export async function* watchedRows(
+  content: AsyncIterable<Buffer>,
+  names: readonly NamedObject[],
+  judge: (ids: Ids) => Promise<void>,
+): AsyncGenerator<Buffer, void> {
+  const rows = new PassingRows(names, 'passed');
+  for await (const piece of content) {
+    const ids = rows.add(piece);
+    if (ids.length > 0) await judge(ids);
+    yield piece;
   }
 }

@@ -1,5 +1,6 @@
 import type { VendorBatches } from '@sluice/providers';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
+import type { OwnerNotes } from '../owners/owner-notes.ts';
 import type { BatchBills } from './batch-bills.ts';
 import type { TargetVisit } from './target-visit.ts';
 import type { ContentPlace } from './vendor-content.ts';
@@ -9,6 +10,7 @@ export interface BatchParts {
   readonly batchBills: Pick<BatchBills, 'open'>;
   /** The content of a file that the service keeps. @throws GatewayError for one that is not this workspace's */
   readonly readStored: (workspaceId: string, id: string) => AsyncIterable<Buffer>;
+  readonly owners: OwnerNotes;
 }
 
 export type BatchesOperation =

@@ -14,6 +14,7 @@ import {
   type FilesUse,
   filesOperations,
   type JsonObject,
+  namesInRows,
   rewriteRows,
   type VendorFiles,
   VendorRefusal,
@@ -24,6 +25,7 @@ import { checkedBase } from '../calls/prepare/call-address.ts';
 import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { credentialHeaders } from '../calls/prepare/request-headers.ts';
+import { isAskedAlone } from '../exchange/asked-alone.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
 import type { BodyReply } from '../exchange/reply.ts';
@@ -31,6 +33,10 @@ import type { Target } from '../exchange/target.ts';
 import type { AskVendor, PassingReply, VendorAnswer, VendorWork } from '../exchange/vendor-work.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
 import { type FormFile, readUploadForm } from '../http/upload-form.ts';
+import { keptAt } from '../owners/kept-at.ts';
+import { watchedRows } from '../owners/passing-rows.ts';
+import { othersInRows } from '../owners/route-to-owner.ts';
+import type { BatchParts } from './asking-batches.ts';
 
 /** What a vendor says of files in its own words; undefined = it says it in OpenAI's, or the caller in the vendor's. */
 export function vendorFilesOf(
@@ -59,7 +65,7 @@ export function prepareFiles(
   files: VendorFiles,
   exchange: ModelExchange,
   target: Target,
-  rules: CallRules,
+  rules: CallRules & Partial<Pick<BatchParts, 'owners'>>,
 ): PreparedRequest {
   const { arrival, subject } = exchange;
   const operation = filesOperations[subject.operation.id] as FilesOperation;
@@ -143,7 +149,7 @@ interface Asking extends VendorPlace {
 /** Where requests of a vendor go, and what all of them carry. */
 export interface VendorPlace {
   readonly target: Target;
-  readonly rules: CallRules;
+  readonly rules: CallRules & Partial<Pick<BatchParts, 'owners'>>;
   readonly base: URL;
   readonly addressBy: PreparedRequest['addressBy'];
   readonly headers: Readonly<Record<string, string | string[]>>;
@@ -195,18 +201,37 @@ function workOf(asking: Asking, body: Readable | null): VendorWork {
 async function upload(
   files: VendorFiles,
   body: Readable,
-  { exchange, name, context, target }: Asking,
+  asking: Asking,
   use: FilesUse,
 ): Promise<JsonObject> {
+  const { exchange, name, context, target } = asking;
   let made: JsonObject | undefined;
   await readUploadForm(body, exchange.arrival.headers, async (file) => {
     made = await files.upload?.(
-      { ...file, content: rowsOf(files, file, context, target) },
+      { ...file, content: watched(rowsOf(files, file, context, target), asking) },
       { ...use, name },
     );
   });
   if (made === undefined) throw new GatewayError('internal');
   return made;
+}
+
+/**
+ * In a bucket a file can be written anew after its rows were read (`steps/read-rows.ts`): so nothing goes there that names another
+ * workspace's. Elsewhere a file stays as it is.
+ */
+function watched(
+  content: AsyncIterable<Buffer>,
+  { exchange, target, rules: { owners }, base }: Asking,
+): AsyncIterable<Buffer> {
+  const names = namesInRows(target.entry.id, 'examples');
+  if (owners === undefined || names.length === 0 || !isAskedAlone(target)) return content;
+  return watchedRows(content, names, async (ids) => {
+    const others = await othersInRows(exchange, owners, ids);
+    const at = { origin: base.origin, target };
+    const first = others.find(({ id, origin }) => origin === keptAt(id, at));
+    if (first !== undefined) throw new GatewayError('object.owner_unknown', { field: first.field });
+  });
 }
 
 /** The content, in rows of the vendor's where it is a batch's. */

@@ -8,6 +8,7 @@ import type { CallRules } from '../../calls/prepare/call-rules.ts';
 import { type AskParts, askVendor } from '../../calls/vendor-work.ts';
 import { isAskedAlone } from '../../exchange/asked-alone.ts';
 import type { NamedObjects } from '../../exchange/named-objects.ts';
+import { abortReason } from '../../http/caller-gone.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
 import { PassingRows } from '../../owners/passing-rows.ts';
 import { othersInRows } from '../../owners/route-to-owner.ts';
@@ -69,7 +70,7 @@ export function readRows(parts: ReadRowsParts): Step {
     const rows = new PassingRows(names);
     let bytes = 0;
     for await (const piece of await open(visit, file, signal)) {
-      signal.throwIfAborted();
+      if (signal.aborted) throw abortReason(signal);
       bytes += piece.length;
       if (bytes > bytesMax) throw tooLarge(file);
       const ids = rows.add(piece);
