@@ -97,8 +97,8 @@ describe('GetGraph', () => {
 
   it('gives cost in US cents, averaged over the requests that cost any', async () => {
     const { summary, points } = await graph(analytics.Graph.COST, { organisationId });
-    expect(summary).toEqual({ total: 4, avg: 2 });
-    expect(nonZero(points)).toEqual([{ atMs: dayMs, values: { total: 4, avg: 2 } }]);
+    expect(summary).toEqual({ total: 4, avg: 2, unpriced: 0 });
+    expect(nonZero(points)).toEqual([{ atMs: dayMs, values: { total: 4, avg: 2, unpriced: 0 } }]);
   });
 
   it('adds input and output tokens, averaged over the requests that used any', async () => {

@@ -240,7 +240,7 @@ describe.each(stages)('%s', (_stage, enter, isAsked) => {
         Record<string, Figure>?,
       ][] = [
         ['REQUESTS', { total: 'requests' }],
-        ['COST', { total: 'cost', avg: 'avg_cost' }],
+        ['COST', { total: 'cost', avg: 'avg_cost', unpriced: 'unpriced' }],
         ['TOKENS', { total: 'total_tokens', avg: 'avg_tokens' }],
         [
           'LATENCY',

@@ -253,9 +253,15 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
   return { attempts, adjustments, judgements, written: shuffled(written, random) };
 }
 
+/** Whether something was used that has no price. */
+export function lacksPrice({ inputTokens }: Attempt): boolean {
+  return inputTokens % 11 === 5;
+}
+
 function recordOf(attempt: Attempt): MessageInitShape<typeof usage.UsageRecordSchema> {
   return {
     ...attempt,
+    unpricedUnits: lacksPrice(attempt) ? 'code_execution' : '',
     createdAtMs: BigInt(attempt.at),
     inputTokens: BigInt(attempt.inputTokens),
     outputTokens: BigInt(attempt.outputTokens),

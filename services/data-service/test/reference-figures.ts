@@ -1,5 +1,5 @@
 import { usage } from '@sluice/proto-stubs';
-import type { Attempt, Judgement, RandomLedger } from './random-ledger.ts';
+import { type Attempt, type Judgement, lacksPrice, type RandomLedger } from './random-ledger.ts';
 
 /** An entry, made in plain steps: what the figures of the ledger are compared with. */
 export interface Entry {
@@ -10,6 +10,7 @@ export interface Entry {
   outputTokens: number;
   tokens: number;
   cents: number;
+  lacksPrice: boolean;
   avoidedCents: number;
   isSuccess: boolean;
   isAnswered: boolean;
@@ -50,6 +51,7 @@ export function entriesOf({ attempts, adjustments, judgements }: RandomLedger): 
       outputTokens,
       tokens: inputTokens + outputTokens,
       cents: sum(cost, (nano) => nano) / 1e7,
+      lacksPrice: tries.some(lacksPrice),
       avoidedCents: sum(tries, (attempt) => attempt.avoidedCostNanoUsd) / 1e7,
       isSuccess: last.statusCode >= 200 && last.statusCode <= 299,
       isAnswered: ![usage.Outcome.DENIED, usage.Outcome.LOST].includes(last.outcome),
@@ -90,6 +92,7 @@ export function figuresOf(entries: readonly Entry[]) {
       sum(entries, (entry) => entry.cents),
       entries.filter((entry) => entry.cents !== 0).length,
     ),
+    unpriced: entries.filter((entry) => entry.lacksPrice).length,
     total_tokens: sum(entries, (entry) => entry.tokens),
     avg_tokens: mean(used, (entry) => entry.tokens),
     avg_input_tokens: mean(used, (entry) => entry.inputTokens),
