@@ -45,7 +45,7 @@ const range =
 describe('analytics', () => {
   it.each([
     ['requests', { total: 3 }, { total: 3 }],
-    ['cost', { total: 3, avg: 1.5 }, { total: 3, avg: 1.5 }],
+    ['cost', { total: 3, avg: 1.5, unpriced: 0 }, { total: 3, avg: 1.5, unpriced: 0 }],
     ['tokens', { total: 3, avg: 1.5 }, { total: 3, avg: 1.5 }],
     ['latency', { avg: 1.5, p50: 2, p90: 3, p99: 4 }, { avg: 1.5, p50: 0, p90: 0, p99: 0 }],
   ])('shows the graph of %s in the published shape', async (name, summary, point) => {
