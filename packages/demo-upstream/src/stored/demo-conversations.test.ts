@@ -92,7 +92,14 @@ describe('conversations', () => {
         status: 400,
       });
     const { id } = await client.conversations.create();
-    for (const query of [{ limit: 101 }, { limit: 0 }, { order: 'up' }, { after: 'msg_none' }])
+    for (const query of [
+      { limit: 101 },
+      { limit: 0 },
+      { limit: 'NaN' },
+      { limit: 1.5 },
+      { order: 'up' },
+      { after: 'msg_none' },
+    ])
       await expect(client.conversations.items.list(id, query as never)).rejects.toMatchObject({
         status: 400,
       });

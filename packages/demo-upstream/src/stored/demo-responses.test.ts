@@ -189,6 +189,8 @@ it.each([
   ],
   [{ previous_response_id: 5 }, { status: 400, code: 'invalid_type' }],
   [{ background: true, store: false }, { status: 400 }],
+  [{ background: 'yes' }, { status: 400, param: 'background' }],
+  [{ input: [{ type: 'item_reference', id: {} }] }, { status: 400, param: 'input[0].id' }],
   [{ prompt: { id: 'pmpt_none' } }, { status: 404 }],
 ])('refuse %j', async (asked, refusal) => {
   const body = { model, input: 'x', ...asked } as never;

@@ -7,7 +7,7 @@ import {
   readInput,
   type Told,
 } from '../openai-responses.ts';
-import { invalidType, missing, optionalNumber } from '../openai-vendor.ts';
+import { invalidType, missing } from '../openai-vendor.ts';
 import {
   type DemoAnswer,
   type DemoBody,
@@ -19,7 +19,7 @@ import {
 import { streamResponse } from '../responses-stream.ts';
 import { followWork, takesMs, type Work, workAt } from './background-work.ts';
 import { DemoConversations, saidBytesMax, tooLong } from './demo-conversations.ts';
-import { checkCalls, type Item, itemPage, listedItems } from './items.ts';
+import { checkCalls, type Item, itemPage, listedItems, numberIn } from './items.ts';
 import { Kept } from './kept.ts';
 
 interface KeptResponse {
@@ -59,7 +59,10 @@ export class DemoResponses {
   /** `POST /v1/responses` @throws VendorFault */
   create(body: DemoBody, context: DemoContext): DemoAnswer {
     const from = this.#from(body);
-    const isBackground = body.background === true;
+    const { background = false } = body;
+    if (background !== null && typeof background !== 'boolean')
+      throw invalidType('background', 'a boolean', background);
+    const isBackground = background === true;
     if (isBackground && body.store === false)
       throw new VendorFault(400, "Background mode requires 'store' to be true.", {
         param: 'background',
@@ -209,8 +212,7 @@ export class DemoResponses {
         400,
         'This response can no longer be streamed because it is more than 5 minutes old',
       );
-    const asked = query.get('starting_after');
-    const after = optionalNumber(asked === null ? undefined : Number(asked), 'starting_after', 0);
+    const after = numberIn(query, 'starting_after', 0);
     return { kind: 'sse', events: followWork(work, after ?? -1, this.#now), eventDelayMs: 0 };
   }
 
@@ -299,10 +301,11 @@ export class DemoResponses {
 
   /** Items in the place of references to them. @throws VendorFault 404 */
   #resolve(own: readonly JsonObject[], before: readonly Item[]): JsonObject[] {
-    return own.map((item) => {
+    return own.map((item, index) => {
       if (item.type !== 'item_reference') return item;
+      if (typeof item.id !== 'string') throw invalidType(`input[${index}].id`, 'a string', item.id);
       const found = before.find(({ id }) => id === item.id) ?? this.#item(item.id);
-      if (found === undefined) throw notFound('Item', String(item.id), 'input');
+      if (found === undefined) throw notFound('Item', item.id, 'input');
       return found;
     });
   }

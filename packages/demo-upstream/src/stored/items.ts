@@ -1,4 +1,4 @@
-import { optionalNumber } from '../openai-vendor.ts';
+import { invalidType, optionalNumber } from '../openai-vendor.ts';
 import { type JsonObject, VendorFault } from '../protocol.ts';
 
 /** What was said or called, as it can be listed. */
@@ -57,8 +57,7 @@ export function checkCalls(items: readonly JsonObject[]): void {
 
 /** A part of a list in the order in which things were said; the newest come first unless it is asked otherwise. @throws VendorFault */
 export function itemPage(items: readonly Item[], query: URLSearchParams): JsonObject {
-  const asked = query.get('limit');
-  const limit = optionalNumber(asked === null ? undefined : Number(asked), 'limit', 1, 100) ?? 20;
+  const limit = numberIn(query, 'limit', 1, 100) ?? 20;
   const order = query.get('order') ?? 'desc';
   if (order !== 'asc' && order !== 'desc')
     throw new VendorFault(
@@ -75,6 +74,19 @@ export function itemPage(items: readonly Item[], query: URLSearchParams): JsonOb
   if (after !== null && from === 0)
     throw new VendorFault(400, `No item with id '${after}' found.`, { param: 'after' });
   return listOf(sorted.slice(from, from + limit), sorted.length > from + limit);
+}
+
+/** A whole number of a query, in its range. @throws VendorFault */
+export function numberIn(
+  query: URLSearchParams,
+  name: string,
+  min: number,
+  max?: number,
+): number | undefined {
+  const asked = query.get(name);
+  if (asked === null) return undefined;
+  if (!/^-?\d+$/.test(asked)) throw invalidType(name, 'an integer', asked);
+  return optionalNumber(Number(asked), name, min, max);
 }
 
 export function listOf(data: readonly Item[], has_more: boolean): JsonObject {
