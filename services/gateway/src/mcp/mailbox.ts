@@ -112,21 +112,33 @@ export class Mailbox {
 
   /** Takes what is appended at other gateways, in order, until the signal. */
   hear(box: LetterBox, heard: (letter: Buffer) => void, signal: AbortSignal): void {
-    const key = keyOf(box);
     const look = async () => {
       if (signal.aborted) return;
-      try {
-        const letters = (await this.#shared?.call(key, (redis) =>
-          redis.call('LPOP', key, drainedMax),
-        )) as string[] | null | undefined;
-        for (const letter of letters ?? []) heard(Buffer.from(letter));
-      } catch {
-        // The part rests now, and is asked again.
-      }
+      await this.#hearSome(box, heard);
       const timer = setTimeout(look, lookMsMax);
       timer.unref();
     };
     void look();
+  }
+
+  /** Takes what is appended by now, in order. Never rejects. */
+  async hearRest(box: LetterBox, heard: (letter: Buffer) => void): Promise<void> {
+    while ((await this.#hearSome(box, heard)) === drainedMax);
+  }
+
+  /** @returns how many there were */
+  async #hearSome(box: LetterBox, heard: (letter: Buffer) => void): Promise<number> {
+    const key = keyOf(box);
+    try {
+      const letters = (await this.#shared?.call(key, (redis) =>
+        redis.call('LPOP', key, drainedMax),
+      )) as string[] | null | undefined;
+      for (const letter of letters ?? []) heard(Buffer.from(letter));
+      return letters?.length ?? 0;
+    } catch {
+      // The part rests now, and is asked again.
+      return 0;
+    }
   }
 
   async #fetch(box: LetterBox): Promise<Buffer | undefined> {

@@ -248,6 +248,8 @@ export class SseRelay {
     mailbox.hear(toldBoxOf(session), heard, over.signal);
     try {
       const letter = await mailbox.take(boxOf(session, asked.id), signal);
+      // What was told before the answer was left before it.
+      await mailbox.hearRest(toldBoxOf(session), heard);
       return readMessage(letter, messageBounds.upstream) as ServerReply;
     } finally {
       over.abort();

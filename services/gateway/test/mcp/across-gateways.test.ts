@@ -1,10 +1,12 @@
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fixtureServer } from './fixture-server.ts';
+import { startSseUpstream } from './legacy-upstream.ts';
 import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
 import { type ModernUpstream, startModernUpstream } from './modern-upstream.ts';
 
-/** Single resources of servers of 2026-07-28, to which clients of the older era are subscribed at two gateways in turn. */
+/** What a session is told at one of two gateways of what was asked at the other. */
 let lab: McpLab;
 let upstream: ModernUpstream;
 let saved: SavedServer;
@@ -108,5 +110,45 @@ describe('resources/subscribe at a server of the newer era', () => {
     await hears(heard, 'test://within', shown);
     expect([...new Set(heard)]).toEqual([shown]);
     await client.close();
+  });
+});
+
+describe('a call at another gateway than the one that has the link of HTTP+SSE', () => {
+  it('is told of its progress before its answer, however fast that comes', async () => {
+    const bySse = await startSseUpstream(() => fixtureServer({ writes: 0, cancelled: 0 }));
+    const server = await lab.save({ url: bySse.url, transport: 'sse' });
+    const [begins = '', asks = ''] = lab.urls(server.slug);
+    const headers = {
+      'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const post = (url: string, message: object, more = {}) =>
+      fetch(url, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      });
+    const clientInfo = { name: 'alone', version: '1' };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    const hello = await post(begins, { id: 0, method: 'initialize', params });
+    const session = { 'mcp-session-id': hello.headers.get('mcp-session-id') ?? '' };
+    await hello.text();
+    await post(begins, { method: 'notifications/initialized' }, session);
+    for (let id = 1; id <= 5; id++) {
+      const call = {
+        name: 'progress',
+        arguments: { steps: 5, ms: 0 },
+        _meta: { progressToken: id },
+      };
+      const answer = await post(asks, { id, method: 'tools/call', params: call }, session);
+      const told = [...(await answer.text()).matchAll(/^data: (.*)$/gm)].map(([, data = '']) =>
+        JSON.parse(data),
+      );
+      const steps = told.filter(({ params }) => params?.progressToken === id);
+      expect(steps.map(({ params }) => params.progress)).toEqual([1, 2, 3, 4, 5]);
+      expect(told.at(-1)).toMatchObject({ id, result: { content: [{ text: 'done' }] } });
+    }
+    await bySse.close();
   });
 });
