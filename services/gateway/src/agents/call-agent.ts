@@ -29,7 +29,7 @@ import { type AgentExchange, expectAgentCall } from './find-agent.ts';
 import type { AgentGuard } from './guards/agent-guard.ts';
 import { guardedStream, type StreamWatch, streamWatch } from './guards/guarded-stream.ts';
 import { locationForCaller } from './location.ts';
-import { markedHeaders, sumOfCall } from './own-calls.ts';
+import { beginTrace, markedHeaders, sumOfCall } from './own-calls.ts';
 import { withOwnTasks } from './own-tasks.ts';
 import { presentCard } from './present-card.ts';
 import {
@@ -154,6 +154,7 @@ class Call {
 
   async #begin(asked: Asked | undefined): Promise<BegunCall> {
     const verdicts = this.#guard?.verdicts;
+    beginTrace(this.#plan, this.#exchange);
     this.#sum = sumOfCall(this.#plan, this.#exchange, asked, this.#parts);
     const more = { sum: this.#sum, verdicts };
     this.#begun = await beginCall(this.#parts, this.#exchange, this.#plan, asked, more);

@@ -40,6 +40,13 @@ export function markedHeaders(
   };
 }
 
+/** Of who comes with no trace, the request begins one: its record, and those of the agent's own calls, call it by one name. */
+export function beginTrace(plan: AgentPlan, exchange: AgentExchange): void {
+  const { arrival } = exchange;
+  if (plan.bill !== 'max' || arrival.caller.traceId !== undefined) return;
+  exchange.arrival = { ...arrival, traceId: arrival.requestId.toString('hex') };
+}
+
 /** What of an agent's report is billed with its own calls. Undefined = nothing. */
 export function elsewhereOf(
   plan: AgentPlan,

@@ -124,6 +124,18 @@ describe('what an agent reports', () => {
     expect(await costOf(send(one))).toBe(2 * 1e7);
   });
 
+  it('is in one trace with its own calls, also of a caller who began none', async () => {
+    let own: Response | undefined;
+    agent.handle(async (request) => {
+      own = await chat(traced(request));
+      return answerOf({ ...message, messageId: 'a', metadata: used(1) });
+    });
+    const { traceId } = await recordOf(await send(saved));
+    const id = own?.headers.get('x-service-request-id') ?? '';
+    const [record] = await lab.records.of(id, 1);
+    expect([record?.traceId, traceId]).toEqual([traceId, expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  });
+
   it('is billed whole of an agent that drops the trace', async () => {
     agent.handle(asking(2, 100, { drops: true }));
     expect(await costOf(send(saved))).toBe(100 * perToken);
