@@ -79,7 +79,7 @@ describe('what Postgres gives up', () => {
   /** What the end of `statement_timeout` is, without waiting for it. Within a transaction the view would stay as it was first seen. */
   const cancelWaiting = () =>
     eventually(async () => {
-      const { rows } = await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+      const { rows } = await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_get_activity(NULL)
         WHERE application_name = 'sluice-control-plane' AND wait_event_type = 'Lock'`);
       expect(rows).not.toEqual([]);
     });
@@ -108,6 +108,23 @@ describe('what Postgres gives up', () => {
     expect(outcome).toBe('14 The database cannot be reached.');
   });
 
+  it('is no refusal of a change that is done: nobody knows whether it is in force', async () => {
+    const holder = await connected();
+    try {
+      // Nobody can connect meanwhile: these leave connections behind.
+      const calls = Array.from({ length: 8 }, () => workspace().get('/configs'));
+      await Promise.all(calls.map((call) => call.expect(200)));
+      // Which replicas live is asked with it, after the change.
+      await holder.query('BEGIN; LOCK TABLE pg_database');
+      const answer = workspace().post('/policies/rate-limits', policyBody).then(identity);
+      await cancelWaiting();
+      const { status, headers, text } = await answer;
+      expect([status, headers['x-service-in-force']], text).toEqual([200, 'pending']);
+    } finally {
+      await holder.end();
+    }
+  });
+
   it.each([
     ['a statement that took too long', '57014'],
     ['a lock that was waited for too long', '55P03'],
@@ -134,6 +151,8 @@ async function connected(): Promise<Client> {
   await client.connect();
   return client;
 }
+
+const identity = (answer: Response) => answer;
 
 const unavailable = '503 AB04 admin.control_plane_unavailable, again after 1 s';
 

@@ -122,7 +122,9 @@ export class Barriers {
   async whenPassed(barrier: string): Promise<boolean> {
     // Who does not hear others cannot know.
     if (!this.#feed.isLive) return false;
-    const replicas = await this.#liveReplicas();
+    // The change is done: who cannot ask does not know, and refuses nothing.
+    const replicas = await this.#liveReplicas().catch(() => undefined);
+    if (replicas === undefined) return false;
     const all = await Promise.all(
       replicas.map(async (replica) => {
         const waitMs = this.#silent.has(replica) ? this.#graceMs : this.#patienceMs;
