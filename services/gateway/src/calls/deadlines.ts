@@ -9,7 +9,7 @@ export interface Awaiting extends Linked<Awaiting> {
 
 /**
  * All that wait equally long, in the order in which they are due, with one timer for the first of them. A timer for
- * each call is begun, begun anew and ended in vain nearly always, and takes twenty times what a place in a chain does.
+ * each call is begun, begun anew and ended in vain nearly always, and takes three times what a place here does.
  */
 export class DeadlineLine {
   readonly #ms: number;
