@@ -79,7 +79,8 @@ describe('what Postgres gives up', () => {
   /** What the end of `statement_timeout` is, without waiting for it. Within a transaction the view would stay as it was first seen. */
   const cancelWaiting = () =>
     eventually(async () => {
-      const { rows } = await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_get_activity(NULL)
+      const { rows } =
+        await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_get_activity(NULL)
         WHERE application_name = 'sluice-control-plane' AND wait_event_type = 'Lock'`);
       expect(rows).not.toEqual([]);
     });
