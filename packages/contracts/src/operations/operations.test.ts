@@ -82,7 +82,7 @@ describe('matchObject', () => {
     ['GET', '/v1/responses/resp_1/more'],
     ['PUT', '/v1/threads/thread_1'],
     ['GET', '/v1/responses/%zz'],
-    ['GET', '/v1/skills/skill_1'],
+    ['GET', '/v1/evals/eval_1'],
     ['GET', `/v1${'/x'.repeat(100)}`],
   ])('knows no row of %s %s', (method, path) => {
     expect(matchObject(method, path)).toBeUndefined();
