@@ -1,13 +1,8 @@
-import { defineSettings } from '@sluice/env';
-import { createLogger } from '@sluice/telemetry';
-import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
+import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis } from '../redis/connect-redis.ts';
-import { readRedisPlace, redisSettings } from '../redis/redis-settings.ts';
-import { SharedStore } from '../redis/shared-store.ts';
+import { type SharedStores, startSharedStores } from '../../test/shared-stores.ts';
 import { shareAgents, TaskNotes } from './task-notes.ts';
 
-const logger = createLogger({ service: 'test', level: 'silent' });
 const place = { organisationId: 'org', serverId: 'server' };
 const usage = (count: number) => ({
   inputTokens: count,
@@ -36,27 +31,17 @@ describe('TaskNotes of one gateway', () => {
 });
 
 describe('TaskNotes of gateways with one Redis', () => {
-  let server: SpawnedServer;
-  const stores: SharedStore[] = [];
+  let stores: SharedStores;
   const gateway = async () => {
-    const place = readRedisPlace(
-      defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: server.url }),
-    );
-    if (place === undefined) throw new Error('there is no address');
-    const client = connectRedis(place, logger);
-    const store = new SharedStore({ client, logger });
-    stores.push(store);
+    const store = stores.open();
     const notes = new TaskNotes(shareAgents(store));
     await eventually(() => expect(store.isDegraded('agents')).toBe(false));
     return { notes, store };
   };
   beforeAll(async () => {
-    server = await startRedis();
+    stores = await startSharedStores();
   });
-  afterAll(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await server.stop();
-  });
+  afterAll(() => stores.stop());
 
   it('knows at each what began at another, for one alone', async () => {
     const [one, other] = [(await gateway()).notes, (await gateway()).notes];
@@ -100,7 +85,7 @@ describe('TaskNotes of gateways with one Redis', () => {
   it('says that it cannot know while Redis is away, and goes on with what it saw', async () => {
     const { notes, store } = await gateway();
     await notes.claim(place, 'task', 'seen', 'me');
-    await server.stop();
+    await stores.server.stop();
     await eventually(() => expect(store.isDegraded('agents')).toBe(true));
     expect(await notes.whose(place, 'task', 'seen', 'me')).toBe('own');
     await expect(notes.whose(place, 'task', 'unseen', 'me')).rejects.toMatchObject({
@@ -111,7 +96,7 @@ describe('TaskNotes of gateways with one Redis', () => {
     expect((await notes.increase(place, 'new', usage(3))).inputTokens).toBe(3);
     expect((await notes.increase(place, 'new', usage(3))).inputTokens).toBe(0);
     // What was billed meanwhile is not billed again by a Redis that has not heard of it.
-    await server.restart();
+    await stores.server.restart();
     await eventually(() => expect(store.isDegraded('agents')).toBe(false));
     expect((await notes.increase(place, 'new', usage(3))).inputTokens).toBe(0);
     expect((await notes.increase(place, 'new', usage(5))).inputTokens).toBe(2);

@@ -1,13 +1,8 @@
-import { defineSettings } from '@sluice/env';
-import { createLogger } from '@sluice/telemetry';
-import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
+import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis } from '../redis/connect-redis.ts';
-import { readRedisPlace, redisSettings } from '../redis/redis-settings.ts';
-import { SharedStore } from '../redis/shared-store.ts';
+import { type SharedStores, startSharedStores } from '../../test/shared-stores.ts';
 import { ChildSums } from './child-sums.ts';
 
-const logger = createLogger({ service: 'test', level: 'silent' });
 const use = (costNanoUsd: number) => ({ inputTokens: 10, outputTokens: 20, costNanoUsd });
 const all = { inputTokens: 1000, outputTokens: 1000, costNanoUsd: 2 ** 50 };
 const costs = async (sums: ChildSums, names: string[], most = all, isOver = false) =>
@@ -43,26 +38,17 @@ describe('sums of one gateway', () => {
 });
 
 describe('sums of gateways with one Redis', () => {
-  let server: SpawnedServer;
-  const stores: SharedStore[] = [];
+  let stores: SharedStores;
   const gateway = async () => {
-    const place = readRedisPlace(
-      defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: server.url }),
-    );
-    if (place === undefined) throw new Error('there is no address');
-    const store = new SharedStore({ client: connectRedis(place, logger), logger });
-    stores.push(store);
+    const store = stores.open();
     const part = store.share({ name: 'agents', deadlineMs: 500, says: { alone: '', again: '' } });
     await eventually(() => expect(part.degraded).toBe(false));
     return new ChildSums(part);
   };
   beforeAll(async () => {
-    server = await startRedis();
+    stores = await startSharedStores();
   });
-  afterAll(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await server.stop();
-  });
+  afterAll(() => stores.stop());
 
   it('are one, whoever adds and takes', async () => {
     const [one, other] = [await gateway(), await gateway()];
@@ -92,14 +78,14 @@ describe('sums of gateways with one Redis', () => {
   it('are each gateway’s own while Redis is away, and never counted twice after', async () => {
     const sums = await gateway();
     await sums.add('org', ['s'], use(100));
-    await server.kill();
+    await stores.server.kill();
     await eventually(() => expect(sums.isAlone).toBe(true));
     sums.add('org', ['s'], use(7));
     expect(await sums.take('org', ['s'], { ...all, costNanoUsd: 4 }, false)).toMatchObject({
       costNanoUsd: 4,
       isPartial: true,
     });
-    await server.restart();
+    await stores.server.restart();
     await eventually(() => expect(sums.isAlone).toBe(false));
     expect(await costs(sums, ['s'], { ...all, costNanoUsd: 5 })).toBeGreaterThanOrEqual(3);
     await costs(sums, ['s']);

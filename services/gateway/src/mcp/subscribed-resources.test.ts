@@ -1,14 +1,9 @@
-import { defineSettings } from '@sluice/env';
-import { createLogger } from '@sluice/telemetry';
-import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
+import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectRedis } from '../redis/connect-redis.ts';
-import { readRedisPlace, redisSettings } from '../redis/redis-settings.ts';
-import { SharedStore } from '../redis/shared-store.ts';
+import { type SharedStores, startSharedStores } from '../../test/shared-stores.ts';
 import type { Session } from './session.ts';
 import { SubscribedResources } from './subscribed-resources.ts';
 
-const logger = createLogger({ service: 'test', level: 'silent' });
 const session = (name: string): Session => ({
   name,
   organisationId: 'org',
@@ -23,26 +18,17 @@ const session = (name: string): Session => ({
 });
 
 describe('resources that sessions are subscribed to', () => {
-  let server: SpawnedServer;
-  const stores: SharedStore[] = [];
+  let stores: SharedStores;
   const gateway = async () => {
-    const place = readRedisPlace(
-      defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: server.url }),
-    );
-    if (place === undefined) throw new Error('there is no address');
-    const store = new SharedStore({ client: connectRedis(place, logger), logger });
-    stores.push(store);
+    const store = stores.open();
     const part = store.share({ name: 'mcp', deadlineMs: 500, says: { alone: '', again: '' } });
     await eventually(() => expect(part.degraded).toBe(false));
     return new SubscribedResources(part);
   };
   beforeAll(async () => {
-    server = await startRedis();
+    stores = await startSharedStores();
   });
-  afterAll(async () => {
-    await Promise.all(stores.map((store) => store.close()));
-    await server.stop();
-  });
+  afterAll(() => stores.stop());
 
   it('are known to all gateways, and a change is told where the session has its stream', async () => {
     const [one, other] = [await gateway(), await gateway()];
