@@ -270,7 +270,11 @@ export class LegacyToModern {
     try {
       const { params } = await enter(call, asked, recorded, false, this.#deps);
       const uri = params?.uri;
-      if (typeof uri !== 'string') throw wrongSubscription(asked, 'params.uri must be a text');
+      if (typeof uri !== 'string' || uri.length > uriLengthMax)
+        throw wrongSubscription(
+          asked,
+          `params.uri must be a text of at most ${uriLengthMax} characters`,
+        );
       if (asked.method === 'resources/unsubscribe') await subscribed.remove(session, uri);
       else if (!(await subscribed.add(session, uri)))
         throw wrongSubscription(asked, 'a session may be subscribed to 100 resources at most');
@@ -410,6 +414,9 @@ function helloOf(asked: McpRequest, { result, meta }: McpResponse): McpResponse 
 
 /** Tasks of the newer era are another thing. */
 const isCarried = (path: string) => path !== 'tasks';
+
+/** A hundred of them are held for a session, as long as it lasts. */
+const uriLengthMax = 2_048;
 
 const listFilter = {
   toolsListChanged: true,

@@ -76,7 +76,7 @@ describe('resources/subscribe at a server of the newer era', () => {
     await client.close();
   });
 
-  it('names what may be read, and a hundred at most', async () => {
+  it('names what may be read, a hundred at most, and none that is long', async () => {
     const own = await lab.save({
       url: upstream.url,
       more: { new_capabilities: 'disabled' },
@@ -91,6 +91,10 @@ describe('resources/subscribe at a server of the newer era', () => {
     await expect(client.subscribeResource({ uri: 'test://100' })).rejects.toMatchObject({
       code: -32602,
     });
+    await client.unsubscribeResource({ uri: 'test://0' });
+    await expect(
+      client.subscribeResource({ uri: `test://${'x'.repeat(3_000)}` }),
+    ).rejects.toMatchObject({ code: -32602, message: expect.stringMatching('at most 2048') });
     await hears(heard, 'test://99');
     upstream.notify.resourceUpdated('test://secret');
     await hears(heard, 'test://98');
