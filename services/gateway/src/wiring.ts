@@ -21,9 +21,7 @@ import { createApp, createPartOf } from './app.ts';
 import { createCallModel } from './calls/call-model.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
 import { ReadOn } from './calls/read-on.ts';
-import { CallMarks } from './children/call-marks.ts';
-import { ChildSums } from './children/child-sums.ts';
-import { Children } from './children/children.ts';
+import { createChildren } from './children/children.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
 import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { createConfigSource } from './config-sync/create-config-source.ts';
@@ -229,7 +227,7 @@ export async function wire(
   };
   const routingMetrics = createRoutingMetrics(metrics);
   const ofAgents = shareAgents(redis.shared);
-  const children = new Children(new CallMarks(env.SERVICE_CLIENT_AUTH), new ChildSums(ofAgents));
+  const children = createChildren(env.SERVICE_CLIENT_AUTH, ofAgents);
   const accounted = accounting({ estimates, observed, prices, recorder, children });
   const calling = {
     hostRules,

@@ -1,7 +1,8 @@
 import type { AttemptListener, OutcomeListener } from '../exchange/attempt.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
-import type { CallMarks } from './call-marks.ts';
-import type { ChildSums, ChildUse, TakenUse } from './child-sums.ts';
+import type { SharedPart } from '../redis/shared-store.ts';
+import { CallMarks } from './call-marks.ts';
+import { ChildSums, type ChildUse, type TakenUse } from './child-sums.ts';
 
 /** For whom something is called, and what it came with. */
 export type ChildRequester = Pick<EventRequester, 'key'> & {
@@ -71,6 +72,14 @@ export class Children {
   ): Promise<TakenUse> {
     return this.#sums.take(key?.source.organisationId ?? '', sums, most, isOver);
   }
+}
+
+/**
+ * @param secret that all gateways have
+ * @param shared where they sum together, as `shareAgents` makes it; undefined = each for itself
+ */
+export function createChildren(secret: string, shared: SharedPart | undefined): Children {
+  return new Children(new CallMarks(secret), new ChildSums(shared));
 }
 
 /** Counts attempts towards the calls of agents that they were made for, before their answers end. */
