@@ -299,7 +299,7 @@ export const errorCodes = {
     status: 412,
     retry: 'next-target',
     type: 'rate_limit_error',
-    text: 'No price is known of the model, and a budget takes none without.',
+    text: 'No price is known of the model, or of a tool of the provider, and a budget takes none without.',
   },
   'limit.unavailable': {
     status: 503,

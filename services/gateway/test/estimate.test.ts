@@ -31,6 +31,7 @@ interface Estimated {
     output_tokens: Record<'low' | 'expected' | 'high', number>;
     cost_usd: Record<'low' | 'expected' | 'high', number | null>;
     price: { layer: string } | null;
+    unpriced_units?: string[];
   }[];
   limits: { type: string; remaining: number; would_refuse: boolean }[];
   would_fail?: { code: string };
@@ -234,6 +235,22 @@ describe('POST /v1/estimate', () => {
     expect(cost_usd?.high).toBeCloseTo(((input_tokens?.high ?? 0) * 5 + 20) / 1e6, 9);
   });
 
+  it('names what is asked for and has no price', async () => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const named = async (tools: object[]) => {
+      const { targets } = await estimate(upstream.target(), {
+        path: '/v1/estimate/responses',
+        body: { model: 'gpt-5.1', input: 'Hi', tools },
+      });
+      expect(targets[0]?.cost_usd.high).toBeGreaterThan(0);
+      return targets[0]?.unpriced_units;
+    };
+    expect(await named([{ type: 'web_search' }])).toBeUndefined();
+    expect(await named([{ type: 'image_generation' }, { type: 'web_search' }])).toEqual([
+      'image_generation',
+    ]);
+  });
+
   it('knows no price of an unknown model', async () => {
     const upstream = await trial.upstream('vendor', json(200, chatReply));
     const { targets } = await estimate(upstream.target(), { body: { ...body, model: 'house-7b' } });
@@ -310,6 +327,21 @@ describe('x-service-max-cost', () => {
     expect(await asked('0.0002', { override_params: { max_tokens: 1000 } })).toEqual(refused);
     // Nobody knows what it costs.
     expect(await asked('100', { override_params: { model: 'house-7b' } })).toEqual(refused);
+  });
+
+  it('refuses what uses tools of the provider that have no price', async () => {
+    const over = (tools: object[]) => ({
+      path: '/v1/responses',
+      body: { model: 'gpt-5.1', input: 'Hi', max_output_tokens: 16, tools },
+    });
+    const refused = { status: 412, code: 'limit.max_cost', calls: 0 };
+    const interpreter = { type: 'code_interpreter', container: { type: 'auto' } };
+    const shell = (type: string) => ({ type: 'shell', environment: { type } });
+    expect(await asked('100', {}, over([interpreter]))).toEqual(refused);
+    expect(await asked('100', {}, over([shell('container_auto')]))).toEqual(refused);
+    // Run by the caller, or priced.
+    for (const tool of [shell('local'), { type: 'web_search' }])
+      expect(await asked('100', {}, over([tool]))).toMatchObject({ status: 200, calls: 1 });
   });
 
   it('refuses what may cost more in the tier that is asked for', async () => {

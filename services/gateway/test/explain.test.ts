@@ -426,6 +426,59 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
       expect(spent.plan).toHaveLength(1);
     });
 
+    it('that want all of a request to fit refuse alike, and end it', async () => {
+      const tokens = { type: 'tokens', credit_limit: 500, admission: 'strict' };
+      const { key } = await newKey({ usage_limits: tokens });
+      const body = { ...chatBody, max_tokens: 100 };
+      const fits = await agrees({ key, body });
+      expect(fits.limits[0]).toMatchObject({ target: null, would_refuse: false });
+      const large = { ...chatBody, max_tokens: 1000 };
+      const refused = await agrees({ key, body: large });
+      expect(refused.limits[0]).toMatchObject({ would_refuse: true });
+      expect(refused.limits[0]?.remaining).toBeGreaterThan(300);
+      const refusal = { status: 412, code: 'limit.budget_exhausted' };
+      expect(refused.would_fail).toMatchObject(refusal);
+      expect(refused.plan[0]?.unavailable).toMatchObject(refusal);
+      // A smaller one would fit: nobody asks for it.
+      const sized = (model: string, max_tokens: number) =>
+        target(model, { override_params: { model, max_tokens } });
+      const smaller = sized('gpt-4o-mini', 10);
+      const larger = sized('gpt-4o', 1000);
+      const config = { strategy: { mode: 'fallback' }, targets: [larger, smaller] };
+      const ended = await agrees(using(config, { key, body }));
+      expect(ended.would_fail).toMatchObject(refusal);
+      expect(ended.plan[1]?.unavailable).toBeUndefined();
+    });
+
+    it('that take nothing without a price refuse models and tools of providers alike, and move on', async () => {
+      const dollar = { type: 'cost', credit_limit: 1, unpriced: 'refuse' };
+      const { key } = await newKey({ usage_limits: dollar });
+      const unpriced = { status: 412, code: 'limit.unpriced' };
+      const ask = async (model: string, over: object = {}) => {
+        const { would_fail, limits } = await agrees(
+          using(target(model), { key, body: { ...chatBody, ...over } }),
+        );
+        expect(limits[0]?.would_refuse).toBe(would_fail !== undefined);
+        return would_fail;
+      };
+      expect(await ask('gpt-4o-mini')).toBeUndefined();
+      expect(await ask('a-model-of-nobody')).toMatchObject(unpriced);
+      const tools = [{ type: 'code_interpreter', container: { type: 'auto' } }];
+      const refused = await ask('gpt-4o-mini', { tools });
+      expect(refused).toMatchObject(unpriced);
+      expect(refused?.message).toContain('No price is known of code_execution at this model');
+      const config = {
+        strategy: { mode: 'fallback' },
+        targets: [target('a-model-of-nobody'), target('gpt-4o-mini')],
+      };
+      const explained = await explain(using(config, { key }));
+      expect(explained.would_fail).toBeUndefined();
+      expect(explained.plan[0]?.unavailable).toMatchObject(unpriced);
+      const answer = await scenario.chat(using(config, { key }));
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('x-service-last-used-option-index')).toBe('config.targets[1]');
+    });
+
     it('policies that do not apply are shown with the condition that is not met', async () => {
       const { id, key } = await newKey();
       const policies = await Promise.all(

@@ -116,12 +116,19 @@ const unitOfMember = new Map(
 
 function unitOfTool(tool: JsonObject): ToolUnit | undefined {
   const type = stringOf(tool.type);
+  if (type === 'shell') return runsAtCaller(tool) ? undefined : 'codeExecutions';
   if (type !== undefined) return unitOfType.get(type.replace(dateAtEnd, ''));
   for (const name in tool) {
     const unit = unitOfMember.get(name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()));
     if (unit !== undefined) return unit;
   }
   return undefined;
+}
+
+/** Of OpenAI's `shell`: in a container it runs at the provider, as its own code interpreter does. */
+export function runsAtCaller(tool: JsonObject): boolean {
+  const environment = objectOf(tool.environment);
+  return environment === undefined || environment.type === 'local';
 }
 
 const dateAtEnd = /_\d{4}_?\d{2}_?\d{2}$/;

@@ -92,7 +92,8 @@ async function explain(
   const { server } = exchange.subject;
   const plan = server && agentPlan(server);
   const event = server && shown.isRead === true ? eventOf(exchange, shown.asked) : undefined;
-  const checks = event === undefined ? [] : await parts.meter.peek(exchange, event);
+  const begin = event && { event, policy: plan?.policy, request: shown.asked?.body };
+  const checks = begin === undefined ? [] : await parts.meter.peek(exchange, begin);
   const refusal = denied ?? limitRefusal(checks);
   const { rpcId } = subject;
   return {
@@ -116,11 +117,7 @@ async function explain(
     bill: plan?.bill ?? null,
     bill_reason: plan === undefined ? null : billReason(plan, parts.children.isAlone),
     limits: explainedLimits(checks, null),
-    ...shownUse(
-      event?.spends === true
-        ? parts.meter.foresee({ event, policy: plan?.policy, request: shown.asked?.body })
-        : undefined,
-    ),
+    ...shownUse(begin?.event.spends === true ? parts.meter.foresee(begin) : undefined),
     ...(refusal !== undefined && {
       would_fail: {
         status: refusal.status,

@@ -63,7 +63,7 @@ function setUp(attemptsMax = 10) {
     isRefused: false,
     statesOfRequest: [],
     reserve: () => undefined,
-    peekTarget: async () => [],
+    judge: async () => ({ own: [], ofTarget: [], refusal: undefined, endsRequest: false }),
     post: ({ tokens }) => void settled.push(tokens),
     noteAnswered: () => {},
     hold: () => {},

@@ -1,4 +1,5 @@
 import type { CompiledPolicy, TargetFacts } from '@sluice/engine';
+import type { GatewayError } from '@sluice/errors';
 import type { SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { CounterState, Estimate, Reservation, Used } from './reservation.ts';
 
@@ -10,6 +11,22 @@ export interface LimitCheck {
   readonly state: CounterState | undefined;
   /** The key of the first condition that the request does not meet. */
   readonly unmet: string | undefined;
+  /** What the request would be refused with: nothing is left, or not what it is estimated to use. */
+  readonly refusal: GatewayError | undefined;
+}
+
+/** What the limits of a request would say to one target, by what it is estimated to use there; nothing is taken by asking. */
+export interface LimitVerdict {
+  /** Those of the request itself. */
+  readonly own: readonly LimitCheck[];
+  readonly ofTarget: readonly LimitCheck[];
+  /**
+   * What the target is refused with before anything is done for it. Neither that of
+   * the request nothing is left, which is said before, nor the target's own, which come later.
+   */
+  readonly refusal: GatewayError | undefined;
+  /** No other target would be asked, were this the first. */
+  readonly endsRequest: boolean;
 }
 
 /** The limits that hold for one request. */
@@ -28,8 +45,12 @@ export interface LimitsOfRequest {
     saved: SavedProvider | undefined,
     estimate: () => Estimate,
   ): Reservation | undefined | Promise<Reservation | undefined>;
-  /** How the limits of a target stand; takes nothing. */
-  peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]>;
+  /** As `reserve` would, for those who only judge; takes nothing. @throws what the estimate throws */
+  judge(
+    target: TargetFacts,
+    saved: SavedProvider | undefined,
+    estimate: () => Estimate,
+  ): Promise<LimitVerdict>;
   /** Counts what a call used that was made beside the request's own. */
   post(actual: Used): void;
   /** More may be asked after the answer has begun: nothing that is held goes back until `release`. */

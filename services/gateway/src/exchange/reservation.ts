@@ -10,6 +10,8 @@ export interface Estimate {
   readonly observed?: Used | undefined;
   /** No price is known: its cost is not counted. */
   readonly isUnpriced?: boolean;
+  /** Tools of the provider that it asks for and that have no price, by their names in price lists: not counted either. Absent = none. */
+  readonly unpricedTools?: readonly string[];
 }
 
 /** Of a request of which no more is asked than that it is one. */

@@ -64,12 +64,14 @@ export async function peekEvent(
   store: LimitStore,
   requester: EventRequester,
   event: ServerEvent,
+  estimating: () => Estimate,
 ): Promise<LimitCheck[]> {
   if (!event.spends) return [];
+  const estimate = estimating();
   const limits = limitsOf(store, requester, event, undefined);
   return [
-    ...(await limits.peekRequest()),
-    ...(await limits.peekTarget(targetOf(event), undefined)),
+    ...(await limits.peekRequest(estimate)),
+    ...(await limits.peekTarget(targetOf(event), undefined, estimate)),
   ];
 }
 

@@ -43,7 +43,7 @@ export function wantsOf(
   return { id, counters, ofRequest: ofRequest.length };
 }
 
-function wantOf(counter: Counter, estimate: Estimate): Want {
+export function wantOf(counter: Counter, estimate: Estimate): Want {
   return { counter, amount: amountFor(counter.limit, estimate), isSoft: false };
 }
 

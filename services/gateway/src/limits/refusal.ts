@@ -2,7 +2,9 @@ import type { Counter, Limit, LimitType } from '@sluice/engine';
 import { type ErrorCode, GatewayError } from '@sluice/errors';
 import type { LimitCheck } from '../exchange/limits.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
-import type { CounterState } from '../exchange/reservation.ts';
+import type { CounterState, Estimate } from '../exchange/reservation.ts';
+import { wantOf } from './held-reservation.ts';
+import { neededFor } from './limit-store.ts';
 
 const unitWords: Readonly<Record<string, string>> = {
   rps: 'second',
@@ -193,10 +195,44 @@ function listText(names: readonly string[]): string {
 
 /** The refusal by the first limit that has nothing left, as a request would meet it. */
 export function limitRefusal(checks: readonly LimitCheck[]): GatewayError | undefined {
-  const state = checks.find(isSpent)?.state;
-  return state === undefined ? undefined : limitError(state, Date.now());
+  return checks.find(({ refusal }) => refusal !== undefined)?.refusal;
 }
 
-export function isSpent({ state }: LimitCheck): boolean {
-  return state !== undefined && !state.counter.limit.rules.isShadow && state.remaining < 1;
+/**
+ * What `take` and the look at prices would refuse with at one counter.
+ * @param estimate undefined = what the request will use is not known yet
+ */
+export function refusalAt(
+  state: CounterState,
+  estimate: Estimate | undefined,
+): GatewayError | undefined {
+  const { counter, remaining } = state;
+  if (counter.limit.rules.isShadow) return undefined;
+  if (remaining < 1) return limitError(state, Date.now());
+  if (estimate === undefined) return undefined;
+  const unpriced = unpricedRefusal(counter, estimate);
+  if (unpriced !== undefined) return unpriced;
+  return remaining < neededFor(wantOf(counter, estimate))
+    ? limitError(state, Date.now())
+    : undefined;
+}
+
+/** Of an estimate prices are looked up where somebody asks for them. */
+export function unpricedRefusal(
+  { limit, entity }: Counter,
+  estimate: Estimate,
+): GatewayError | undefined {
+  if (limit.type !== 'cost' || !limit.rules.refusesUnpriced || limit.rules.isShadow)
+    return undefined;
+  const what = estimate.isUnpriced === true ? 'this model' : unpricedText(estimate);
+  if (what === undefined) return undefined;
+  return new GatewayError('limit.unpriced', {
+    message: `No price is known of ${what}, and the budget of ${entity} takes none without.`,
+  });
+}
+
+/** In words: the tools that a request asks for and that have no price; undefined = there are none. */
+export function unpricedText({ unpricedTools }: Estimate): string | undefined {
+  if (unpricedTools === undefined || unpricedTools.length === 0) return undefined;
+  return `${unpricedTools.join(', ')} at this model`;
 }

@@ -5,7 +5,7 @@ import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.
 import type { PolicyPair } from '../compiled/event-policies.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { LimitCheck, LimitsOfRequest } from '../exchange/limits.ts';
+import type { LimitCheck, LimitsOfRequest, LimitVerdict } from '../exchange/limits.ts';
 import {
   type CounterState,
   type Estimate,
@@ -16,7 +16,7 @@ import {
 import { HeldReservation, newReservationId, RequestHolds, wantsOf } from './held-reservation.ts';
 import type { LimitStore, Taken, Want, Wants } from './limit-store.ts';
 import type { LimitWatch, OpenReservations } from './limit-watch.ts';
-import { limitError, limitRefusal } from './refusal.ts';
+import { limitError, limitRefusal, refusalAt, unpricedRefusal } from './refusal.ts';
 import { requestFacts } from './request-facts.ts';
 
 /** Who hears of limits, and who knows what is held. */
@@ -43,6 +43,8 @@ export class RequestLimits implements LimitsOfRequest {
   /** Undefined until something is taken. */
   #holds: RequestHolds | undefined;
   #isClosed = false;
+  /** How the request's own stand, for those who only judge. */
+  #judged: Promise<LimitCheck[]> | undefined;
   /** For whom nothing may go back yet. */
   #waiting = 0;
 
@@ -132,15 +134,49 @@ export class RequestLimits implements LimitsOfRequest {
     return taking instanceof Promise ? taking.then(keep) : keep(taking);
   }
 
-  /** The request's own limits, in the order in which they refuse, and the policies that do not apply. */
-  peekRequest(): Promise<LimitCheck[]> {
+  /**
+   * The request's own limits, in the order in which they refuse, and the policies that do not apply.
+   * @param estimate undefined = what it will use is not known
+   */
+  peekRequest(estimate?: Estimate): Promise<LimitCheck[]> {
     const own = [...this.#key.counters, ...this.#bundle.workspaceCounters];
-    return this.#peek(own, this.#asked.policies.request);
+    return this.#peek(own, this.#asked.policies.request, estimate);
   }
 
   /** The same for a target. */
-  peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]> {
-    return this.#peek(saved?.counters ?? noCounters, this.#asked.policies.target, target);
+  peekTarget(
+    target: TargetFacts,
+    saved: SavedProvider | undefined,
+    estimate?: Estimate,
+  ): Promise<LimitCheck[]> {
+    const own = saved?.counters ?? noCounters;
+    return this.#peek(own, this.#asked.policies.target, estimate, target);
+  }
+
+  async judge(
+    target: TargetFacts,
+    saved: SavedProvider | undefined,
+    estimating: () => Estimate,
+  ): Promise<LimitVerdict> {
+    this.#judged ??= this.peekRequest();
+    const peeked = await this.#judged;
+    const ofTarget = await this.peekTarget(target, saved);
+    const isMeasured = [...peeked, ...ofTarget].some(
+      ({ state }) => state !== undefined && isOfUse(state.counter),
+    );
+    const estimate = isMeasured ? estimating() : oneRequest;
+    const withUse = (check: LimitCheck) => checkOf(check, estimate);
+    const own = peeked.map(withUse);
+    const verdict = { own, ofTarget: ofTarget.map(withUse) };
+    for (const { state } of [...own, ...verdict.ofTarget]) {
+      const refusal = state && unpricedRefusal(state.counter, estimate);
+      if (refusal !== undefined) return { ...verdict, refusal, endsRequest: false };
+    }
+    // That nothing is left is known without the estimate, and said of the request.
+    const at = peeked.findIndex(
+      ({ refusal }, index) => refusal === undefined && own[index]?.refusal !== undefined,
+    );
+    return { ...verdict, refusal: own[at]?.refusal, endsRequest: at >= 0 };
   }
 
   /** What answers a request that is refused before its limits are asked: a spent one comes first. */
@@ -229,24 +265,23 @@ export class RequestLimits implements LimitsOfRequest {
   async #peek(
     entity: readonly Counter[],
     policies: PolicyIndex,
+    estimate?: Estimate,
     target?: TargetFacts,
   ): Promise<LimitCheck[]> {
     const matches = policies.explain(this.#asked.facts(), target);
     const counters = [...entity, ...matches.flatMap(({ counter }) => counter ?? [])];
     const states = counters.length === 0 ? [] : await this.#store.peek(this.#scope, counters);
     const stateOf = new Map(counters.map((counter, index) => [counter, states[index]]));
-    return [
-      ...entity.map((counter) => ({
-        policy: undefined,
-        state: stateOf.get(counter),
-        unmet: undefined,
-      })),
-      ...matches.map(({ policy, counter, unmet }) => ({
-        policy,
-        state: counter === undefined ? undefined : stateOf.get(counter),
-        unmet,
-      })),
-    ];
+    const ofEntity = entity.map((counter) =>
+      checkOf({ policy: undefined, state: stateOf.get(counter), unmet: undefined }, estimate),
+    );
+    const ofPolicies = matches.map(({ policy, counter, unmet }) =>
+      checkOf(
+        { policy, state: counter === undefined ? undefined : stateOf.get(counter), unmet },
+        estimate,
+      ),
+    );
+    return [...ofEntity, ...ofPolicies];
   }
 }
 
@@ -256,13 +291,16 @@ function holdsUse(holds: RequestHolds | undefined): boolean {
   return holds?.states.some(({ counter }) => isOfUse(counter)) === true;
 }
 
-/** Of an estimate prices are looked up where somebody asks for them. */
-function refuseUnpriced({ limit, entity }: Counter, estimate: Estimate): void {
-  if (limit.type !== 'cost' || !limit.rules.refusesUnpriced || limit.rules.isShadow) return;
-  if (estimate.isUnpriced !== true) return;
-  throw new GatewayError('limit.unpriced', {
-    message: `No price is known of this model, and the budget of ${entity} takes none without.`,
-  });
+function checkOf(
+  { policy, state, unmet }: Omit<LimitCheck, 'refusal'>,
+  estimate: Estimate | undefined,
+): LimitCheck {
+  return { policy, state, unmet, refusal: state && refusalAt(state, estimate) };
+}
+
+function refuseUnpriced(counter: Counter, estimate: Estimate): void {
+  const refusal = unpricedRefusal(counter, estimate);
+  if (refusal !== undefined) throw refusal;
 }
 
 const noStates: readonly CounterState[] = Object.freeze([]);

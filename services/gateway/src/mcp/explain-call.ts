@@ -104,7 +104,7 @@ async function explain(
     request: asked.bytes,
     arguments: asked.params?.arguments,
   };
-  const checks = server === undefined ? [] : await meter.peek(exchange, event);
+  const checks = server === undefined ? [] : await meter.peek(exchange, begin);
   const refusal =
     faultOf(() => checkKey(exchange, key)) ??
     serverFault(server, key, reference, access) ??

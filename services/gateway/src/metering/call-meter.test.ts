@@ -289,6 +289,25 @@ describe('limits of the key, the workspace and budgets', () => {
     await expect(meter.begin(asks, { event: forecast })).rejects.toMatchObject({ status: 412 });
   });
 
+  it('what all of a call must fit refuses by its price, and says so to who only looks', async () => {
+    const { meter } = gateway();
+    const limit = {
+      id: 'strict',
+      type: 'cost',
+      value: 30_000_000n,
+      rules: { admission: 'strict' },
+    };
+    const asks = caller({ usageLimitsPolicies: [budget('cost', 0n, { limit })] });
+    const begin = (call: number) => ({ event: forecast, policy: { prices: { call } } });
+    const refusals = async (call: number) =>
+      (await meter.peek(asks, begin(call))).map(({ refusal }) => refusal?.code);
+    expect(await refusals(2)).toEqual([undefined]);
+    expect(await refusals(5)).toEqual(['limit.budget_exhausted']);
+    await expect(meter.begin(asks, begin(5))).rejects.toMatchObject({ status: 412 });
+    await (await meter.begin(asks, begin(2))).end(ok);
+    expect(await refusals(2)).toEqual(['limit.budget_exhausted']);
+  });
+
   it('a budget of $1 for a tool at 0.3 cents a call is overshot by no more than its bound, over two gateways', async () => {
     const [one, other] = await twoGateways();
     const usageLimitsPolicies = [
@@ -304,7 +323,7 @@ describe('limits of the key, the workspace and budgets', () => {
     // Rounds, so that what was settled is seen by who asks next.
     for (let round = 0; round < 5; round++) {
       const { calls } = await admitted(asks, [one.meter, other.meter], 100, begin);
-      const states = await one.meter.peek(asks, forecast);
+      const states = await one.meter.peek(asks, begin);
       bound = Math.max(bound, ...states.map(({ state }) => state?.overshoot ?? 0));
       cost += calls.length * 3_000_000;
       await Promise.all(calls.map((call) => call.end(ok)));

@@ -147,8 +147,9 @@ export class CallMeter {
   }
 
   /** How the limits of a call stand, and which do not apply; takes nothing. */
-  peek(requester: EventRequester, event: ServerEvent): Promise<LimitCheck[]> {
-    return peekEvent(this.#deps.limits, requester, event);
+  peek(requester: EventRequester, begin: CallBegin): Promise<LimitCheck[]> {
+    const { event } = begin;
+    return peekEvent(this.#deps.limits, requester, event, () => this.foresee(begin).estimate);
   }
 
   /** What a call costs, and what of it is known before it is made. */

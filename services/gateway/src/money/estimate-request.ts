@@ -22,7 +22,8 @@ export function estimateRequest(estimates: UseEstimates, prices: PriceList): Est
     const asked = askedFor(target, use, json);
     const cost = (outputTokens: number) =>
       prices.estimateMost(target, { ...asked, tokens: { inputTokens, outputTokens }, units });
-    return new EstimateOfUse(use, cost);
+    const tools = () => prices.unpricedTools(target, { ...asked, units });
+    return new EstimateOfUse(use, cost, tools);
   };
 }
 
@@ -32,13 +33,19 @@ class EstimateOfUse implements Estimate {
   readonly tokens: number;
   readonly #use: EstimatedUse;
   readonly #costOf: (outputTokens: number) => number | undefined;
+  readonly #toolsOf: () => readonly string[] | undefined;
   #cost: number | undefined;
   #isPriced = false;
 
-  constructor(use: EstimatedUse, costOf: (outputTokens: number) => number | undefined) {
+  constructor(
+    use: EstimatedUse,
+    costOf: (outputTokens: number) => number | undefined,
+    toolsOf: () => readonly string[] | undefined,
+  ) {
     this.tokens = Math.max(1, use.inputTokens + use.outputTokens);
     this.#use = use;
     this.#costOf = costOf;
+    this.#toolsOf = toolsOf;
   }
 
   get costNanoUsd(): number {
@@ -47,6 +54,10 @@ class EstimateOfUse implements Estimate {
 
   get isUnpriced(): boolean {
     return this.#price() === undefined;
+  }
+
+  get unpricedTools(): readonly string[] | undefined {
+    return this.#use.units.most === undefined ? undefined : this.#toolsOf();
   }
 
   get observed(): Used | undefined {

@@ -34,5 +34,8 @@ export function likelyUse(
       costNanoUsd: prices.estimateMost(target, { ...asked, tokens: most, units: units.most }),
     },
     price: price === undefined ? undefined : { layer: price.layer, version: price.version },
+    unpricedUnits: price?.unpriced ?? none,
   };
 }
+
+const none: readonly string[] = [];

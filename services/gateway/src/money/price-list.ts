@@ -123,6 +123,15 @@ export class PriceList {
     return this.#costOf(target, usageOf(asked.tokens), asked);
   }
 
+  /** Of what is asked for the providers' tools that have no price, by their names in price lists. */
+  unpricedTools(
+    target: Target,
+    asked: Pick<Asked, 'units' | 'tier' | 'region'>,
+  ): readonly string[] | undefined {
+    const known = this.#ratesOf(target, servingOf(target, asked));
+    return known && unpricedTools(known.rates, asked.units);
+  }
+
   #costOf(
     target: Target,
     tokens: ChatUsage,

@@ -34,6 +34,8 @@ export interface LikelyUse extends UseAndCost {
   readonly high: UseAndCost;
   /** Of the price book; undefined = no price is known. */
   readonly price: { readonly layer: string; readonly version: string } | undefined;
+  /** Of the tools that are asked for those without a price, as price lists name them. */
+  readonly unpricedUnits: readonly string[];
 }
 
 export interface UseAndCost {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/providers';
 import type { CacheFill, JudgedLookup } from '../cache/reply-cache.ts';
-import type { LimitCheck } from '../exchange/limits.ts';
+import type { LimitVerdict } from '../exchange/limits.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import { Visit } from '../exchange/visit.ts';
@@ -33,11 +33,9 @@ export class TargetVisit extends Visit {
   judgedHooks: JudgedHooks | undefined = undefined;
   /** What the cache would come to: known to those who only judge. */
   judgedCache: JudgedLookup | undefined = undefined;
-  /** How the limits of the target stand: for those who only judge. */
-  limitChecks: readonly LimitCheck[] = noChecks;
+  /** What limits would say: known to those who only judge; undefined = it does not get so far. */
+  limitVerdict: LimitVerdict | undefined = undefined;
 }
-
-const noChecks: readonly LimitCheck[] = [];
 
 export function targetOf({ target }: TargetVisit): Target {
   if (target === undefined) throw new Error('resolveTarget is the first step');

@@ -6,6 +6,7 @@
  * item that belongs to its tool (`tool-items.ts`).
  */
 import type { FunctionTool, JsonObject, JsonValue } from '@sluice/contracts';
+import { runsAtCaller } from '../../bills/charged-tools.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { customFunction } from '../custom-tools.ts';
 import { toolsInRequest } from './tools-in-request.ts';
@@ -68,12 +69,6 @@ function object(properties: JsonObject, required: string[]): JsonObject {
 
 export function isBuiltIn(type: JsonValue | undefined): type is BuiltInKind {
   return typeof type === 'string' && Object.hasOwn(builtIn, type);
-}
-
-/** A shell in a container runs at the provider, as its own code interpreter does. */
-export function runsAtCaller(tool: JsonObject): boolean {
-  const environment = objectOf(tool.environment);
-  return environment === undefined || environment.type === 'local';
 }
 
 export function builtInFunction(kind: BuiltInKind, path: string): FunctionTool {

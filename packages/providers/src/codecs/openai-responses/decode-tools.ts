@@ -1,8 +1,9 @@
 import type { ChatTool, FunctionTool, JsonObject, JsonValue, ToolChoice } from '@sluice/contracts';
+import { runsAtCaller } from '../../bills/charged-tools.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { cacheControlOf } from '../openai-chat/decode-parts.ts';
-import { builtInFunction, customTool, isBuiltIn, nameIn, runsAtCaller } from './asked-tools.ts';
+import { builtInFunction, customTool, isBuiltIn, nameIn } from './asked-tools.ts';
 import { toolsInRequest } from './tools-in-request.ts';
 import { formatName } from './wire.ts';
 

@@ -17,6 +17,8 @@ export interface EstimatedTarget
   /** In dollars; null = no price is known. */
   cost_usd: Range<number | null>;
   price: { layer: string; version: string } | null;
+  /** What is asked for and has no price: costs are without it. Absent = nothing. */
+  unpriced_units?: readonly string[];
 }
 
 /** `high` is what limits hold until the real use is known. */
@@ -49,6 +51,7 @@ export function estimateIn(explanation: Explanation): EstimateAnswer {
           output_tokens: range(({ output_tokens }) => output_tokens),
           cost_usd: range(({ cost_nano_usd: cost }) => (cost === null ? null : cost / 1e9)),
           price: estimate.price,
+          ...(estimate.unpriced_units && { unpriced_units: estimate.unpriced_units }),
         },
       ];
     }),

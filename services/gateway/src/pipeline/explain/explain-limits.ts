@@ -1,5 +1,4 @@
 import type { LimitCheck } from '../../exchange/limits.ts';
-import { isSpent } from '../../limits/refusal.ts';
 import type { ExplainedLimit } from './explanation.ts';
 
 /** Limits as they stand, for one target or, with null, for the request. */
@@ -8,7 +7,7 @@ export function explainedLimits(
   target: string | null,
 ): ExplainedLimit[] {
   return checks.flatMap((check) => {
-    const { policy, state, unmet } = check;
+    const { policy, state, unmet, refusal } = check;
     const limit = policy?.limit ?? state?.counter.limit;
     if (limit === undefined) return [];
     const { type, span, value } = limit;
@@ -25,7 +24,7 @@ export function explainedLimits(
         remaining: state?.remaining ?? null,
         // 0 = never.
         reset_at_ms: state?.resetAtMs || null,
-        would_refuse: isSpent(check),
+        would_refuse: refusal !== undefined,
       },
     ];
   });

@@ -15,6 +15,7 @@ import type { JudgedLookup } from '../../cache/reply-cache.ts';
 import type { RequestBounds } from '../../calls/request-bounds.ts';
 import { endsRequest } from '../../calls/retry-loop.ts';
 import type { ModelExchange } from '../../exchange/exchange.ts';
+import type { LimitCheck, LimitVerdict } from '../../exchange/limits.ts';
 import type { Target } from '../../exchange/target.ts';
 import { spelledError } from '../../http/header-names.ts';
 import { type PlanDeps, planRequest, type UseAndCost } from '../../routing/plan-request.ts';
@@ -45,6 +46,8 @@ export interface ExplainedPlan {
   choices: readonly Choice[];
   /** Limits of the targets shown. */
   limits: ExplainedLimit[];
+  /** The request's own, as the first target meets them whose limits would be asked; undefined = none is. */
+  ownChecks: readonly LimitCheck[] | undefined;
   /** What the request would end with when none of its targets can be called. */
   refusal: GatewayError | undefined;
 }
@@ -107,8 +110,9 @@ export async function explainPlan(
     },
     choices: plan.choices,
     limits: shown.flatMap(({ path }) =>
-      explainedLimits(judged.get(path)?.visit?.limitChecks ?? [], path),
+      explainedLimits(judged.get(path)?.visit?.limitVerdict?.ofTarget ?? [], path),
     ),
+    ownChecks: firstVerdict(shown, judged)?.own,
     refusal: await refusalOf(
       plan,
       async (target) => judged.get(target.path) ?? (await judge(exchange, target, deps)),
@@ -168,6 +172,17 @@ async function judge(
   }
 }
 
+function firstVerdict(
+  shown: readonly PlannedVisit[],
+  judged: ReadonlyMap<string, Judged>,
+): LimitVerdict | undefined {
+  for (const { path } of shown) {
+    const verdict = judged.get(path)?.visit?.limitVerdict;
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
 /** As walking the plan says it. */
 function noRoute({ path, refusal }: PlannedVisit): GatewayError {
   return new GatewayError('config.no_route', { message: refusal, field: path });
@@ -181,10 +196,14 @@ async function refusalOf(
   try {
     const walk = walkPlan<{ status: number; stops: boolean; fault: GatewayError }>(plan.root);
     let step = walk.next();
+    // What the request holds of its own limits it keeps: those refuse the first who asks, or targets.
+    let holds = false;
     while (step.done !== true) {
-      const { fault } = await judgeTarget(step.value);
+      const { fault, visit } = await judgeTarget(step.value);
       if (fault === undefined) return undefined;
-      step = walk.next({ status: fault.status, stops: endsRequest(fault), fault });
+      const stops = endsRequest(fault) || (!holds && visit?.limitVerdict?.endsRequest === true);
+      holds ||= visit?.limitVerdict !== undefined && visit.limitVerdict.refusal === undefined;
+      step = walk.next({ status: fault.status, stops, fault });
     }
     return step.value.fault;
   } catch (caught) {
@@ -215,12 +234,13 @@ function estimate(
   { planned }: Target,
   deps: ExplainPlanDeps,
 ): ExplainedStep['estimate'] {
-  const { low, high, price, ...likely } = deps.plan.estimateUse(exchange, planned);
+  const { low, high, price, unpricedUnits, ...likely } = deps.plan.estimateUse(exchange, planned);
   return {
     ...amounts(likely),
     low: amounts(low),
     high: amounts(high),
     price: price ?? null,
+    ...(unpricedUnits.length === 0 ? {} : { unpriced_units: unpricedUnits }),
   };
 }
 

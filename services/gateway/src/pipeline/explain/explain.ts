@@ -94,7 +94,7 @@ export async function explain(
     },
     bundle_hash: bundle.source.hash,
     config: configFault === undefined ? explainedConfig(exchange) : null,
-    limits: [...explainedLimits(checks, null), ...(planned?.limits ?? [])],
+    limits: [...explainedLimits(planned?.ownChecks ?? checks, null), ...(planned?.limits ?? [])],
     choices: planned?.choices ?? [],
     plan: planned?.steps ?? [],
     attempts: planned?.attempts ?? null,

@@ -150,6 +150,8 @@ export interface ExplainedUse extends ExplainedAmounts {
   high: ExplainedAmounts;
   /** Who says the prices, and in which state; null = no price is known. */
   price: { layer: string; version: string } | null;
+  /** Tools of the provider that are asked for and have no price there, as price lists name them: costs are without them. Absent = none. */
+  unpriced_units?: readonly string[];
 }
 
 export interface ExplainedAmounts {

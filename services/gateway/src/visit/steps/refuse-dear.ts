@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { unpricedText } from '../../limits/refusal.ts';
 import type { Step } from '../step.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 import type { ReserveParts } from './reserve.ts';
@@ -10,11 +11,18 @@ export function refuseDear({ estimate }: ReserveParts): Step {
     const { maxCostNanoUsd } = arrival.caller;
     if (maxCostNanoUsd === undefined) return;
     const target = targetOf(visit);
-    const { costNanoUsd, isUnpriced } = estimate(subject, target, visit.shaped ?? subject.json);
+    const estimated = estimate(subject, target, visit.shaped ?? subject.json);
+    const { costNanoUsd, isUnpriced } = estimated;
     progress.maxCostNanoUsd = maxCostNanoUsd;
     progress.callNanoUsd = costNanoUsd;
-    if (isUnpriced !== true && progress.affords(1)) return;
-    const most = isUnpriced === true ? 'an unknown sum' : `up to $${dollars(costNanoUsd)}`;
+    const tools = unpricedText(estimated);
+    if (isUnpriced !== true && tools === undefined && progress.affords(1)) return;
+    const most =
+      isUnpriced === true
+        ? 'an unknown sum'
+        : tools === undefined
+          ? `up to $${dollars(costNanoUsd)}`
+          : `what nobody knows (no price is known of ${tools})`;
     const spent = progress.spentNanoUsd;
     const before = spent === 0 ? '' : ` beside the $${dollars(spent)} spent`;
     throw new GatewayError('limit.max_cost', {

@@ -1,7 +1,6 @@
 import { limitError, limitRefusal } from '../../limits/refusal.ts';
 import type { Step } from '../step.ts';
-import { callOf, targetOf } from '../target-visit.ts';
-import { limitFactsOf } from './reserve.ts';
+import { callOf } from '../target-visit.ts';
 
 /** Limits of the provider, and policies on provider or model: what `reserve` has found of them. */
 export const refuseSpentTarget: Step = {
@@ -11,11 +10,8 @@ export const refuseSpentTarget: Step = {
     callOf(visit).reservation = reservation;
     return next(visit);
   },
-  async judge(visit) {
-    const target = targetOf(visit);
-    const checks = await visit.exchange.limits?.peekTarget(limitFactsOf(target), target.saved);
-    visit.limitChecks = checks ?? [];
-    const refusal = limitRefusal(visit.limitChecks);
+  judge(visit) {
+    const refusal = limitRefusal(visit.limitVerdict?.ofTarget ?? []);
     if (refusal !== undefined) throw refusal;
   },
 };

@@ -19,6 +19,13 @@ export interface ReserveParts {
  * nothing of the target's.
  */
 export function reserve({ estimate }: ReserveParts): Step {
+  // Asked for where tokens or money are limited, before anything is taken.
+  const estimateOf = (visit: TargetVisit, target: Target) => {
+    const { subject } = visit.exchange;
+    if (subject.isUnread === true)
+      throw nitroRefused('body', 'a limit or a budget counts what it may use');
+    return estimate(subject, target, visit.shaped ?? subject.json);
+  };
   return {
     run(visit, next) {
       const { limits } = visit.exchange;
@@ -26,16 +33,20 @@ export function reserve({ estimate }: ReserveParts): Step {
       const startedAt = performance.now();
       const target = targetOf(visit);
       const facts = limitFactsOf(target);
-      const { subject } = visit.exchange;
-      const reserved = limits.reserve(facts, target.saved, () => {
-        // Asked for where tokens or money are limited, before anything is taken.
-        if (subject.isUnread === true)
-          throw nitroRefused('body', 'a limit or a budget counts what it may use');
-        return estimate(subject, target, visit.shaped ?? subject.json);
-      });
+      const reserved = limits.reserve(facts, target.saved, () => estimateOf(visit, target));
       if (reserved instanceof Promise) return reserveAndGo(visit, reserved, startedAt, next);
       note(visit, reserved, startedAt);
       return next(visit);
+    },
+    async judge(visit) {
+      const target = targetOf(visit);
+      visit.limitVerdict = await visit.exchange.limits?.judge(
+        limitFactsOf(target),
+        target.saved,
+        () => estimateOf(visit, target),
+      );
+      const refusal = visit.limitVerdict?.refusal;
+      if (refusal !== undefined) throw refusal;
     },
   };
 }
