@@ -432,6 +432,11 @@ describe('batches of vendors', () => {
     ['anthropic', create(asked({ lines: one([]) })), 'body.input_file_id'],
     ['anthropic', create(asked({ lines: one([line('a'), line('no id')]) })), 'line 2.custom_id'],
     ['mistral-ai', create(asked({ inputFileId: 'f1' })), 'body.model'],
+    [
+      'mistral-ai',
+      create(asked({ inputFileId: 'f1', model: 'm', options: { requests: [] } })),
+      'body.requests',
+    ],
     ['cohere', create(asked({ inputFileId: 'ds', model: 'm' })), 'body.endpoint'],
     ['cohere', list('limit=0'), 'query.limit'],
   ] as const)(
