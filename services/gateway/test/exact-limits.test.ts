@@ -104,8 +104,9 @@ describe('one gateway', () => {
 
   it('tokens are held: forty answers at once stay within one request of the limit', () =>
     inTrial(lab, async (trial) => {
+      const answers = Promise.withResolvers<void>();
       const upstream = await trial.upstreamThat('slow', async () => {
-        await delay(300);
+        await answers.promise;
         return openAiReply;
       });
       const provider = await savedAt(upstream);
@@ -118,7 +119,16 @@ describe('one gateway', () => {
           headers: { 'x-service-provider': provider },
           body: { ...chatBody, max_tokens: 1500 },
         });
-      const all = await Promise.all(Array.from({ length: 40 }, ask));
+      let refused = 0;
+      const asking = Array.from({ length: 40 }, async () => {
+        const asked = await ask();
+        if (asked.answer.status !== 200) refused += 1;
+        return asked;
+      });
+      // Nobody is answered before the last has asked.
+      await expect.poll(() => refused + upstream.requests.length).toBe(40);
+      answers.resolve();
+      const all = await Promise.all(asking);
       const passed = all.filter(({ answer }) => answer.status === 200);
       expect(passed.length).toBeGreaterThan(0);
       expect(upstream.requests.length * 1500).toBeLessThanOrEqual(2000 + 1500);
