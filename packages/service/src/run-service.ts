@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { closingDeadlines, graceMs, misspelt, type Settings, SettingsError } from '@sluice/env';
 import { createLogger, flushLogger, type Logger } from '@sluice/telemetry';
+import { keepTickShape } from './keep-tick-shape.ts';
 import type { Part } from './part.ts';
 import {
   aborting,
@@ -51,6 +52,7 @@ export interface ServiceLife {
 export async function runService<E extends ServiceEnv>(
   options: RunServiceOptions<E>,
 ): Promise<never> {
+  keepTickShape();
   let logger = createLogger({ service: options.name, level: 'info' });
   process.on('unhandledRejection', (error) =>
     logger.error({ err: error }, 'a promise was left unhandled'),
