@@ -12,7 +12,7 @@ import {
   statusLabel,
   statusLabels,
 } from '@sluice/telemetry';
-import { eventModes } from './exchange/event.ts';
+import { eventModes, type NamedServer } from './exchange/event.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { ReplySummary } from './exchange/visit.ts';
 import type { AsyncHookReport } from './guardrails/background-hooks.ts';
@@ -366,10 +366,27 @@ export function createCallMetrics({ registry }: Metrics) {
     'How long these calls took together',
     bounds,
   );
-  return ({ event, outcome, ms }: EndedCall): void => {
+  const find = ({ event, outcome }: EndedCall) => {
     const labels = { kind: event.kind, server: event.server.slug, mode: event.mode, outcome };
-    calls.child(labels).add(1);
-    seconds.child(labels).add(ms / 1000);
+    return { calls: calls.child(labels), seconds: seconds.child(labels) };
+  };
+  /** As long as the server is as it is. */
+  const kept = new WeakMap<NamedServer, Map<string, ReturnType<typeof find>>>();
+  return (ended: EndedCall): void => {
+    const { event, outcome, ms } = ended;
+    let ofServer = kept.get(event.server);
+    if (ofServer === undefined) {
+      ofServer = new Map();
+      kept.set(event.server, ofServer);
+    }
+    const key = `${event.mode} ${outcome}`;
+    let series = ofServer.get(key);
+    if (series === undefined) {
+      series = find(ended);
+      ofServer.set(key, series);
+    }
+    series.calls.add(1);
+    series.seconds.add(ms / 1000);
   };
 }
 

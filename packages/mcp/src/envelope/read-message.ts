@@ -141,7 +141,20 @@ function toMessage(
     const progressToken = asking.meta?.progressToken;
     if (progressToken !== undefined && !isId(progressToken))
       throw invalidParams('params._meta.progressToken must be a text or an integer.');
-    return { kind: 'request', ...asking, id, idText, progressToken };
+    const { params, meta, subject } = asking;
+    // Not spread: that copies name by name.
+    return {
+      kind: 'request',
+      bytes,
+      document,
+      method: asking.method,
+      params,
+      meta,
+      subject,
+      id,
+      idText,
+      progressToken,
+    };
   }
   if (result !== undefined) {
     if (id === undefined || idText === undefined) throw invalid(idRule);

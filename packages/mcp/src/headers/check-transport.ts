@@ -12,7 +12,8 @@ export function checkPostHeaders(headers: HeaderMap): void {
       code: rpcCodes.refused,
       message: 'Accept must list both application/json and text/event-stream.',
     });
-  if (mediaType(headerValue(headers, 'content-type') ?? '') !== 'application/json')
+  const type = headerValue(headers, 'content-type') ?? '';
+  if (type !== 'application/json' && mediaType(type) !== 'application/json')
     throw new McpFault({
       status: 415,
       code: rpcCodes.refused,

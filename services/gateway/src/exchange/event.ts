@@ -137,7 +137,7 @@ function eventOf(kind: ServerEvent['kind'], row: EventRow, asked: AskedEvent): S
   return {
     kind,
     mode: row.mode,
-    url: `${kind}://${server.slug}/${path.replace(/^\/+/, '')}`,
+    url: `${kind}://${server.slug}/${path.startsWith('/') ? path.replace(/^\/+/, '') : path}`,
     server,
     mergedSlug,
     method,
@@ -152,6 +152,9 @@ function eventOf(kind: ServerEvent['kind'], row: EventRow, asked: AskedEvent): S
 /** Long names are cut where they are kept; this only keeps them from being long work. */
 const encodedMax = 1024;
 
+/** Names whose every character stands for itself are most: the others are written out. */
+const plainName = /^[\w.-]{1,128}$/;
+
 function encoded(text: string): string {
-  return encodeURIComponent(text.slice(0, encodedMax).toWellFormed());
+  return plainName.test(text) ? text : encodeURIComponent(text.slice(0, encodedMax).toWellFormed());
 }

@@ -48,15 +48,20 @@ const noMetadata = Object.freeze({ metadata: noEntries, metadataValues: noEntrie
 /** Reads identity and routing headers. Faults that need a 400 are left to `validateCallerHeaders`. */
 export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
   const trace = readTraceparent(headers);
+  const { serviceKey, upstreamKey } = readKeys(headers);
+  const { metadata, metadataValues } = readMetadata(headers);
+  // Nothing is spread: that copies name by name.
   return {
-    ...readKeys(headers),
+    serviceKey,
+    upstreamKey,
     provider: single(headers['x-service-provider']) ?? virtualKey(headers),
     config: single(headers['x-service-config']),
     customHost: single(headers['x-service-custom-host']),
     requestTimeoutMs: readTimeout(single(headers['x-service-request-timeout'])),
     maxCostNanoUsd: readDollars(single(headers['x-service-max-cost'])),
     strictOpenAiCompliance: readStrict(headers),
-    ...readMetadata(headers),
+    metadata,
+    metadataValues,
     traceId: label(headers['x-service-trace-id']) ?? trace?.traceId,
     spanId: label(headers['x-service-span-id']) ?? '',
     parentSpanId: label(headers['x-service-parent-span-id']) ?? trace?.parentId ?? '',

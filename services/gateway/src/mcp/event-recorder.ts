@@ -57,12 +57,7 @@ export class EventRecorder {
       authType: 'validUntilMs' in key ? 'jwt' : 'api_key',
       transportClient: 'http',
     };
-    const known: Partial<CallEnd> = {
-      sessionId: within?.name,
-      protocolVersion: within?.revision,
-      upstreamProtocolVersion: within?.revision,
-      transportUpstream: server.source.transport,
-    };
+    const { transport } = server.source;
     let started: Promise<MeteredCall> | undefined;
     let isTold = false;
     let hookVerdicts: readonly string[] = [];
@@ -81,7 +76,7 @@ export class EventRecorder {
       isTold = true;
       // What could not be begun is recorded as that.
       start().then(
-        (metered) => void metered.end({ ...known, ...end, hookVerdicts }),
+        (metered) => void metered.end(whole(end, within, transport, hookVerdicts)),
         () => {},
       );
     };
@@ -134,6 +129,33 @@ export class EventRecorder {
       },
     };
   }
+}
+
+/** Written member by member: whatever became of a call, those who read it meet one shape. */
+function whole(
+  end: CallEnd,
+  within: Within | undefined,
+  transportUpstream: string,
+  hookVerdicts: readonly string[],
+): CallEnd {
+  return {
+    outcome: end.outcome,
+    status: end.status,
+    errorCode: end.errorCode,
+    failureCause: end.failureCause,
+    toolFailed: end.toolFailed,
+    toolError: end.toolError,
+    rpcErrorCode: end.rpcErrorCode,
+    upstreamStatus: end.upstreamStatus,
+    sessionId: within?.name,
+    protocolVersion: end.protocolVersion ?? within?.revision,
+    upstreamProtocolVersion: end.upstreamProtocolVersion ?? within?.revision,
+    transportUpstream,
+    hookVerdicts,
+    result: end.result,
+    response: end.response,
+    isSent: end.isSent,
+  };
 }
 
 function endOf(error: unknown): CallEnd {

@@ -294,10 +294,9 @@ export function sessionHeaders({
   upstreamId,
   revision,
 }: Pick<Session, 'upstreamId' | 'revision'>): Record<string, string> {
-  return {
-    ...(upstreamId === '' ? {} : { 'mcp-session-id': upstreamId }),
-    'mcp-protocol-version': revision,
-  };
+  return upstreamId === ''
+    ? { 'mcp-protocol-version': revision }
+    : { 'mcp-session-id': upstreamId, 'mcp-protocol-version': revision };
 }
 
 /** By what it answered with alone. */

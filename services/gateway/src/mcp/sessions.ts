@@ -46,11 +46,19 @@ export interface BegunSession {
 /** Ids of 2 kB and what is in them are 16 MB at most; nearly all are of 500 bytes. */
 const openedMax = 4_000;
 
+/** Of the check of what is sealed, which ends an id: no two that are genuine share so much. */
+const endLength = 16;
+
+interface Opened {
+  readonly id: string;
+  readonly session: Session;
+}
+
 /** Sessions of clients of the older era: given out, known again, ended. */
 export class Sessions {
   readonly #options: SessionsOptions;
-  /** Those that worked last, by their ids: opening one costs as much as the rest of a call's reading. */
-  readonly #opened = new RecentMap<Session>(openedMax);
+  /** Those that worked last, by the ends of their ids: opening one costs as much as the rest of a call's reading. */
+  readonly #opened = new RecentMap<Opened>(openedMax);
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -84,11 +92,14 @@ export class Sessions {
   }
 
   #open(id: string, nowMs: number): Session | undefined {
-    let session = this.#opened.use(id);
+    // A map goes through the whole of a name that it has not seen: of 500 characters that is dearer than to compare them.
+    const end = id.slice(-endLength);
+    const opened = this.#opened.use(end);
+    let session = opened?.id === id ? opened.session : undefined;
     if (session === undefined) {
       session = openSession(this.#options.sealer, id);
       if (session === undefined) return undefined;
-      this.#opened.set(id, session);
+      this.#opened.set(end, { id, session });
     }
     return isCurrent(session, nowMs) ? session : undefined;
   }

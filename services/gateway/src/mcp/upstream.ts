@@ -1,5 +1,11 @@
 import { GatewayError } from '@sluice/errors';
-import { checkUpstreamUrl, type HostRules, type UpstreamPools } from '@sluice/outbound';
+import {
+  type CheckedUrl,
+  checkUpstreamUrl,
+  type HostRules,
+  type UpstreamPools,
+} from '@sluice/outbound';
+import { type Awaiting, type DeadlineLine, deadlineLine } from '../calls/deadlines.ts';
 import { never, UpstreamCall } from '../calls/upstream-call.ts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import { type Abortable, abortReason } from '../http/caller-gone.ts';
@@ -33,10 +39,10 @@ export function callServer(
   request: UpstreamRequest,
   { pools, hostRules }: UpstreamDeps,
 ): UpstreamCall {
-  const { url } = checkUpstreamUrl(source.url, hostRules, 'url', 'admin');
-  const pool = pools.pool(url.origin, { by: 'admin', owner: request.owner });
+  const { origin, path } = partsOf(checkUpstreamUrl(source.url, hostRules, 'url', 'admin'));
+  const pool = pools.pool(origin, { by: 'admin', owner: request.owner });
   return new UpstreamCall(pool, {
-    path: request.path ?? `${url.pathname}${url.search}`,
+    path: request.path ?? path,
     method: request.method,
     headers: request.headers,
     body: request.body ?? null,
@@ -45,6 +51,24 @@ export function callServer(
     idleTimeoutMs: never,
     signal: request.signal,
   });
+}
+
+interface AddressParts {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** Of addresses that were checked before: a URL puts its parts together each time that it is asked. */
+const knownParts = new WeakMap<CheckedUrl, AddressParts>();
+
+function partsOf(checked: CheckedUrl): AddressParts {
+  let parts = knownParts.get(checked);
+  if (parts === undefined) {
+    const { origin, pathname, search } = checked.url;
+    parts = { origin, path: `${pathname}${search}` };
+    knownParts.set(checked, parts);
+  }
+  return parts;
 }
 
 /** How long one call may take. */
@@ -62,18 +86,21 @@ export function timesOf({ policy }: CompiledMcpServer, deps: UpstreamDeps): Call
 }
 
 /** Ends a call that takes too long. Progress begins the time anew, up to a cap. */
-export class CallDeadline {
+export class CallDeadline implements Awaiting {
+  older: Awaiting | undefined = undefined;
+  newer: Awaiting | undefined = undefined;
+  dueAt = 0;
   /** Aborted when the time is over, or the caller has left. */
   readonly signal = new CallSignal();
-  #timer: NodeJS.Timeout;
+  /** Where it stands while its time is the whole of what it was given. */
+  readonly #line: DeadlineLine;
+  /** For what is left of the whole; undefined = it stands in its line, or nobody waits. */
+  #timer: NodeJS.Timeout | undefined;
   /** When it ends whatever is told, by `performance.now()`. */
   #wholeUntil: number;
   /** The timer is that of the whole: progress changes nothing any more. */
   #isLast = false;
-  /** The server waits for its caller. */
-  #isHeld = false;
   readonly #times: CallTimes;
-  readonly #end: () => void;
   readonly #onGone: () => void;
   readonly #gone: AbortSignal;
   isOver = false;
@@ -82,40 +109,39 @@ export class CallDeadline {
   constructor(times: CallTimes, gone: AbortSignal) {
     const { signal } = this;
     this.#times = times;
-    this.#end = () => {
-      this.isOver = true;
-      signal.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
-    };
+    this.#line = deadlineLine(Math.min(times.timeoutMs, times.wholeMs));
+    this.#line.add(this);
     this.#wholeUntil = performance.now() + times.wholeMs;
-    this.#timer = setTimeout(this.#end, Math.min(times.timeoutMs, times.wholeMs));
     this.#gone = gone;
     this.#onGone = () => signal.abort(abortReason(gone));
     if (gone.aborted) this.#onGone();
     else gone.addEventListener('abort', this.#onGone, { once: true });
   }
 
+  onLate(): void {
+    this.isOver = true;
+    this.signal.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
+  }
+
   /** It has no end but those of its two sides. */
   lift(): void {
-    clearTimeout(this.#timer);
+    this.#halt();
     this.#isLast = true;
   }
 
   /** After it was lifted. */
   restart(): void {
-    clearTimeout(this.#timer);
+    this.#halt();
     if (this.signal.aborted) return;
-    const { timeoutMs, wholeMs } = this.#times;
     this.#isLast = false;
-    this.#wholeUntil = performance.now() + wholeMs;
-    this.#timer = setTimeout(this.#end, Math.min(timeoutMs, wholeMs));
+    this.#wholeUntil = performance.now() + this.#times.wholeMs;
+    this.#line.add(this);
   }
 
   /** The server has asked its caller something: until it goes on, only the cap counts, since people take their time. */
   hold(): void {
     if (this.#isLast || this.signal.aborted) return;
-    this.#isHeld = true;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#end, Math.max(0, this.#wholeUntil - performance.now()));
+    this.#endWithWhole();
   }
 
   /** Nobody waits for it any more. */
@@ -125,27 +151,33 @@ export class CallDeadline {
 
   progress(): void {
     if (this.#isLast) return;
-    const leftMs = this.#wholeUntil - performance.now();
-    if (leftMs > this.#times.timeoutMs) {
-      if (this.#isHeld) this.#goOn();
-      else this.#timer.refresh();
+    if (this.#wholeUntil - performance.now() <= this.#times.timeoutMs) {
+      this.#isLast = true;
+      this.#endWithWhole();
       return;
     }
-    this.#isLast = true;
-    clearTimeout(this.#timer);
-    if (!this.signal.aborted) this.#timer = setTimeout(this.#end, Math.max(0, leftMs));
-  }
-
-  #goOn(): void {
-    this.#isHeld = false;
-    clearTimeout(this.#timer);
-    if (!this.signal.aborted) this.#timer = setTimeout(this.#end, this.#times.timeoutMs);
+    if (this.signal.aborted) return;
+    this.#halt();
+    this.#line.add(this);
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#halt();
     this.#isLast = true;
     this.#gone.removeEventListener('abort', this.#onGone);
+  }
+
+  #endWithWhole(): void {
+    this.#halt();
+    if (this.signal.aborted) return;
+    const leftMs = Math.max(0, this.#wholeUntil - performance.now());
+    this.#timer = setTimeout(() => this.onLate(), leftMs);
+  }
+
+  #halt(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#line.delete(this);
   }
 }
 

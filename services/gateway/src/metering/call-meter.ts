@@ -153,9 +153,9 @@ export class CallMeter {
   }
 
   /** What a call costs, and what of it is known before it is made. */
-  foresee({ event, policy, request, ...begin }: CallBegin): ForeseenUse {
+  foresee({ event, policy, request, arguments: asked }: CallBegin): ForeseenUse {
     const price = priceOfCall(policy, event);
-    const inputTokens = event.spends ? tokensOfAsked(request, begin.arguments) : 0;
+    const inputTokens = event.spends ? tokensOfAsked(request, asked) : 0;
     return { price, inputTokens, estimate: estimateOf(price, inputTokens) };
   }
 
@@ -230,7 +230,11 @@ export class CallMeter {
         outcome: end.outcome === 'success' && end.toolFailed === true ? 'tool_failed' : end.outcome,
         ms: performance.now() - startedAt,
       });
-      const stored = recorded.end({ ...end, toolError }, use, format ?? '');
+      const stored = recorded.end(
+        toolError === end.toolError ? end : { ...end, toolError },
+        use,
+        format ?? '',
+      );
       // Settled with its record: who dies between the two settles in the next life.
       hold?.reservation.finish();
       hold?.close();
