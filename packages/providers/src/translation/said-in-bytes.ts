@@ -115,7 +115,9 @@ function measured(
   if (typeof value === 'string') return textNames.has(name) ? measure(value) : 0;
   if (depth > 8 || typeof value !== 'object' || value === null) return 0;
   if (!Array.isArray(value)) return textIn(value, depth + 1, measure);
-  return value.reduce<number>((sum, item) => sum + measured(item, name, depth + 1, measure), 0);
+  let sum = 0;
+  for (const item of value) sum += measured(item, name, depth + 1, measure);
+  return sum;
 }
 
 /** The characters that a whole reply says. */
