@@ -61,6 +61,17 @@ describe('Sessions', () => {
     expect(opened()).toBe(1);
   });
 
+  it('takes nothing for an id that it remembers but that id', async () => {
+    const { sessions } = open();
+    const id = sealSession(sealer, sessionOf()) ?? '';
+    await sessions.of(callOf(), id);
+    // It ends as the one that is remembered.
+    const forged = `${id.startsWith('B') ? 'C' : 'B'}${id.slice(1)}`;
+    expect(() => sessions.of(callOf(), forged)).toThrow('Session not found');
+    expect(() => sessions.of(callOf(), id.slice(-16))).toThrow('Session not found');
+    expect((await sessions.of(callOf(), id)).serverId).toBe('server');
+  });
+
   it.each([
     ['is over', callOf('user:ann', 'server', nowMs + 61_000)],
     ['is of somebody else', callOf('user:bob')],
