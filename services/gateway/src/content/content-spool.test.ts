@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually, temporaryFolder } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
@@ -16,6 +16,7 @@ class TestStore implements SegmentSender {
     if (this.isAway) return { isAway: true, stored: 0, refused: 0 };
     const entries = [...entriesOf(readFileSync(path))];
     this.logs.push(...entries.map(storedLogOf));
+    rmSync(path);
     return { isAway: false, stored: entries.length, refused: 0 };
   }
 

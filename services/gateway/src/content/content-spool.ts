@@ -1,13 +1,13 @@
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { ContentTaker } from './content-taker.ts';
 import type { Holding, KeptContent } from './kept-content.ts';
 import { EncodedLog, type HeaderRules } from './segment.ts';
 
 /** Sends a segment to the log store. */
 export interface SegmentSender {
-  /** Resolves when all that the store takes of it is there; `isAway` = not now, and all of it again. */
+  /** Resolves when all that the store takes of it is there, and the file is gone; `isAway` = not now, and all of it again. */
   send(path: string): Promise<Sent>;
   stop(): Promise<void>;
 }
@@ -200,7 +200,7 @@ export class ContentSpool implements ContentTaker {
     const name = `${String(this.#next++).padStart(12, '0')}-${logs}.logs`;
     const path = join(dir, name);
     try {
-      await writeFile(path, batch.buffer.subarray(0, bytes), { mode: 0o600 });
+      await writeSegment(path, batch.buffer, bytes);
     } catch {
       rmSync(path, { force: true });
       onLoss(logs, 'disk');
@@ -253,11 +253,22 @@ export class ContentSpool implements ContentTaker {
         this.#segments.shift();
         this.#segmentBytes -= segment.bytes;
       }
-      await rm(segment.path, { force: true });
     }
   }
 }
 
+/** By one hop to the pool of threads: each wakes threads that want the core of the one that serves. */
+async function writeSegment(path: string, buffer: Buffer, bytes: number): Promise<void> {
+  const fd = openSync(path, 'w', 0o600);
+  try {
+    let at = 0;
+    while (at < bytes) at += (await writeTo(fd, buffer, at, bytes - at)).bytesWritten;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const writeTo = promisify(write);
 const nothingSent: Sent = { isAway: true, stored: 0, refused: 0 };
 /** So long the first of a segment waits for others. */
 const lingerMs = 100;

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync, rmSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LogStoreEnv } from '@sluice/object-store';
 import { type BreakingStore, logPath, openLogStore, StoreError } from '@sluice/object-store';
@@ -16,7 +16,7 @@ export interface SenderData {
 }
 
 async function sendSegment(store: BreakingStore, path: string): Promise<Sent> {
-  const entries = entriesOf(await readSegment(path));
+  const entries = entriesOf(readSegment(path));
   let stored = 0;
   let refused = 0;
   let isAway = false;
@@ -35,13 +35,14 @@ async function sendSegment(store: BreakingStore, path: string): Promise<Sent> {
   };
   // They share the one generator: each takes what is next.
   await Promise.all(Array.from({ length: atOnce }, send));
+  if (!isAway) rmSync(path, { force: true });
   return { isAway, stored, refused };
 }
 
-/** Nothing where somebody has taken the file away. */
-async function readSegment(path: string): Promise<Buffer> {
+/** Nothing where somebody has taken the file away. Blocks: this thread waits for nothing else meanwhile. */
+function readSegment(path: string): Buffer {
   try {
-    return await readFile(path);
+    return readFileSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
     throw error;
