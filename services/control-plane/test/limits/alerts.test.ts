@@ -14,7 +14,7 @@ let h: Harness;
 /** Four control planes, as gateways reach them. */
 const planes: RpcClient[] = [];
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ alertIntervalMs: 200 });
   planes.push(h.rpc);
   for (let count = 0; count < 3; count += 1) {
     const { grpcPort } = await h.replica();

@@ -71,6 +71,8 @@ export interface HarnessOptions {
   logs?: Partial<RpcHandlers<typeof analytics.LogService>>;
   /** Hears of what is written to the ledger. */
   onUsage?: (records: readonly Uint8Array[]) => void;
+  /** How often alerts are looked for that are to be sent again; as in production unless given. */
+  alertIntervalMs?: number;
   /** A database of the test's own; an empty one on the shared server unless given. */
   databaseUrl?: string;
 }
@@ -99,7 +101,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     LOG_EXPORT_INTERVAL: '0',
     LOG_STORE: 'local',
     LOG_STORE_DIR: await temporaryFolder('log-store'),
-    ALERT_INTERVAL: '200',
+    ...(options.alertIntervalMs !== undefined && {
+      ALERT_INTERVAL: String(options.alertIntervalMs),
+    }),
     SERVICE_CLIENT_AUTH: token,
     // Port 9 is "discard": nobody listens there.
     DATA_SERVICE_GRPC_URL: `127.0.0.1:${ledger?.port ?? 9}`,
