@@ -43,7 +43,7 @@ export { type Relay, startRelay } from './relay.ts';
 export { compileCacheDir, temporaryFolder } from './run-folder.ts';
 export { startS3, type TestS3 } from './s3.ts';
 export { signatureFault } from './s3-signature.ts';
-export { startService } from './service.ts';
+export { startHostedService, startService } from './service.ts';
 export type { SpawnedServer } from './spawned-server.ts';
 export { startStack, type TestStack, type TestStackOptions } from './stack.ts';
 export { testDatabase } from './test-database.ts';

@@ -5,6 +5,7 @@ import {
   startProcess,
 } from '@sluice/stack';
 import { builtService } from './built-service.ts';
+import { hostService } from './service-host/hosted-service.ts';
 
 /**
  * Runs a service as its own process, as in production, and waits for its
@@ -21,4 +22,22 @@ export async function startService(
     env: { ...baseEnvironment(), ...env },
     onOutput,
   });
+}
+
+/**
+ * The same in the host of this worker, which costs a fourth: for tests that do not kill it and do not look at its
+ * process. One of them at a time: a host has one embedded engine.
+ */
+export async function startHostedService(
+  name: ServiceName,
+  env: Record<string, string | undefined>,
+): Promise<Pick<ManagedProcess, 'stderr' | 'stop'>> {
+  const hosted = await hostService(
+    { name, entry: await builtService(name) },
+    { ...baseEnvironment(), ...env },
+  );
+  return {
+    stderr: hosted.log,
+    stop: async () => ({ code: await hosted.stop(), signal: null }),
+  };
 }

@@ -19,12 +19,20 @@ beforeEach(async () => {
   manager = await jetstreamManager(nats);
 });
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((service) => service.kill()));
+  await Promise.all(running.splice(0).map((service) => service.end()));
   await nats.close();
   await server.stop();
 });
 
-async function start(dataDir?: string): Promise<RunningService> {
+/** In the host of the worker, where nobody kills it. */
+async function start(): Promise<RunningService> {
+  const service = await runService({ NATS_URL: server.url }, undefined, true);
+  running.push(service);
+  return service;
+}
+
+/** In a process of its own. */
+async function startApart(dataDir?: string): Promise<RunningService> {
   const service = await runService({ NATS_URL: server.url }, dataDir);
   running.push(service);
   return service;
@@ -173,7 +181,7 @@ describe('the usage stream', () => {
   });
 
   it('loses nothing when the process is killed between delivery and acknowledgement', async () => {
-    const first = await start();
+    const first = await startApart();
     await streamExists();
     const records = many(300);
     await Promise.all(records.map((record) => publish(message(record))));
@@ -185,13 +193,13 @@ describe('the usage stream', () => {
     );
     await first.kill();
     expect(await unacknowledged()).toBeGreaterThan(0);
-    const second = await start(first.dataDir);
+    const second = await startApart(first.dataDir);
     await allAcknowledged();
     expect(await second.count()).toBe(300);
   });
 
   it('counts 1,000 records once through several kills', async () => {
-    let service = await start();
+    let service = await startApart();
     await streamExists();
     const records = many(1000);
     for (let begin = 0; begin < records.length; begin += 250) {
@@ -201,7 +209,7 @@ describe('the usage stream', () => {
       // Later in the batcher's cycle each time, so that one life ends before and another after its insert.
       await new Promise((resolve) => setTimeout(resolve, begin / 3));
       await service.kill();
-      service = await start(service.dataDir);
+      service = await startApart(service.dataDir);
     }
     await allAcknowledged();
     expect(await service.count()).toBe(1000);
@@ -221,7 +229,7 @@ describe('the usage stream', () => {
   });
 
   it('is shared by replicas: each message goes to one of them', async () => {
-    const replicas = await Promise.all([start(), start()]);
+    const replicas = await Promise.all([startApart(), startApart()]);
     await streamExists();
     await Promise.all(many(1500).map((record) => publish(message(record))));
     await allAcknowledged();

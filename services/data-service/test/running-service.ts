@@ -1,11 +1,10 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
-import { prepareLedger, startService, temporaryFolder } from '@sluice/testkit';
+import { prepareLedger, startHostedService, startService, temporaryFolder } from '@sluice/testkit';
 import { dayFilter } from './usage-records.ts';
 
 export interface RunningService {
-  readonly pid: number;
   readonly httpUrl: string;
   /** Of the embedded engine, for a second start on the same data. */
   readonly dataDir: string;
@@ -16,29 +15,36 @@ export interface RunningService {
   /** SIGTERM, and waits for the end. */
   stop(): Promise<{ code: number | null }>;
   kill(): Promise<void>;
+  /** However it runs, for a test that is over. */
+  end(): Promise<unknown>;
 }
 
 const token = 'a-token-of-the-tests-only';
 
-/** The service as its own process, on ports of its choice. */
+/**
+ * The service as its own process, on ports of its choice.
+ * @param isHosted in the host of the worker instead, one at a time, where nobody kills it
+ */
 export async function runService(
   env: Record<string, string> = {},
   dataDir?: string,
+  isHosted = false,
 ): Promise<RunningService> {
   const folder = dataDir ?? (await temporaryFolder('data-service'));
   if (dataDir === undefined) await prepareLedger(folder);
-  const child = await startService('data-service', {
+  const settings = {
     PORT: '0',
     GRPC_PORT: '0',
     SERVICE_CLIENT_AUTH: token,
     CLICKHOUSE_DATA_DIR: folder,
     ...env,
-  });
-  const ports = readyPorts(child.stderr());
+  };
+  const own = isHosted ? undefined : await startService('data-service', settings);
+  const running = own ?? (await startHostedService('data-service', settings));
+  const ports = readyPorts(running.stderr());
   const address = `127.0.0.1:${ports.grpc_port}`;
   const rpc = createRpcClient(usage.UsageService, { address, token });
   return {
-    pid: child.pid,
     httpUrl: `http://127.0.0.1:${ports.port}`,
     dataDir: folder,
     async write(records, timeoutMs = 10_000) {
@@ -51,14 +57,20 @@ export async function runService(
       const { summary } = await rpc.unary(method, request, { timeoutMs: 10_000 });
       return summary.total ?? Number.NaN;
     },
-    log: () => child.stderr(),
+    log: () => running.stderr(),
     async stop() {
       rpc.close();
-      return child.stop();
+      return running.stop();
     },
     async kill() {
-      await child.kill();
+      if (own === undefined)
+        throw new Error('It shares its process: a test that kills it has it apart.');
+      await own.kill();
       rpc.close();
+    },
+    async end() {
+      rpc.close();
+      await (own === undefined ? running.stop() : own.kill());
     },
   };
 }

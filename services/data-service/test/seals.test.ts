@@ -21,10 +21,11 @@ beforeAll(async () => {
   ledger = await openLedger({ nowMs: Date.now });
 });
 afterAll(() => ledger.close());
-beforeEach(async () => {
+
+async function forgetAll() {
   for (const table of ['usage_records', 'usage_adjustments', 'ledger_seals'])
     await ledger.client.command({ query: `TRUNCATE TABLE ${table}` });
-});
+}
 
 type Some = MessageInitShape<typeof usage.UsageRecordSchema>;
 
@@ -46,27 +47,29 @@ async function setStoredAt(table: string, storedAtMs?: number) {
   });
 }
 
-async function adjust(some: MessageInitShape<typeof usage.AdjustmentSchema>) {
-  const body = toBinary(
-    usage.AdjustmentSchema,
-    create(usage.AdjustmentSchema, {
-      id: randomBytes(16),
-      recordId: randomBytes(16),
-      organisationId: 'org-1',
-      workspaceId: 'ws-1',
-      attemptCreatedAtMs: BigInt(dayMs),
-      createdAtMs: BigInt(dayMs + fullDayMs),
-      costNanoUsd: 70n,
-      ...some,
-    }),
+async function adjust(...adjustments: MessageInitShape<typeof usage.AdjustmentSchema>[]) {
+  const bodies = adjustments.map((some) =>
+    toBinary(
+      usage.AdjustmentSchema,
+      create(usage.AdjustmentSchema, {
+        id: randomBytes(16),
+        recordId: randomBytes(16),
+        organisationId: 'org-1',
+        workspaceId: 'ws-1',
+        attemptCreatedAtMs: BigInt(dayMs),
+        createdAtMs: BigInt(dayMs + fullDayMs),
+        costNanoUsd: 70n,
+        ...some,
+      }),
+    ),
   );
-  await ledger.sink.write([encodeEntry(usage.EntryKind.ADJUSTMENT, body)]);
+  await ledger.sink.write(bodies.map((body) => encodeEntry(usage.EntryKind.ADJUSTMENT, body)));
   await setStoredAt('usage_adjustments');
 }
 
 const seal = () => sealDueDays(ledger.client, nowMs);
-const verify = (organisationId = 'org-1', since = '2026-01-01') =>
-  verifyOrganisation(ledger.client, { organisationId, since });
+const verify = () =>
+  verifyOrganisation(ledger.client, { organisationId: 'org-1', since: '2026-01-01' });
 const seals = (organisationId = 'org-1') =>
   readSeals(ledger.client, organisationId, { where: 'true', order: 'sequence', limit: '1000' });
 /** As somebody would who has the database. */
@@ -76,6 +79,8 @@ const tamper = (query: string) =>
 const at = (days: number, hours = 0) => BigInt(dayMs + days * fullDayMs + hours * hourMs);
 
 describe('sealDueDays', () => {
+  beforeEach(forgetAll);
+
   it('seals the totals of each workspace and day, with its adjustments on their own day, and ends each day with their sum', async () => {
     await store([
       {},
@@ -163,20 +168,39 @@ describe('sealDueDays', () => {
 });
 
 describe('verifyOrganisation', () => {
-  const ids = [randomBytes(16), randomBytes(16), randomBytes(16)];
-  const named = ids.map((id) => uuidText(id));
-  beforeEach(async () => {
-    await store([
-      ...ids.map((id) => ({ id })),
-      { createdAtMs: at(0, 5) },
-      { createdAtMs: at(1, 5), workspaceId: 'ws-2' },
-    ]);
-    await adjust({ createdAtMs: at(1, 2) });
+  /** Each test has one of its own, of which it is the first to touch anything; all are stored and sealed at once. */
+  const sealed = Array.from({ length: 19 }, (_, index) => ({
+    organisationId: `sealed-${index}`,
+    ids: [randomBytes(16), randomBytes(16), randomBytes(16)],
+  }));
+  beforeAll(async () => {
+    await forgetAll();
+    await store(
+      sealed.flatMap(({ organisationId, ids }) => [
+        ...ids.map((id) => ({ id, organisationId })),
+        { createdAtMs: at(0, 5), organisationId },
+        { createdAtMs: at(1, 5), workspaceId: 'ws-2', organisationId },
+      ]),
+    );
+    await adjust(
+      ...sealed.map(({ organisationId }) => ({ createdAtMs: at(1, 2), organisationId })),
+    );
     await seal();
   });
 
+  let organisationId: string;
+  let named: string[];
+  beforeEach(() => {
+    const untouched = sealed.shift();
+    if (untouched === undefined) throw new Error('there are fewer organisations than tests');
+    organisationId = untouched.organisationId;
+    named = untouched.ids.map((id) => uuidText(id));
+  });
+  const verify = (since = '2026-01-01') =>
+    verifyOrganisation(ledger.client, { organisationId, since });
+
   it('finds no fault in what nobody touched', async () => {
-    const head = await readHead(ledger.client, 'org-1');
+    const head = await readHead(ledger.client, organisationId);
     expect(await verify()).toEqual({
       keptFrom: '',
       entries: 6,
@@ -213,7 +237,7 @@ describe('verifyOrganisation', () => {
 
   it('names the record that somebody removed, also where it was the only one', async () => {
     await tamper(
-      `ALTER TABLE usage_records DELETE WHERE id = '${named[2]}' OR workspace_id = 'ws-2'`,
+      `ALTER TABLE usage_records DELETE WHERE organisation_id = '${organisationId}' AND (id = '${named[2]}' OR workspace_id = 'ws-2')`,
     );
     const { faults } = await verify();
     expect(faults).toMatchObject([
@@ -224,24 +248,24 @@ describe('verifyOrganisation', () => {
 
   it('names the record that somebody added among those that are sealed', async () => {
     const id = randomBytes(16);
-    await store([{ id, createdAtMs: at(1, 9), workspaceId: 'ws-3' }]);
+    await store([{ id, createdAtMs: at(1, 9), workspaceId: 'ws-3', organisationId }]);
     expect((await verify()).faults).toMatchObject([
       { reason: 'added', day: '2026-03-11', workspaceId: 'ws-3', rows: 1, recordId: uuidText(id) },
     ]);
   });
 
   it('tells of what is added today as late, not as a fault', async () => {
-    await store([{ createdAtMs: at(1, 9) }], 'usage_records', nowMs);
+    await store([{ createdAtMs: at(1, 9), organisationId }], 'usage_records', nowMs);
     const { faults, late } = await verify();
     expect(faults).toEqual([]);
     expect(late).toMatchObject([{ recordsDay: '2026-03-11', records: 1 }]);
   });
 
   it('takes an adjustment for no fault, and names one that was altered', async () => {
-    await adjust({ createdAtMs: BigInt(nowMs) });
+    await adjust({ createdAtMs: BigInt(nowMs), organisationId });
     expect(await verify()).toMatchObject({ faults: [], late: [] });
     await tamper(
-      "ALTER TABLE usage_adjustments UPDATE cost_nano_usd = 1 WHERE created_at < '2026-03-12'",
+      `ALTER TABLE usage_adjustments UPDATE cost_nano_usd = 1 WHERE created_at < '2026-03-12' AND organisation_id = '${organisationId}'`,
     );
     expect((await verify()).faults).toMatchObject([
       {
@@ -269,18 +293,18 @@ describe('verifyOrganisation', () => {
     ['seal-missing', 'DELETE WHERE sequence = 4', 4],
     ['seal-altered', "UPDATE previous_hash = repeat('1', 64) WHERE sequence = 3", 3],
   ])('names a seal: %s', async (reason, change, sequence) => {
-    await tamper(`ALTER TABLE ledger_seals ${change}`);
+    await tamper(`ALTER TABLE ledger_seals ${change} AND organisation_id = '${organisationId}'`);
     expect((await verify()).faults).toMatchObject([{ reason, sequence }]);
   });
 
   it('looks at the rows of the days that it is asked for only, and at every seal', async () => {
     await tamper(`ALTER TABLE usage_records DELETE WHERE id = '${named[2]}'`);
-    expect(await verify('org-1', '2026-03-11')).toMatchObject({ entries: 6, faults: [] });
+    expect(await verify('2026-03-11')).toMatchObject({ entries: 6, faults: [] });
   });
 
   it('takes a copy that comes again for what it is', async () => {
     const id = randomBytes(16);
-    const copy = encodedRecord({ id, createdAtMs: at(1, 9) });
+    const copy = encodedRecord({ id, createdAtMs: at(1, 9), organisationId });
     await ledger.sink.write([copy]);
     await setStoredAt('usage_records', nowMs - 2 * fullDayMs);
     const before = await verify();
@@ -293,6 +317,8 @@ describe('verifyOrganisation', () => {
 });
 
 describe('old records', () => {
+  beforeEach(forgetAll);
+
   const stored = () =>
     ledger.rows<{ sequence: number; outcome: string; copies: number }>(
       'SELECT toUInt32(sequence) AS sequence, max(outcome) AS outcome, toUInt32(count()) AS copies FROM (SELECT * FROM usage_records ORDER BY certainty DESC) GROUP BY sequence ORDER BY sequence',
@@ -329,6 +355,8 @@ describe('old records', () => {
 });
 
 describe('sealed columns', () => {
+  beforeEach(forgetAll);
+
   it('of a row without any that came later are those of before, so that seals of the past hold', async () => {
     const call = randomBytes(16);
     await store([{}, { id: call, rpcMethod: 'tools/call', capabilityName: 'search' }]);
