@@ -16,6 +16,16 @@ const commands = {
     'services/gateway/test/faults.test.ts',
     '--reporter=./scripts/faults/table-reporter.ts',
   ],
+  // All of the tables of which the suite goes through a part.
+  'test:long': [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'packages/testkit/src/long-form.test.ts',
+    'services/control-plane/test/matrix.test.ts',
+    'services/control-plane/test/kernel/aliases.test.ts',
+    'services/gateway/test/explain.test.ts',
+    'services/gateway/test/requests.test.ts',
+  ],
   // One file at a time: what is timed is the gateway, not how two attacks share a core.
   abuse: [
     'node_modules/vitest/vitest.mjs',
@@ -122,16 +132,20 @@ const commands = {
   prices: ['scripts/prices.ts'],
 };
 
+/** Tests leave nothing out (`packages/testkit/src/long-form.ts`). */
+const longForm = { SLUICE_LONG_FORM: 'true' };
+
 /** What a command wants to find in its environment. */
 const environments = {
-  abuse: { SLUICE_ABUSE: 'full' },
-  chaos: { SLUICE_CHAOS: 'full' },
+  'test:long': longForm,
+  abuse: longForm,
+  chaos: longForm,
   drain: { SLUICE_DRAINED_STREAMS: '500' },
   'mcp:conformance': { SLUICE_MCP_CONFORMANCE: 'full' },
   'batches:prove': { SLUICE_BATCHES: 'full' },
   'mcp:proofs': { SLUICE_MCP_PROOFS: 'full' },
-  limits: { SLUICE_LIMITS: 'full', LIMIT_STORE_RUNS: '300' },
-  'ledger:figures': { SLUICE_FIGURES: 'full' },
+  limits: { ...longForm, LIMIT_STORE_RUNS: '300' },
+  'ledger:figures': longForm,
 };
 
 const [name, ...args] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-/** CPU of one tick in a process of its own, in ns, after collections that found none: the best of eight rounds. */
+/** CPU of one tick in a process of its own, in ns, after collections that found none: of eight rounds one in the middle. */
 function tickNs(keeps: boolean): number {
   const file = join(import.meta.dirname, 'keep-tick-shape.ts');
   const script = `

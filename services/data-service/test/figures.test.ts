@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
+import { isLongForm } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bucketStarts, bucketWidthMs } from '../src/queries/buckets.ts';
 import { findSources } from '../src/queries/rolled/find-sources.ts';
@@ -15,8 +16,8 @@ type FilterInit = MessageInitShape<typeof analytics.FilterSchema>;
 type Figure = keyof ReturnType<typeof figuresOf>;
 const { Graph, Group, Summary } = analytics;
 
-/** `npm run ledger:figures` asks everything of 100,000 records; the suite every question once in each stage, of few. */
-const isFull = process.env.SLUICE_FIGURES === 'full';
+/** `npm run ledger:figures` asks everything of 100,000 records; the suite every question once in the stage between, and half of them before and after it, of few. */
+const isFull = isLongForm;
 const rows = Number(process.env.LEDGER_TEST_ROWS ?? (isFull ? 100_000 : 2500));
 const organisationId = 'random';
 const context = { signal: new AbortController().signal };
@@ -214,7 +215,8 @@ async function readFromAttempts() {
 /** In the full form every figure is asked for under these, and under the others some of each kind. */
 const asksForAll = new Set(['all', 'a person', 'metadata', 'feedback']);
 
-describe.each(stages)('%s', (_stage, enter, isAsked) => {
+describe.each(stages)('%s', (stage, enter, isAsked) => {
+  const stageAt = stages.findIndex(([name]) => name === stage);
   beforeAll(enter, isFull ? 600_000 : 120_000);
 
   const asked = filters.filter(([name]) => isAsked(name));
@@ -224,8 +226,15 @@ describe.each(stages)('%s', (_stage, enter, isAsked) => {
       const asksFor = (names: readonly string[], name: string) =>
         asksForAll.has(filterName) || names.includes(name);
       let place = 0;
-      /** In the short form the filters of a stage take the questions in turns. */
-      const isTurn = () => isFull || place++ % asked.length === turn;
+      /**
+       * In the short form the filters of a stage take the questions in turns: all of them where roll-ups and attempts
+       * are read together, and before and after it every second time that it is a filter's turn.
+       */
+      const isTurn = () => {
+        const [round, at] = [Math.floor(place / asked.length), place % asked.length];
+        place += 1;
+        return isFull || (at === turn && (stageAt === 1 || round % 2 === stageAt / 2));
+      };
       const inTurn = (title: string, test: () => Promise<void>) => {
         if (isTurn()) it(title, test);
       };

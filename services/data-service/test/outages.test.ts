@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@sluice/testkit';
+import { eventually, isLongForm } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migrateClickHouse } from '../src/migrate.ts';
 import { type ClickHouseFront, startClickHouseFront } from './clickhouse-front.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { encodedRecord } from './usage-records.ts';
 
-const awayMs = process.env.SLUICE_CHAOS === 'full' ? 20_000 : 4_000;
+const awayMs = isLongForm ? 20_000 : 4_000;
 
 let front: ClickHouseFront;
 let service: RunningService;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { bytes, type UpstreamReply } from '@sluice/testkit';
+import { bytes, isLongForm, type UpstreamReply } from '@sluice/testkit';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,8 +13,7 @@ import { type Scenario, startScenario } from './scenario.ts';
 let scenario: Scenario;
 
 /** Of the texts that chance makes the suite tries a quarter, `npm run abuse` all. */
-const runs = (all: number): number =>
-  process.env.SLUICE_ABUSE === 'full' ? all : Math.ceil(all / 4);
+const runs = (all: number): number => (isLongForm ? all : Math.ceil(all / 4));
 
 beforeAll(async () => {
   scenario = await startScenario();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { json } from '@sluice/testkit';
+import { inTurns, json } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Explanation } from '../src/pipeline/explain/explanation.ts';
 import {
@@ -15,7 +15,8 @@ import {
 
 const environment = { gateway: { HEADER_PREFIX_ALIASES: 'x-portkey-' } };
 
-describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
+/** In the suite with what several gateways share (`npm run test:long`: in both modes). */
+describe.each(inTurns(modes, modes.length, 1))('POST /v1/explain, %s', (_mode, options) => {
   let scenario: Scenario;
   beforeAll(async () => {
     scenario = await startScenario({ ...options, environment });

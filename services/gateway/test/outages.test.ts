@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isLongForm } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Scenario, startScenario } from './scenario.ts';
 
@@ -8,7 +9,7 @@ import { type Scenario, startScenario } from './scenario.ts';
  */
 
 /** At least; `npm run chaos` takes them away for longer than anything that is tried again waits in between. */
-const isFull = process.env.SLUICE_CHAOS === 'full';
+const isFull = isLongForm;
 const awayMsMin = isFull ? 20_000 : 4_000;
 /** Until all is said that must be. */
 const saidMsMax = 45_000;
@@ -22,6 +23,8 @@ beforeAll(async () => {
     redis: true,
     logStore: true,
     relaysPostgres: true,
+    // All are asked all the time, and it is not about how soon that is stored.
+    environment: { 'data-service': { INSERT_INTERVAL: '1000' } },
   });
 }, 120_000);
 afterAll(() => scenario.stop());

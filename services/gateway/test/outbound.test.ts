@@ -1,6 +1,6 @@
 import { hostileUrls, neverTrustedUrls } from '@sluice/outbound';
 import { findProvider, providerIds } from '@sluice/providers';
-import { eventually } from '@sluice/testkit';
+import { eventually, inTurns, isLongForm } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Ask,
@@ -26,7 +26,7 @@ const fitsConfig = (url: string) => url.length <= 2048;
 const fitsHeader = (url: string) =>
   url.trim() !== '' && [...url].every((character) => character >= ' ' && character !== '\x7f');
 
-/** Every kind of call makes its own way to a host. */
+/** Every kind of call makes its own way to a host. In the suite an address meets one of them (`npm run abuse`: all). */
 const calls: Pick<Ask, 'method' | 'path' | 'body'>[] = [
   { path: '/v1/chat/completions' },
   { path: '/v1/chat/completions', body: { ...chatBody, stream: true } },
@@ -35,17 +35,6 @@ const calls: Pick<Ask, 'method' | 'path' | 'body'>[] = [
   { path: '/v1/anything' },
   { method: 'GET', path: '/v1/models' },
 ];
-
-/** All of them at each address in the full form (`npm run abuse`); else two, and each address begins with another. */
-const isWhole = process.env.SLUICE_ABUSE === 'full';
-function callsAt(index: number): typeof calls {
-  return calls.filter((_, turn) => isWhole || turn % 3 === index % 3);
-}
-
-/** All of them in the full form; else a third, each time another. */
-function third<T>(list: readonly T[], at = 0): T[] {
-  return list.filter((_, index) => isWhole || (index + at) % 3 === 0);
-}
 
 describe('a hostile address', () => {
   it('is one of 150 at least, each once', () => {
@@ -57,7 +46,7 @@ describe('a hostile address', () => {
     '%j is not connected to, whoever names it',
     async (url, index) => {
       const asked = lab.dns.asked.length;
-      for (const call of callsAt(index)) {
+      for (const call of inTurns(calls, calls.length, index)) {
         if (fitsHeader(url))
           await lab.expectRefused({ ...call, headers: byHeader(url) }, 'x-service-custom-host');
         if (fitsConfig(url))
@@ -83,7 +72,7 @@ describe('a hostile address', () => {
   it('is not connected to when a saved provider has it', { timeout: 120_000 }, async () => {
     const { workspace_id } = lab.scenario.stack.credentials;
     const slugs = new Map<string, string>();
-    const saved = third(hostileUrls);
+    const saved = inTurns(hostileUrls, 6);
     for (const [index, url] of saved.entries()) {
       const slug = `hostile-${index}`;
       const response = await fetch(`${lab.scenario.stack.gatewayUrls[0]}/v1/integrations`, {
@@ -108,7 +97,7 @@ describe('a hostile address', () => {
       if (response.status === 200) slugs.set(url, slug);
       else expect(response.status, url).toBe(400);
     }
-    expect(slugs.size).toBeGreaterThanOrEqual(isWhole ? 150 : 50);
+    expect(slugs.size).toBeGreaterThanOrEqual(isLongForm ? 150 : 25);
     const last = [...slugs.values()].at(-1);
     await eventually(async () => {
       const { code } = await lab.ask({ headers: { 'x-service-provider': `@${last}` } });
@@ -177,7 +166,7 @@ describe('a setting that becomes part of an address', () => {
     };
     const usual = (await askWith({})).names;
     for (const [index, name] of settings.entries())
-      for (const value of third(hostileSettings, at + index)) {
+      for (const value of inTurns(hostileSettings, 6, at + index)) {
         const { answer, names } = await askWith({ [name]: value });
         expect(answer.status, `${name}: ${value}`).not.toBe(200);
         // A plain text may name another tenant of the vendor's, below the vendor's own name.

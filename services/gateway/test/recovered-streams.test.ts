@@ -1,6 +1,7 @@
 import {
   eventually,
   hang,
+  inTurns,
   json,
   type RecordedRequest,
   type SseOptions,
@@ -8,7 +9,6 @@ import {
   type UpstreamReply,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isFull } from './chaos/form.ts';
 import { type Lab, type NamedUpstream, startLab, type Trial } from './lab.ts';
 import { eventsOf } from './vendor-replies.ts';
 import { refusalOf, streamOf, textIn, turnsOf } from './vendor-streams.ts';
@@ -172,21 +172,15 @@ const pairs = (Object.keys(callers) as Caller[]).flatMap((caller) =>
 );
 
 const ways = ['cut', 'stall', 'fail'];
-/**
- * All of them at every event in the full form (`npm run chaos`); else one at every second event, and each pair begins
- * with another.
- */
-function waysAt(at: number, pair: number): string[] {
-  if (!isFull && (at + pair) % 2 === 1) return [];
-  return ways.filter((_, turn) => isFull || turn === ((at + pair) / 2) % ways.length);
-}
+/** Events after which a stream breaks. In the suite a pair breaks at every fourth, in one of the ways (`npm run chaos`: all). */
+const places = Array.from({ length: 54 }, (_, index) => index + 4);
 
 describe('a stream that is to be continued', () => {
   it.each(pairs.map(([caller, first], pair) => [caller, first, pair] as const))(
     'reaches a caller of %s whole from %s, wherever it is cut, stalls or fails',
     async (caller, first, pair) => {
-      const asked = Array.from({ length: 54 }, (_, index) => index + 4).flatMap((at) =>
-        waysAt(at, pair).map(async (how) => {
+      const asked = inTurns(places, 4, pair).flatMap((at, turn) =>
+        inTurns(ways, ways.length, turn + pair).map(async (how) => {
           const second = vendorNames[(at + ways.indexOf(how)) % vendorNames.length] as Vendor;
           const { answer } = await ask(caller, `${how} ${at}`, [first, second]);
           return { how, at, second, status: answer.status, ...read(answer.text) };

@@ -1,3 +1,4 @@
+import { inTurns } from '@sluice/testkit';
 import type { z } from 'zod';
 import {
   alternatives,
@@ -25,7 +26,7 @@ const texts = ['', 'x', '-1', '1.5', '1e3', '0x1', huge, '[]', '{', 'a,b', ['1',
 /**
  * Wrong values for every field of a valid body, as deep as it goes: other types,
  * values just beyond each limit, and nothing where something is required. What a
- * field takes is left out, so a field that takes anything has none.
+ * field takes is left out, so a field that takes anything has none. The suite takes some of each, in turns.
  */
 export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
   const described = requestSchema(schema);
@@ -44,17 +45,17 @@ export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
       tried
         .map((value) => ({ path, value, faultIn: faultsIn(schema, withValue(body, path, value)) }))
         .filter(({ faultIn }) => faultIn.length > 0);
-    return [...wrong(limits), ...inTurn(wrong(values), at, 2), ...wrong(nothing)];
+    return [
+      ...inTurns(wrong(limits), 2, at),
+      ...inTurns(halved(wrong(values), at), 6, at),
+      ...wrong(nothing),
+    ];
   });
 }
 
-/**
- * All of them in the full form (`npm run abuse`), which has every second value for a field of a body; in the suite a
- * sixth of those. The next field has others, so that all of them meet each kind of field.
- */
-function inTurn<T>(wrong: readonly T[], turn: number, part: number): T[] {
-  const step = process.env.SLUICE_ABUSE === 'full' ? part : 6 * part;
-  return wrong.filter((_value, index) => (index + turn) % Math.min(step, wrong.length) === 0);
+/** Also in the long form (`npm run abuse`) a field of a body gets every second value, and the next field the others. */
+function halved<T>(wrong: readonly T[], turn: number): T[] {
+  return wrong.filter((_value, index) => (index + turn) % Math.min(2, wrong.length) === 0);
 }
 
 /** The top fields that are wrong in a body as it arrives: JSON has no undefined. */
@@ -76,7 +77,11 @@ export function wrongParameters(
       tried
         .map((value) => ({ name, value }))
         .filter(({ value }) => !schema.safeParse({ ...query, [name]: value }).success);
-    return [...wrong(limits), ...inTurn(wrong(texts), at, 1), ...wrong([undefined])];
+    return [
+      ...inTurns(wrong(limits), 2, at),
+      ...inTurns(wrong(texts), 6, at),
+      ...wrong([undefined]),
+    ];
   });
 }
 

@@ -1,3 +1,4 @@
+import { inTurns } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createContext, freshPath, validCall } from '../contract/call.ts';
 import type { Context } from '../contract/example.ts';
@@ -23,7 +24,8 @@ afterAll(async () => {
   await h.stop();
 });
 
-it.each(titled(await loadContract()))(
+/** In the suite a third of the operations, of each resource some (`npm run test:long`: all). */
+it.each(inTurns(titled(await loadContract()), 3))(
   '%s is served to a client that sends another prefix',
   async (_title, one) => {
     const { endpoint } = one;

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '@sluice/contracts';
 import { checkKinds } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
+import { isLongForm } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { exampleCheck, exampleContext, exampleHook, exampleTools } from './example-hooks.ts';
 import type { HookContext } from './hook-context.ts';
@@ -10,9 +11,9 @@ import { runHooks } from './run-hooks.ts';
 /**
  * No check keeps the event loop for long, whatever it is given: measured by the CPU
  * that this thread takes between two turns, which other processes do not add to.
- * `SLUICE_ABUSE=full` takes each check with each text.
+ * `SLUICE_LONG_FORM=true` takes each check with each text.
  */
-const isWhole = process.env.SLUICE_ABUSE === 'full';
+const isWhole = isLongForm;
 const turnMsMax = 20;
 /** The most that is looked at; checks that give turns take the same time for each part of it. */
 const textLength = 4 * 1024 * 1024 - 1;

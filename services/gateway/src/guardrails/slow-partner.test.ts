@@ -3,17 +3,17 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
 import { createLogger } from '@sluice/telemetry';
-import { eventually } from '@sluice/testkit';
+import { eventually, isLongForm } from '@sluice/testkit';
 import { afterAll, expect, it } from 'vitest';
 import { asking, exampleCheck, exampleHook } from './example-hooks.ts';
 import { Guardrails } from './guardrails.ts';
 
 /**
- * A partner that hangs holds those who ask it, and nobody else. `SLUICE_ABUSE=full` has it
+ * A partner that hangs holds those who ask it, and nobody else. `SLUICE_LONG_FORM=true` has it
  * take five seconds and prints what others wait by the clock; the suite counts the CPU of
  * this thread, which is what others would wait for, on however busy a machine.
  */
-const isWhole = process.env.SLUICE_ABUSE === 'full';
+const isWhole = isLongForm;
 const waitingMax = 200;
 
 const held: ServerResponse[] = [];

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isLongForm } from '@sluice/testkit';
 import { Pool } from 'undici';
 import { expect } from 'vitest';
 import type { Scenario } from '../scenario.ts';
@@ -14,7 +15,7 @@ export const promises = {
 };
 
 /** `npm run abuse` has the machine to itself; the suite runs other tests beside this one. */
-const isQuiet = process.env.SLUICE_ABUSE === 'full' && process.env.SLUICE_ABUSE_BUSY !== 'true';
+const isQuiet = isLongForm && process.env.SLUICE_ABUSE_BUSY !== 'true';
 
 export interface Case {
   name: string;

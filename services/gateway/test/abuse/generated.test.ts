@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProvider, providerIds } from '@sluice/providers';
-import { json } from '@sluice/testkit';
+import { isLongForm, json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatReply, type Scenario, startScenario } from '../scenario.ts';
 import { Attack, type Case, promises, tell } from './attack.ts';
@@ -23,7 +23,7 @@ import {
  * tenant's plain requests are timed. `npm run abuse` sends all of them and
  * large ones; the suite a part, a different one for each place.
  */
-const isWhole = process.env.SLUICE_ABUSE === 'full';
+const isWhole = isLongForm;
 /** Of so many cases the suite takes one. */
 const oneOf = isWhole ? 1 : 12;
 /** All headers of a request share 64 KiB. */

@@ -1,4 +1,4 @@
-import { json, type UpstreamReply } from '@sluice/testkit';
+import { isLongForm, json, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatReply, type Scenario, startScenario } from '../scenario.ts';
 import { Attack, type Case, promises, tell } from './attack.ts';
@@ -9,7 +9,7 @@ import { type Bystander, startBystander } from './bystander.ts';
  * through every check, translation and rule that looks at them, while another
  * tenant's plain requests are timed.
  */
-const isWhole = process.env.SLUICE_ABUSE === 'full';
+const isWhole = isLongForm;
 /**
  * How many are sent at once. Beside other tests the bystander may not run between the turns of two,
  * and would take the work on both for one wait.

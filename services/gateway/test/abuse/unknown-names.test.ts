@@ -1,5 +1,5 @@
 import { createServiceKey } from '@sluice/contracts';
-import { json } from '@sluice/testkit';
+import { isLongForm, json } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatBody, chatReply, type Scenario, startScenario } from '../scenario.ts';
 import { Attack, type Case, tell } from './attack.ts';
@@ -11,7 +11,7 @@ const newerPerSecondMax = 4;
 const missesPerSecondMax = 200;
 const lookupsMax = 64;
 /** Of each kind. */
-const rounds = process.env.SLUICE_ABUSE === 'full' ? 8_000 : 2_000;
+const rounds = isLongForm ? 8_000 : 2_000;
 
 let scenario: Scenario;
 let bystander: Bystander;

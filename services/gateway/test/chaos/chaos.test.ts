@@ -22,6 +22,8 @@ const share = Math.ceil(requests / phases);
 /** How long a store is away. */
 const awayMs = isFull ? 30_000 : 3_000;
 const graceMs = 5_000;
+/** Each insert costs the embedded engine as much as twenty requests do a gateway. */
+const insertIntervalMs = isFull ? 200 : 1000;
 
 describe('under load', () => {
   let scenario: Scenario;
@@ -36,7 +38,12 @@ describe('under load', () => {
       gateways: 3,
       nats: true,
       redis: true,
-      environment: { 'data-service': { GAP_GRACE: String(graceMs) } },
+      environment: {
+        'data-service': {
+          GAP_GRACE: String(graceMs),
+          INSERT_INTERVAL: String(insertIntervalMs),
+        },
+      },
     });
     load = new Load(scenario);
     ledger = createRpcClient(analytics.LogService, {

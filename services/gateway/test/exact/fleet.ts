@@ -1,11 +1,12 @@
 import { analytics } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
+import { isLongForm } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { sharedKeys } from '../../src/redis/shared-keys.ts';
 import { type Lab, startLab } from '../lab.ts';
 
 /** `npm run limits` is the long way; the suite goes a short one. */
-export const isFull = process.env.SLUICE_LIMITS === 'full';
+export const isFull = isLongForm;
 
 /** For whoever goes the long way. */
 export function tell(...lines: readonly string[]): void {
