@@ -21,10 +21,8 @@ const commands = {
     'node_modules/vitest/vitest.mjs',
     'run',
     'packages/testkit/src/long-form.test.ts',
-    'services/control-plane/test/matrix.test.ts',
     'services/control-plane/test/kernel/aliases.test.ts',
     'services/gateway/test/explain.test.ts',
-    'services/gateway/test/requests.test.ts',
   ],
   // One file at a time: what is timed is the gateway, not how two attacks share a core.
   abuse: [

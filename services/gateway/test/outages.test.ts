@@ -23,8 +23,6 @@ beforeAll(async () => {
     redis: true,
     logStore: true,
     relaysPostgres: true,
-    // All are asked all the time, and it is not about how soon that is stored.
-    environment: { 'data-service': { INSERT_INTERVAL: '1000' } },
   });
 }, 120_000);
 afterAll(() => scenario.stop());

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { bytes, inTurns, json, sse } from '@sluice/testkit';
+import { bytes, json, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   chatBody,
@@ -30,8 +30,7 @@ const streamEvents = [
   '[DONE]',
 ];
 
-/** In the suite without other servers, with which `ledger.test.ts` counts (`npm run test:long`: in both modes). */
-describe.each(inTurns(modes, modes.length))('requests, %s', (_mode, options) => {
+describe.each(modes)('requests, %s', (_mode, options) => {
   let scenario: Scenario;
   beforeAll(async () => {
     scenario = await startScenario({ ...options, promptLedger: true });

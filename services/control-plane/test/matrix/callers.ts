@@ -13,8 +13,7 @@ import type { Harness } from '../support/harness.ts';
 /** Somebody who calls an operation that is aimed at the first organisation's default workspace. */
 export interface MatrixCaller {
   readonly name: string;
-  /** Made when it is first asked for, once. */
-  key(): Promise<string | undefined>;
+  readonly key: string | undefined;
   /** What must come of it, by the access that is declared. */
   expected(rule: Access): 'served' | 'unauthorised' | 'forbidden';
 }
@@ -48,12 +47,12 @@ async function createKey(h: Harness, type: KeyType, scopes: readonly string[]): 
 }
 
 /** Service keys of one size for this operation; undefined when the kind of key can hold none of its scopes. */
-export function sized(
+export async function sized(
   makeKey: ReturnType<typeof keyMaker>,
   type: 'organisation-service' | 'workspace-service',
   size: Size,
   rule: Access,
-): MatrixCaller | undefined {
+): Promise<MatrixCaller | undefined> {
   const accepted = new Set(acceptedScopes(rule));
   const all = scopesOf(type);
   const scopes = {
@@ -65,7 +64,7 @@ export function sized(
   const holds = scopes.some((scope) => accepted.has(scope));
   return {
     name: `${type}, ${size}`,
-    key: () => makeKey(type, scopes),
+    key: await makeKey(type, scopes),
     expected: (of) => (of.keys.includes(type) && holds ? 'served' : 'forbidden'),
   };
 }
@@ -89,7 +88,7 @@ export async function people(h: Harness): Promise<MatrixCaller[]> {
       );
       return {
         name: `user key, organisation ${organisationRole}${role === undefined ? '' : `, workspace ${role}`}`,
-        key: () => Promise.resolve(key),
+        key,
         expected: (rule: Access) =>
           rule.keys.includes('workspace-user') &&
           acceptedScopes(rule).some((scope) => held.includes(scope))
