@@ -47,7 +47,8 @@ export async function openLimitedWorkspaces(
       ...policyOf(workspace, name),
       type,
       unit: 'rpm',
-      value: 100_000_000,
+      // As in `sluice.ts`: a minute at full speed is 200 million tokens.
+      value: 100_000_000_000,
     });
   return {
     without: await open('without', async () => {}),

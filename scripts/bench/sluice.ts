@@ -152,7 +152,8 @@ async function createRateLimit(
     workspace_id: workspaceId,
     type,
     unit: 'rpm',
-    value: 100_000_000,
+    // A minute at full speed is 200 million tokens.
+    value: 100_000_000_000,
     conditions: [{ key: 'workspace_id', value: workspaceId }],
     group_by: [{ key: 'api_key' }],
   });
