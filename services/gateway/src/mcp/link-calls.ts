@@ -2,7 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { McpFault, type McpMessage, type McpRequest, rpcCodes } from '@sluice/mcp';
 import { checkUpstreamUrl } from '@sluice/outbound';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
-import type { Abortable } from '../http/caller-gone.ts';
+import { type Abortable, abortReason } from '../http/caller-gone.ts';
 import type { McpCall } from './mcp-call.ts';
 import {
   askServer,
@@ -60,7 +60,8 @@ export async function openLink(
     return link;
   } catch (error) {
     link.close();
-    throw error;
+    // The call knows of its link alone: who ended that, and why, is said here.
+    throw signal.aborted ? abortReason(signal) : error;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
