@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { create } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { encodeEntry, uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listAdjustments } from '../src/queries/list-adjustments.ts';
 import { listCharges } from '../src/queries/list-charges.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
-import { dayMs, encodedRecord } from './usage-records.ts';
+import { dayMs, encodedAdjustment, encodedRecord } from './usage-records.ts';
 
 let ledger: Ledger;
 beforeAll(async () => {
@@ -40,9 +40,9 @@ describe('listCharges', () => {
       encodedRecord({ createdAtMs: BigInt(dayMs - 1), model: 'before' }),
       encodedRecord({ organisationId: 'org-2', model: 'of others' }),
     ]);
-    const more = adjustment({ recordId: id, costNanoUsd: 70n, inputCostNanoUsd: 30n });
+    const more = encodedAdjustment({ recordId: id, costNanoUsd: 70n, inputCostNanoUsd: 30n });
     // The same twice is one.
-    await ledger.sink.write([more, more, adjustment({ recordId: id, costNanoUsd: -20n })]);
+    await ledger.sink.write([more, more, encodedAdjustment({ recordId: id, costNanoUsd: -20n })]);
 
     const [first, second, ...others] = await charges('org-1');
     expect(others).toEqual([]);
@@ -109,7 +109,7 @@ describe('listAdjustments', () => {
   it('shows them whole, the latest first, once, by record, id and time, and those of the organisation only', async () => {
     const recordId = randomBytes(16);
     const id = randomBytes(16);
-    const first = adjustment({
+    const first = encodedAdjustment({
       id,
       recordId,
       costNanoUsd: -20n,
@@ -122,9 +122,9 @@ describe('listAdjustments', () => {
     await ledger.sink.write([
       first,
       first,
-      adjustment({ recordId, createdAtMs: later, costNanoUsd: 7n }),
-      adjustment({ createdAtMs: later + 1n }),
-      adjustment({ organisationId: 'org-2' }),
+      encodedAdjustment({ recordId, createdAtMs: later, costNanoUsd: 7n }),
+      encodedAdjustment({ createdAtMs: later + 1n }),
+      encodedAdjustment({ organisationId: 'org-2' }),
     ]);
     const { adjustments = [], total } = await list({ recordId: uuidText(recordId) });
     expect(total).toBe(2n);
@@ -158,7 +158,7 @@ describe('listAdjustments', () => {
 describe('usage_adjustments', () => {
   it('keeps an adjustment whole, and rejects one that belongs to nothing', async () => {
     await ledger.sink.write([
-      adjustment({ makesKnown: true, priceLayer: 'file', priceBookVersion: 'files@1' }),
+      encodedAdjustment({ makesKnown: true, priceLayer: 'file', priceBookVersion: 'files@1' }),
       encodeEntry(usage.EntryKind.ADJUSTMENT, Buffer.from([])),
     ]);
     const rows = await ledger.rows(
@@ -185,23 +185,6 @@ describe('usage_adjustments', () => {
     expect(await ledger.rows('SELECT reason FROM usage_rejects')).toHaveLength(1);
   });
 });
-
-function adjustment(some: MessageInitShape<typeof usage.AdjustmentSchema>): Uint8Array {
-  const body = toBinary(
-    usage.AdjustmentSchema,
-    create(usage.AdjustmentSchema, {
-      id: randomBytes(16),
-      recordId: randomBytes(16),
-      organisationId: 'org-1',
-      workspaceId: 'ws-1',
-      attemptCreatedAtMs: BigInt(dayMs),
-      createdAtMs: BigInt(dayMs + 24 * 3600 * 1000),
-      reason: 'reprice',
-      ...some,
-    }),
-  );
-  return encodeEntry(usage.EntryKind.ADJUSTMENT, body);
-}
 
 async function charges(organisationId: string) {
   const request = create(usage.ListChargesRequestSchema, {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
-import { encodeEntry, uuidText } from '@sluice/usage';
+import { uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprint } from '../src/seals/read-blocks.ts';
 import { sealDueDays } from '../src/seals/seal-due-days.ts';
@@ -9,7 +9,7 @@ import { readHead, readSeals } from '../src/seals/seal-rows.ts';
 import { laterSealedColumns, sealedColumns } from '../src/seals/sealed-columns.ts';
 import { verifyOrganisation } from '../src/seals/verify-organisation.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
-import { dayMs, encodedRecord } from './usage-records.ts';
+import { dayMs, encodedAdjustment, encodedRecord } from './usage-records.ts';
 
 const hourMs = 3_600_000;
 const fullDayMs = 24 * hourMs;
@@ -48,22 +48,9 @@ async function setStoredAt(table: string, storedAtMs?: number) {
 }
 
 async function adjust(...adjustments: MessageInitShape<typeof usage.AdjustmentSchema>[]) {
-  const bodies = adjustments.map((some) =>
-    toBinary(
-      usage.AdjustmentSchema,
-      create(usage.AdjustmentSchema, {
-        id: randomBytes(16),
-        recordId: randomBytes(16),
-        organisationId: 'org-1',
-        workspaceId: 'ws-1',
-        attemptCreatedAtMs: BigInt(dayMs),
-        createdAtMs: BigInt(dayMs + fullDayMs),
-        costNanoUsd: 70n,
-        ...some,
-      }),
-    ),
+  await ledger.sink.write(
+    adjustments.map((some) => encodedAdjustment({ costNanoUsd: 70n, ...some })),
   );
-  await ledger.sink.write(bodies.map((body) => encodeEntry(usage.EntryKind.ADJUSTMENT, body)));
   await setStoredAt('usage_adjustments');
 }
 

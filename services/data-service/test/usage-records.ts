@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
+import { encodeEntry } from '@sluice/usage';
 
 /** The tests' day: an arbitrary UTC midnight. */
 export const dayMs = Date.UTC(2026, 2, 10);
@@ -35,6 +36,26 @@ export function encodedRecord(
       ...some,
     }),
   );
+}
+
+/** The entry of an adjustment a day later, changed as asked. */
+export function encodedAdjustment(
+  some: MessageInitShape<typeof usage.AdjustmentSchema>,
+): Uint8Array {
+  const body = toBinary(
+    usage.AdjustmentSchema,
+    create(usage.AdjustmentSchema, {
+      id: randomBytes(16),
+      recordId: randomBytes(16),
+      organisationId: 'org-1',
+      workspaceId: 'ws-1',
+      attemptCreatedAtMs: BigInt(dayMs),
+      createdAtMs: BigInt(dayMs + 24 * 3600 * 1000),
+      reason: 'reprice',
+      ...some,
+    }),
+  );
+  return encodeEntry(usage.EntryKind.ADJUSTMENT, body);
 }
 
 /** The whole test day of one organisation, changed as asked. */
