@@ -18,9 +18,12 @@ export interface Passing {
   isCalled(replicaId: string): void;
   /** It was told something: it passes the next barrier when that is in force. Others have nothing to pass. */
   told(): void;
-  /** Until it has said what it holds, and that is compared, it may hold anything, and be told of nothing. */
+  /**
+   * Until it has said what it holds, and that is compared, it may hold anything, and be told of nothing.
+   * From then until it has fetched what is different it is not waited for as the others are.
+   */
   comparing(): void;
-  /** What is different was told, and is to be fetched: until it has that it is not waited for as the others are. */
+  /** What is different was told: who passes the barrier that it is sent now has fetched it. */
   compared(): void;
   passed(number: bigint): void;
   /** It is waited for no more. */
@@ -32,7 +35,7 @@ interface Following {
   replicaId: string;
   isTold: boolean;
   isComparing: boolean;
-  /** It has not passed a barrier in time, or what it was told after a gap: it is hardly waited for. */
+  /** It has not passed a barrier in time, or is coming back after a gap: it is hardly waited for. */
   isBehind: boolean;
   send(number: bigint): void;
   /** Of the barrier that it was sent last. */
@@ -101,14 +104,14 @@ export class Barriers {
       },
       comparing: () => {
         following.isComparing = true;
+        following.isBehind = true;
       },
       compared: () => {
         following.isComparing = false;
-        following.isBehind = true;
         this.#send(following);
       },
       passed: (number) => {
-        if (number === following.lastNumber) following.isBehind = false;
+        if (number === following.lastNumber && !following.isComparing) following.isBehind = false;
         following.waiting.get(number)?.();
       },
       leave: () => {

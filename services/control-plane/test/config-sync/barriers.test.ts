@@ -56,7 +56,7 @@ async function following(
   };
   stream.say({ say: { case: 'hello', value: { replicaId: 'test', saysHolding } } });
   await eventually(() => events.includes('ready'));
-  const passAfter = (ms: number) => {
+  const passAfter = (ms: number | undefined) => {
     afterMs = ms;
     passAll();
   };
@@ -146,6 +146,19 @@ describe('the answer of a change', () => {
     expect(ms).toBeLessThan(noWaitMs);
     passAfter(300);
     await eventually(async () => expect((await change()).inForce).toBe('everywhere'));
+  });
+
+  it('hardly waits for a gateway that is still saying what it holds', async () => {
+    const { events, stream, passAfter } = await following(another, 0, { saysHolding: true });
+    const held = [{ id: h.first.workspace_id, revision: 0n, stamp: 'of another day' }];
+    stream.say({ say: { case: 'holding', value: { number: 1n, held } } });
+    await eventually(() => events.includes('compared'));
+    // What it passes meanwhile does not mean that it has kept up.
+    expect((await change()).inForce).toBe('pending');
+    passAfter(undefined);
+    const { ms, inForce } = await change();
+    expect(inForce).toBe('pending');
+    expect(ms).toBeLessThan(noWaitMs);
   });
 
   it('is not that it is in force while a gateway has not said what it holds', async () => {
