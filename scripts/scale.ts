@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { postgresSpec, postgresUrl, startProcess, throwawayPostgres } from '@sluice/stack';
+import { buildService } from './build.ts';
 import { measureScale } from './scale/measure-scale.ts';
 import { aimsOf } from './scale/verdict.ts';
 
@@ -22,12 +23,14 @@ const { values } = parseArgs({
   },
 });
 
+const controlPlane = await buildService('control-plane');
 const folder = await mkdtemp(join(tmpdir(), 'sluice-scale-'));
 const settings = await throwawayPostgres(folder);
 const postgres = await startProcess(postgresSpec(settings));
 try {
   const figures = await measureScale({
     databaseUrl: postgresUrl(settings),
+    controlPlane,
     watchers: Number(values.watchers),
     processes: Number(values.processes),
     workspaces: Number(values.workspaces),

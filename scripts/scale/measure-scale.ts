@@ -8,6 +8,7 @@ import {
   type ManagedProcess,
   type SluiceCredentials,
   serviceEnvironments,
+  serviceProcesses,
   startProcess,
 } from '@sluice/stack';
 import { type AdminCall, adminCaller } from '../bench/admin-call.ts';
@@ -19,6 +20,8 @@ import { startWatcherProcess, type WatcherProcess } from './watcher-process.ts';
 export interface ScaleOptions {
   /** Of an empty database. */
   databaseUrl: string;
+  /** The control plane as one file, as users run it. */
+  controlPlane: string;
   watchers: number;
   /** Processes that the watchers share. */
   processes: number;
@@ -95,8 +98,9 @@ export async function measureScale(options: ScaleOptions): Promise<ScaleFigures>
   step(`the database was filled in ${seconds(performance.now() - started)}`);
   const spec = {
     name: 'control-plane',
-    entry: `${import.meta.dirname}/../../services/control-plane/src/main.ts`,
-    env,
+    entry: options.controlPlane,
+    nodeFlags: serviceProcesses['control-plane'].nodeFlags,
+    env: { ...serviceProcesses['control-plane'].env, ...env },
   };
   let service = await startProcess(spec);
   const processes: WatcherProcess[] = [];

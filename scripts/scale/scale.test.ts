@@ -1,4 +1,4 @@
-import { testDatabase } from '@sluice/testkit';
+import { builtService, testDatabase } from '@sluice/testkit';
 import { expect, it } from 'vitest';
 import { measureScale } from './measure-scale.ts';
 
@@ -6,6 +6,7 @@ import { measureScale } from './measure-scale.ts';
 it('after a restart of the control plane its followers are fresh soon, and ask for what has changed and nothing else', async () => {
   const figures = await measureScale({
     databaseUrl: await testDatabase(),
+    controlPlane: await builtService('control-plane'),
     watchers: 10,
     processes: 2,
     workspaces: 50,
