@@ -306,6 +306,8 @@ export function wire(
         if (!(await schema.wait(stopping))) return;
         const sealed = await sealOpenHeaders(client, vault);
         if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
+        // Prisma's compiler is loaded by the first question; gateways that come back all at once would wait for it.
+        await client.organisation.findFirst({ select: { id: true } });
       },
       stop() {
         for (const outage of database) outage.stop();
