@@ -17,6 +17,11 @@ export function saidIn(value: unknown): JsonObject | undefined {
   return undefined;
 }
 
+/** Whether one of these is told: null is not. */
+export function tellsAny(object: JsonObject, names: readonly string[]): boolean {
+  return names.some((name) => (object[name] ?? null) !== null);
+}
+
 export function arrayOf(value: unknown): JsonValue[] | undefined {
   return Array.isArray(value) ? (value as JsonValue[]) : undefined;
 }

@@ -4,7 +4,7 @@ import { betasOf } from '../codecs/anthropic-messages/encode-request.ts';
 import { fitToModel as fitMessages } from '../codecs/anthropic-messages/fit-to-model.ts';
 import { markPrefix as markMessages } from '../codecs/anthropic-messages/mark-prefix.ts';
 import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
-import { decodeUsage as decodeAnthropicUsage } from '../codecs/anthropic-messages/wire.ts';
+import { usageOf as anthropicUsageOf } from '../codecs/anthropic-messages/wire.ts';
 import { withoutForeign as withoutForeignInMessages } from '../codecs/anthropic-messages/without-foreign.ts';
 import type { MarkPrefix } from '../codecs/chat-codec.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
@@ -17,10 +17,7 @@ import { MediaTap, readImages, readTranscript } from '../codecs/openai-media/ind
 import { readBill as readResponseBill } from '../codecs/openai-responses/bill.ts';
 import { fitToModel as fitResponses } from '../codecs/openai-responses/fit-to-model.ts';
 import { ResponsesTap } from '../codecs/openai-responses/tap.ts';
-import {
-  decodeUsage as decodeResponsesUsage,
-  rawFinishOf,
-} from '../codecs/openai-responses/wire.ts';
+import { rawFinishOf, usageOf as responsesUsageOf } from '../codecs/openai-responses/wire.ts';
 import { withoutForeign as withoutForeignInResponses } from '../codecs/openai-responses/without-foreign.ts';
 import type { CallContext, ReplyFacts, WireFormat } from '../contract.ts';
 import { spokenFacts } from '../dialects/audio/request.ts';
@@ -128,7 +125,7 @@ function readResponse(body: JsonObject): ReplyFacts | undefined {
     id: stringOf(body.id),
     model: stringOf(body.model),
     finishReason: rawFinishOf(body),
-    usage: usage === undefined ? undefined : decodeResponsesUsage(usage),
+    usage: responsesUsageOf(usage),
     ...readResponseBill(body),
   });
 }
@@ -157,7 +154,7 @@ function readMessage(body: JsonObject): ReplyFacts | undefined {
     id: stringOf(body.id),
     model: stringOf(body.model),
     finishReason: stringOf(body.stop_reason),
-    usage: usage === undefined ? undefined : decodeAnthropicUsage(usage),
+    usage: anthropicUsageOf(usage),
     ...readMessageBill(usage ?? {}),
   });
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { readFacts, type VendorReply } from '../../test/read-facts.ts';
 import { boundedUsage } from './bounded-usage.ts';
@@ -150,6 +150,93 @@ describe('halves of a usage', () => {
     const embedded = readFacts({ ...openAi, endpoint: 'embed', reply: { data: [], usage } });
     expect(embedded.usage).toMatchObject({ inputTokens: 100, outputTokens: 0 });
   });
+});
+
+describe('usage that counts neither what went in nor what came out', () => {
+  /** A total does not say which of them it is of; the words of another format are none of this. */
+  const ofAnother = { total_tokens: 160, totalTokenCount: 160, foo_tokens: 1 };
+  const answer = { id: 'r', status: 'completed', output: [] };
+  const candidates = [
+    { content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' },
+  ];
+
+  it.each<[string, VendorReply]>([
+    ['responses', { ...ofOpenAi('createModelResponse'), reply: { ...answer, usage: ofAnother } }],
+    [
+      'responses, a stream',
+      {
+        ...ofOpenAi('createModelResponse'),
+        reply: events({ type: 'response.completed', response: { ...answer, usage: ofAnother } }),
+      },
+    ],
+    ['messages', { ...ofClaude('messages'), reply: message(ofAnother) }],
+    ['messages in another format', { ...ofClaude('chatComplete'), reply: message(ofAnother) }],
+    [
+      'messages of a price tier alone',
+      { ...ofClaude('messages'), reply: message({ service_tier: 'standard', speed: null }) },
+    ],
+    [
+      'Gemini',
+      {
+        provider: 'google',
+        model: 'gemini-2.5-pro',
+        reply: { candidates, usageMetadata: { ...ofAnother, trafficType: 'ON_DEMAND' } },
+      },
+    ],
+    [
+      'Cohere',
+      {
+        provider: 'cohere',
+        model: 'command-r',
+        reply: {
+          id: 'c',
+          finish_reason: 'COMPLETE',
+          message: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
+          usage: { billed_units: {}, tokens: {} },
+        },
+      },
+    ],
+    [
+      'Bedrock',
+      {
+        provider: 'bedrock',
+        model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+        reply: {
+          output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+          stopReason: 'end_turn',
+          usage: { totalTokens: 160 },
+        },
+      },
+    ],
+    ['images', { ...ofOpenAi('imageGenerate'), reply: { data: [{}], usage: ofAnother } }],
+  ])('is none, of %s', (_name, reply) => {
+    const facts = readFacts(reply);
+    expect(facts).not.toEqual({});
+    expect(facts.usage).toBeUndefined();
+  });
+
+  it('charges what Cohere counted where it bills no count of it', () => {
+    const facts = readFacts({
+      provider: 'cohere',
+      model: 'command-r',
+      reply: {
+        id: 'c',
+        finish_reason: 'COMPLETE',
+        message: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
+        usage: { billed_units: {}, tokens: { input_tokens: 120, output_tokens: 40 } },
+      },
+    });
+    expect(facts).toMatchObject({ usage: { inputTokens: 120, outputTokens: 40 } });
+    expect(facts.chargedTokens).toBeUndefined();
+  });
+
+  function ofOpenAi(endpoint: Endpoint) {
+    return { provider: 'openai', endpoint, model: 'gpt-5.1' };
+  }
+
+  function ofClaude(endpoint: Endpoint) {
+    return { provider: 'anthropic', endpoint, model: 'claude-opus-4-6' };
+  }
 });
 
 describe('zeros that a stream tells after counts', () => {

@@ -1,6 +1,6 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { numberOf, objectOf, parseObject, saidIn, stringOf } from '../../json/json-access.ts';
+import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
@@ -8,10 +8,10 @@ import { faultOf } from './errors.ts';
 import {
   decodeServiceTier,
   decodeStopReason,
-  decodeUsage,
   formatName,
   mergeUsage,
   tellsOutput,
+  usageOf,
 } from './wire.ts';
 
 /** Nearly every event, as the vendor spells it, and without escapes: read at a third of a parser's cost. */
@@ -75,9 +75,9 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #toldUsage(isBegun: boolean): ChatStreamEvent[] {
-    const usage = saidIn(this.#usage);
+    const usage = usageOf(this.#usage);
     if (usage === undefined) return [];
-    const told = { type: 'usage', usage: decodeUsage(usage), bill: readBill(usage) } as const;
+    const told = { type: 'usage', usage, bill: readBill(this.#usage) } as const;
     return [isBegun ? { ...told, isBegun } : told];
   }
 

@@ -1,23 +1,16 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue, TextPart } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
-import {
-  arrayOf,
-  compact,
-  objectOf,
-  parseObject,
-  saidIn,
-  stringOf,
-} from '../../json/json-access.ts';
+import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
 import {
   decodeServiceTier,
   decodeStopReason,
-  decodeUsage,
   encodeStopReason,
   encodeUsage,
   formatName,
+  usageOf,
 } from './wire.ts';
 
 const knownMembers = new Set(
@@ -29,7 +22,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const content = arrayOf(body.content);
   if (content === undefined || body.type !== 'message') return undefined;
   const raw = stringOf(body.stop_reason);
-  const usage = saidIn(body.usage);
+  const usage = objectOf(body.usage);
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
@@ -47,7 +40,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
         stopSequence: stringOf(body.stop_sequence),
       }),
     ],
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(usage),
     serviceTier: decodeServiceTier(usage ?? {}),
     extensions: { format: formatName, fields },
   });

@@ -6,7 +6,7 @@ import { objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
-import { decodeUsage, mergeUsage, tellsOutput } from './wire.ts';
+import { mergeUsage, tellsOutput, usageOf } from './wire.ts';
 
 /** Watches native streams of messages. */
 export class AnthropicTap implements StreamTap {
@@ -56,7 +56,8 @@ export class AnthropicTap implements StreamTap {
   #readUsage(usage: JsonObject | undefined, state: StreamState): void {
     if (usage === undefined) return;
     this.#usage = mergeUsage(this.#usage, usage);
-    state.tellUsage(decodeUsage(this.#usage));
+    const told = usageOf(this.#usage);
+    if (told !== undefined) state.tellUsage(told);
     addBill(state.facts, readBill(this.#usage));
   }
 }

@@ -3,7 +3,7 @@
  * https://docs.claude.com/en/api/messages
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { countOf, objectOf, stringOf, tellsAny } from '../../json/json-access.ts';
 
 export const formatName = 'anthropic-messages';
 
@@ -36,6 +36,19 @@ const wire: Record<FinishReason, string> = {
 export function encodeStopReason(reason: FinishReason): string {
   return wire[reason];
 }
+
+/** Usage that a reply tells; undefined where it counts neither what went in nor what came out. */
+export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  return told !== undefined && tellsAny(told, counts) ? decodeUsage(told) : undefined;
+}
+
+const counts = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation',
+] as const;
 
 /** The wire counts cached input apart from `input_tokens`; our input includes it. */
 export function decodeUsage(usage: JsonObject): ChatUsage {

@@ -1,13 +1,13 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { statusOfException } from '../../framing/aws-exceptions.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { numberOf, objectOf, parseObject, saidIn, stringOf } from '../../json/json-access.ts';
+import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
 import { decodeCitation } from './citations.ts';
 import { stopSequenceOf } from './reply.ts';
-import { decodeStopReason, decodeUsage, exception, formatName } from './wire.ts';
+import { decodeStopReason, exception, formatName, usageOf } from './wire.ts';
 
 type Finish = Extract<ChatStreamEvent, { type: 'finish' }>;
 
@@ -54,14 +54,12 @@ export class ConverseStreamDecoder implements StreamDecoder {
   }
 
   #metadata(body: JsonObject): ChatStreamEvent[] {
-    const usage = saidIn(body.usage);
+    const usage = usageOf(objectOf(body.usage));
     // What a guardrail found comes last, told where the request asked for it.
     if (this.#finish !== undefined && body.trace !== undefined)
       this.#finish = { ...this.#finish, details: { trace: body.trace } };
     const out: ChatStreamEvent[] =
-      usage === undefined
-        ? []
-        : [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) }];
+      usage === undefined ? [] : [{ type: 'usage', usage, bill: readBill(body) }];
     return this.#finish === undefined ? out : [...out, ...this.#end()];
   }
 

@@ -1,25 +1,12 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyHead } from '../../contract.ts';
-import {
-  arrayOf,
-  compact,
-  objectOf,
-  parseObject,
-  saidIn,
-  stringOf,
-} from '../../json/json-access.ts';
+import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
 import { decodeBlocks } from './decode-blocks.ts';
 import { DocumentNames } from './document-names.ts';
 import { encodeMedia } from './media.ts';
-import {
-  decodeStopReason,
-  decodeUsage,
-  encodeStopReason,
-  encodeUsage,
-  formatName,
-} from './wire.ts';
+import { decodeStopReason, encodeStopReason, encodeUsage, formatName, usageOf } from './wire.ts';
 
 const knownMembers = new Set(['output', 'stopReason', 'usage', 'serviceTier']);
 
@@ -29,7 +16,6 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
   const content = arrayOf(message?.content);
   if (content === undefined) return undefined;
   const raw = stringOf(body.stopReason);
-  const usage = saidIn(body.usage);
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
@@ -52,7 +38,7 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
         details: body.trace === undefined ? undefined : { trace: body.trace },
       }),
     ],
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(objectOf(body.usage)),
     serviceTier: stringOf(objectOf(body.serviceTier)?.type),
     extensions: { format: formatName, fields },
   });

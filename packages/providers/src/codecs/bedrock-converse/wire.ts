@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
 import type { CacheControl, ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, countOf, objectOf, stringOf, tellsAny } from '../../json/json-access.ts';
 
 export const formatName = 'bedrock-converse';
 
@@ -39,6 +39,18 @@ const wire: Record<FinishReason, string> = {
 export function encodeStopReason(reason: FinishReason, stopSequence: string | undefined): string {
   return stopSequence === undefined ? wire[reason] : 'stop_sequence';
 }
+
+/** Usage that a reply tells; undefined where it counts neither what went in nor what came out. */
+export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  return told !== undefined && tellsAny(told, counts) ? decodeUsage(told) : undefined;
+}
+
+const counts = [
+  'inputTokens',
+  'outputTokens',
+  'cacheReadInputTokens',
+  'cacheWriteInputTokens',
+] as const;
 
 /** The wire counts cached input apart from `inputTokens`; our input includes it. */
 export function decodeUsage(usage: JsonObject): ChatUsage {

@@ -1,10 +1,10 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { numberOf, objectOf, parseObject, saidIn, stringOf } from '../../json/json-access.ts';
+import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
-import { decodeFinishReason, decodeLogprobs, decodeUsage } from './wire.ts';
+import { decodeFinishReason, decodeLogprobs, usageOf } from './wire.ts';
 
 /**
  * Events → stream events. The format numbers contents and calls apart, and its
@@ -115,11 +115,9 @@ export class CohereStreamDecoder implements StreamDecoder {
 function end(delta: JsonObject): ChatStreamEvent[] {
   const error = stringOf(delta.error);
   if (error) return [{ type: 'fault', kind: 'upstream_error', message: error, status: 502 }];
-  const usage = saidIn(delta.usage);
+  const usage = usageOf(objectOf(delta.usage));
   const raw = stringOf(delta.finish_reason) ?? 'COMPLETE';
-  const out: ChatStreamEvent[] = usage
-    ? [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(delta) }]
-    : [];
+  const out: ChatStreamEvent[] = usage ? [{ type: 'usage', usage, bill: readBill(delta) }] : [];
   out.push({ type: 'finish', choice: 0, reason: decodeFinishReason(raw), raw });
   out.push({ type: 'reply-end' });
   return out;

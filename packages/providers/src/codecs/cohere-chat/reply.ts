@@ -1,16 +1,16 @@
 import type { ChatReply, JsonObject } from '@sluice/contracts';
-import { arrayOf, compact, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { decodeAssistant } from './decode-messages.ts';
 import { encodeAssistant } from './encode-messages.ts';
 import {
   decodeFinishReason,
   decodeLogprobs,
-  decodeUsage,
   encodeFinishReason,
   encodeLogprobs,
   encodeUsage,
   formatName,
+  usageOf,
 } from './wire.ts';
 
 /** Wire → model; undefined when the body has no message of an assistant. */
@@ -18,7 +18,6 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const message = objectOf(body.message);
   if (message?.role !== 'assistant') return undefined;
   const raw = stringOf(body.finish_reason);
-  const usage = saidIn(body.usage);
   const logprobs = arrayOf(body.logprobs);
   return compact<ChatReply>({
     id: stringOf(body.id),
@@ -31,7 +30,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
         logprobs: logprobs === undefined ? undefined : decodeLogprobs(logprobs),
       }),
     ],
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(objectOf(body.usage)),
     extensions: { format: formatName, fields: {} },
   });
 }

@@ -3,7 +3,14 @@
  * https://docs.cohere.com/reference/chat
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { arrayOf, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import {
+  arrayOf,
+  countOf,
+  numberOf,
+  objectOf,
+  stringOf,
+  tellsAny,
+} from '../../json/json-access.ts';
 
 export const formatName = 'cohere-chat';
 
@@ -35,9 +42,25 @@ export function encodeFinishReason(reason: FinishReason, stopSequence?: string):
   return stopSequence === undefined ? wire[reason] : 'STOP_SEQUENCE';
 }
 
+/** Usage that a reply tells; undefined where it counts neither what went in nor what came out. */
+export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  return told !== undefined &&
+    (countsIn(told.tokens) !== undefined || countsIn(told.billed_units) !== undefined)
+    ? decodeUsage(told)
+    : undefined;
+}
+
+/** Counts of tokens in `tokens` or `billed_units`; undefined where none is told. */
+export function countsIn(value: unknown): JsonObject | undefined {
+  const counts = objectOf(value);
+  return counts !== undefined && tellsAny(counts, ['input_tokens', 'output_tokens'])
+    ? counts
+    : undefined;
+}
+
 /** `tokens` are those the model saw and made; `billed_units` leave out what is not charged. */
 export function decodeUsage(usage: JsonObject): ChatUsage {
-  const counts = objectOf(usage.tokens) ?? objectOf(usage.billed_units);
+  const counts = countsIn(usage.tokens) ?? countsIn(usage.billed_units);
   return {
     inputTokens: countOf(counts?.input_tokens),
     outputTokens: countOf(counts?.output_tokens),

@@ -1,13 +1,6 @@
 import type { ChatChoice, ChatPart, ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import {
-  arrayOf,
-  numberOf,
-  objectOf,
-  parseJson,
-  saidIn,
-  stringOf,
-} from '../../json/json-access.ts';
+import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
@@ -15,7 +8,7 @@ import { citationsOf, detailsOf, logprobsOf } from './candidates.ts';
 import { decodePart } from './decode-contents.ts';
 import { faultOf } from './errors.ts';
 import { blockedChoice, createdOf, markThought } from './reply.ts';
-import { callId, decodeFinishReason, decodeUsage, formatName } from './wire.ts';
+import { callId, decodeFinishReason, formatName, usageOf } from './wire.ts';
 
 interface OpenChoice {
   /** What the open block is, and its number; blocks are numbered as their kinds alternate. */
@@ -56,9 +49,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
       this.#candidate(candidate, numberOf(candidate.index) ?? place, out);
     }
     this.#blocked ??= blockedChoice(body);
-    const usage = saidIn(body.usageMetadata);
-    if (usage !== undefined)
-      out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) });
+    const usage = usageOf(objectOf(body.usageMetadata));
+    if (usage !== undefined) out.push({ type: 'usage', usage, bill: readBill(body) });
     return out;
   }
 

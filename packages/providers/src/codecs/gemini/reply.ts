@@ -6,7 +6,6 @@ import {
   numberOf,
   objectOf,
   parseObject,
-  saidIn,
   stringOf,
 } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
@@ -23,10 +22,10 @@ import { audioType, encodeSource } from './media.ts';
 import {
   callId,
   decodeFinishReason,
-  decodeUsage,
   encodeFinishReason,
   encodeUsage,
   formatName,
+  usageOf,
 } from './wire.ts';
 
 /** Wire → model; undefined when the body has neither candidates nor a verdict on the prompt. */
@@ -34,7 +33,6 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const candidates = arrayOf(body.candidates);
   const blocked = blockedChoice(body);
   if (candidates === undefined && blocked === undefined) return undefined;
-  const usage = saidIn(body.usageMetadata);
   const id = stringOf(body.responseId);
   const choices = (candidates ?? []).map((value, place) => {
     const candidate = objectOf(value) ?? {};
@@ -46,7 +44,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
     model: stringOf(body.modelVersion),
     createdSeconds: createdOf(body),
     choices,
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(objectOf(body.usageMetadata)),
     extensions: { format: formatName, fields: {} },
   });
 }

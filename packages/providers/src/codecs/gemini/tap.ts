@@ -3,24 +3,23 @@ import { addBill } from '../../bills/add-bill.ts';
 import { laterUsage } from '../../bills/later-usage.ts';
 import type { ReplyFacts, StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { arrayOf, compact, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { blockedChoice } from './reply.ts';
-import { decodeUsage } from './wire.ts';
+import { usageOf } from './wire.ts';
 
 /** Facts of a whole reply; undefined when the body is not one. */
 export function readReply(body: JsonObject): ReplyFacts | undefined {
   const candidates = arrayOf(body.candidates);
   if (candidates === undefined && blockedChoice(body) === undefined) return undefined;
-  const usage = saidIn(body.usageMetadata);
   return compact<ReplyFacts>({
     id: stringOf(body.responseId),
     model: stringOf(body.modelVersion),
     finishReason:
       stringOf(objectOf(candidates?.[0])?.finishReason) ?? blockedChoice(body)?.rawFinishReason,
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(objectOf(body.usageMetadata)),
     ...readBill(body),
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { furtherKinds } from '../../bills/further-kinds.ts';
-import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, countOf, objectOf, stringOf, tellsAny } from '../../json/json-access.ts';
 
 export const formatName = 'gemini';
 
@@ -47,6 +47,18 @@ const wire: Record<FinishReason, string> = {
 export function encodeFinishReason(reason: FinishReason): string {
   return wire[reason];
 }
+
+/** Usage that a reply tells; undefined where it counts neither what went in nor what came out. */
+export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  return told !== undefined && tellsAny(told, counts) ? decodeUsage(told) : undefined;
+}
+
+const counts = [
+  'promptTokenCount',
+  'toolUsePromptTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+] as const;
 
 /** The prompt includes cached tokens; what tools put into it, and thoughts, are counted apart. */
 export function decodeUsage(usage: JsonObject): ChatUsage {

@@ -1,17 +1,10 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import {
-  arrayOf,
-  numberOf,
-  objectOf,
-  parseObject,
-  saidIn,
-  stringOf,
-} from '../../json/json-access.ts';
+import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { cohereCalls, textOf } from './reply.ts';
-import { callId, decodeFinishReason, decodeUsage } from './wire.ts';
+import { callId, decodeFinishReason, usageOf } from './wire.ts';
 
 /** What was seen of one answer. */
 interface Seen {
@@ -41,8 +34,8 @@ export class OciStreamDecoder implements StreamDecoder {
       this.#started = true;
       out.push({ type: 'reply-start', model: stringOf(body.modelId) });
     }
-    const usage = saidIn(body.usage);
-    if (usage !== undefined) out.push({ type: 'usage', usage: decodeUsage(usage) });
+    const usage = usageOf(objectOf(body.usage));
+    if (usage !== undefined) out.push({ type: 'usage', usage });
     if (body.apiFormat === 'COHERE') this.#cohere(body, out);
     else this.#generic(body, out);
     const raw = stringOf(body.finishReason);

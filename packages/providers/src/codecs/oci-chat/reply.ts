@@ -1,7 +1,7 @@
 import type { ChatChoice, ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyHead } from '../../contract.ts';
-import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
-import { callId, decodeFinishReason, decodeUsage, formatName } from './wire.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { callId, decodeFinishReason, formatName, usageOf } from './wire.ts';
 
 /** Wire → model; undefined when the body holds neither of the two formats. */
 export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined {
@@ -10,7 +10,6 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
   const choices = arrayOf(response.choices);
   const text = stringOf(response.text);
   if (choices === undefined && text === undefined) return undefined;
-  const usage = saidIn(response.usage);
   const created = Date.parse(stringOf(response.timeCreated) ?? '');
   const id = head?.headers['opc-request-id'];
   return compact<ChatReply>({
@@ -21,7 +20,7 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
       choices === undefined
         ? [cohereChoice(response)]
         : choices.map((choice, index) => genericChoice(objectOf(choice) ?? {}, index)),
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(objectOf(response.usage)),
     extensions: { format: formatName, fields: {} },
   });
 }

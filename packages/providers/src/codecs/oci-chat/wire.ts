@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { countOf, objectOf } from '../../json/json-access.ts';
+import { countOf, objectOf, tellsAny } from '../../json/json-access.ts';
 
 export const formatName = 'oci-chat';
 
@@ -26,6 +26,13 @@ const unified = new Map<string, FinishReason>(
 export function decodeFinishReason(raw: string): FinishReason {
   return unified.get(raw.toLowerCase()) ?? 'other';
 }
+
+/** Usage that a reply tells; undefined where it counts neither what went in nor what came out. */
+export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  return told !== undefined && tellsAny(told, counts) ? decodeUsage(told) : undefined;
+}
+
+const counts = ['promptTokens', 'completionTokens'] as const;
 
 export function decodeUsage(usage: JsonObject): ChatUsage {
   const input = objectOf(usage.promptTokensDetails);

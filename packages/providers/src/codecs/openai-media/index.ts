@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/contracts';
+import { type JsonObject, noUsage } from '@sluice/contracts';
 import { furtherKinds } from '../../bills/further-kinds.ts';
 import { nanoUsdOfTicks } from '../../bills/provider-cost.ts';
 import { chosenWord } from '../../bills/with-asked-image.ts';
@@ -7,7 +7,7 @@ import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { errorEvent, faultOf } from '../openai-chat/errors.ts';
-import { decodeUsage } from '../openai-chat/wire.ts';
+import { usageOf } from '../openai-chat/wire.ts';
 
 /** https://platform.openai.com/docs/api-reference/images: also of edits and variations. */
 export function readImages(body: JsonObject): ReplyFacts | undefined {
@@ -52,12 +52,13 @@ function madeImages(images: number, told: JsonObject): NonNullable<ReplyFacts['u
   });
 }
 
-function tokensOf(usage: JsonObject): Usage {
-  if (usage.input_tokens === undefined) return decodeUsage(usage);
+function tokensOf(usage: JsonObject): Usage | undefined {
+  const told = usageOf(usage);
+  if (told === undefined || usage.input_tokens === undefined) return told;
   const kinds = objectOf(usage.input_tokens_details) ?? objectOf(usage.input_token_details);
   const made = objectOf(usage.output_tokens_details);
   return {
-    ...decodeUsage({}),
+    ...noUsage,
     inputTokens: countOf(usage.input_tokens),
     outputTokens: countOf(usage.output_tokens),
     cacheReadTokens: countOf(kinds?.cached_tokens),

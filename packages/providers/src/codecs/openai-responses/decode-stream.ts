@@ -1,13 +1,6 @@
 import type { ChatStreamEvent, JsonObject, JsonValue } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import {
-  arrayOf,
-  numberOf,
-  objectOf,
-  parseObject,
-  saidIn,
-  stringOf,
-} from '../../json/json-access.ts';
+import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { customArguments } from '../custom-tools.ts';
@@ -16,7 +9,7 @@ import { isCallersOwn } from './callers-own.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf, thoughtSeparator } from './sealed-thinking.ts';
-import { decodeFinish, decodeUsage, formatName, rawFinishOf } from './wire.ts';
+import { decodeFinish, formatName, rawFinishOf, usageOf } from './wire.ts';
 
 interface Call {
   block: number;
@@ -251,9 +244,9 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 }
 
 function usageEvents(response: JsonObject): ChatStreamEvent[] {
-  const usage = saidIn(response.usage);
+  const usage = usageOf(objectOf(response.usage));
   if (usage === undefined) return [];
-  return [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(response) }];
+  return [{ type: 'usage', usage, bill: readBill(response) }];
 }
 
 function faultEvents(body: JsonObject): ChatStreamEvent[] {

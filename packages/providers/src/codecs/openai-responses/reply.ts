@@ -1,12 +1,12 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { customArguments } from '../custom-tools.ts';
 import { isCallersOwn } from './callers-own.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf } from './sealed-thinking.ts';
-import { decodeFinish, decodeUsage, formatName, rawFinishOf } from './wire.ts';
+import { decodeFinish, formatName, rawFinishOf, usageOf } from './wire.ts';
 
 /**
  * Wire → model; undefined when the body is not a response.
@@ -17,7 +17,6 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   if (output === undefined) return undefined;
   if (body.status === 'failed') throw failure(body);
   const parts = output.flatMap((item) => decodeItem(objectOf(item) ?? {}, body.tools));
-  const usage = saidIn(body.usage);
   const logprobs = logprobsOf(output.map((item) => objectOf(item) ?? {}));
   return compact<ChatReply>({
     id: stringOf(body.id),
@@ -35,7 +34,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
         logprobs,
       }),
     ],
-    usage: usage === undefined ? undefined : decodeUsage(usage),
+    usage: usageOf(objectOf(body.usage)),
     serviceTier: stringOf(body.service_tier),
     extensions: { format: formatName, fields: {} },
   });

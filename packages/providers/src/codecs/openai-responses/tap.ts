@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { objectOf, saidIn, stringOf } from '../../json/json-access.ts';
+import { objectOf, stringOf } from '../../json/json-access.ts';
 import {
   invalidStream,
   type StreamState,
@@ -10,7 +10,7 @@ import {
 } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
-import { decodeUsage, rawFinishOf } from './wire.ts';
+import { rawFinishOf, usageOf } from './wire.ts';
 
 /** Events that tell nothing of the answer yet. */
 const preamble = new Set([
@@ -73,8 +73,8 @@ export class ResponsesTap implements StreamTap {
 }
 
 function readUsage(response: JsonObject | undefined, state: StreamState): void {
-  const usage = saidIn(response?.usage);
+  const usage = usageOf(objectOf(response?.usage));
   if (response === undefined || usage === undefined) return;
-  state.tellUsage(decodeUsage(usage));
+  state.tellUsage(usage);
   addBill(state.facts, readBill(response));
 }

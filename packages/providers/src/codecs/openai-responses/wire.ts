@@ -4,9 +4,16 @@
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { furtherKinds } from '../../bills/further-kinds.ts';
-import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { countOf, objectOf, stringOf, tellsAny } from '../../json/json-access.ts';
 
 export const formatName = 'openai-responses';
+
+/** Usage that a reply tells; undefined where it counts neither what went in nor what came out. */
+export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
+  return told !== undefined && tellsAny(told, counts) ? decodeUsage(told) : undefined;
+}
+
+const counts = ['input_tokens', 'output_tokens'] as const;
 
 /** Input already includes cached tokens here. */
 export function decodeUsage(usage: JsonObject): ChatUsage {
