@@ -30,7 +30,8 @@ export const limitWords = {
   current_usage: 'How much was used since the counter began.',
   include_usage: 'Whether to say how much was used.',
   reset_usage_for_value: 'Whose counter begins anew.',
-  reserved: 'What requests in flight hold of it.',
+  reserved:
+    'What requests in flight hold of it, with what gateways leased of it for a time without Redis.',
   overshoot_bound:
     'By how much requests in flight may take it beyond the limit at most; 0 where what is left has room for all of them.',
   shadow: 'Whether the limit is only counted, and refuses nothing.',
