@@ -14,6 +14,15 @@ describe('uuidV7', () => {
     expect(uuidTimeMs(uuidV7(1_700_000_000_000))).toBe(1_700_000_000_000);
   });
 
+  it('sorts as they were made, within a millisecond and beside ids of times that are past', () => {
+    const now = 1_900_000_000_000;
+    const made = Array.from({ length: 1_000 }, (_, at) => {
+      uuidV7(now - 1 - (at % 3));
+      return uuidText(uuidV7(now));
+    });
+    expect(made.toSorted()).toEqual(made);
+  });
+
   it('does not repeat', () => {
     const ids = new Set(Array.from({ length: 10_000 }, () => uuidText(uuidV7(1_700_000_000_000))));
     expect(ids.size).toBe(10_000);
