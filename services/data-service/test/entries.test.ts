@@ -135,21 +135,23 @@ describe('entries', () => {
     ]);
   });
 
-  it('know whether another target of their request was asked before, whatever became of that', async () => {
+  it('know whether they were asked because another target of their request did not do', async () => {
+    const [first, second] = ['config.targets[0]', 'config.targets[1]'];
     const [rescued, failed, alone] = [idAt(0, 1), idAt(0, 2), idAt(0, 3)];
     await write([
-      { requestId: rescued, id: idAt(1), provider: 'a', statusCode: 500 },
-      { requestId: rescued, id: idAt(2), entryId: idAt(1), provider: 'a', statusCode: 500 },
-      { requestId: rescued, id: idAt(3), provider: 'b', statusCode: 200 },
+      { requestId: rescued, id: idAt(1), provider: 'a', optionPath: first, statusCode: 500 },
+      { requestId: rescued, id: idAt(2), entryId: idAt(1), provider: 'a', optionPath: first, statusCode: 500 },
+      { requestId: rescued, id: idAt(3), provider: 'b', optionPath: second, statusCode: 200 },
       {
         requestId: failed,
         id: idAt(4, 9),
         provider: 'a',
+        optionPath: first,
         outcome: usage.Outcome.DENIED,
         statusCode: 446,
       },
-      { requestId: failed, id: idAt(5, 0), provider: 'b', statusCode: 500 },
-      { requestId: alone, id: idAt(6), provider: 'a', statusCode: 200 },
+      { requestId: failed, id: idAt(5, 0), provider: 'b', optionPath: second, statusCode: 500 },
+      { requestId: alone, id: idAt(6), provider: 'a', optionPath: first, statusCode: 200 },
     ]);
     const told = async (filter: Parameters<typeof dayFilter>[0]) =>
       (await read(['provider', 'is_fallback', 'status_code'], filter)).map(
@@ -167,6 +169,24 @@ describe('entries', () => {
     expect(await told({ aiOrgModels: ['b__gpt-4o-mini'], statusCodes: [200] })).toEqual([
       'b 200 true',
     ]);
+  });
+
+  it('are fallbacks after a 246, too, but not as calls of tools or later turns', async () => {
+    const [soft, turns] = [idAt(0, 1), idAt(0, 2)];
+    const [first, second] = ['config.targets[0]', 'config.targets[1]'];
+    await write([
+      { requestId: soft, id: idAt(1), provider: 'a', optionPath: first, statusCode: 246 },
+      { requestId: soft, id: idAt(2), provider: 'b', optionPath: second, statusCode: 200 },
+      { requestId: turns, id: idAt(3), provider: 'c', optionPath: first, statusCode: 500 },
+      { requestId: turns, id: idAt(4), provider: 'tool', optionPath: '', statusCode: 200 },
+      { requestId: turns, id: idAt(5), provider: 'd', optionPath: second, statusCode: 200 },
+      { requestId: turns, id: idAt(6), provider: 'tool', optionPath: '', statusCode: 200 },
+      { requestId: turns, id: idAt(7), provider: 'c', optionPath: first, statusCode: 200 },
+    ]);
+    const told = (await read(['provider', 'is_fallback'])).filter(
+      ({ is_fallback }) => Number(is_fallback) === 1,
+    );
+    expect(told.map(({ provider }) => provider).sort()).toEqual(['b', 'd']);
   });
 
   it('are filtered by what they came to, not by what one of their attempts did', async () => {

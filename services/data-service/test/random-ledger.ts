@@ -26,6 +26,8 @@ export interface Attempt {
   capabilityName: string;
   metadata: Record<string, string>;
   outcome: usage.Outcome;
+  /** Its place in the config; calls of tools have none. */
+  optionPath: string;
   statusCode: number;
   errorCode: string;
   retryCount: number;
@@ -114,6 +116,7 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
       promptSlug: '',
       endpoint: 'chatComplete',
       capabilityName: '',
+      optionPath: 'config',
       metadata: {},
       outcome: Outcome.SUCCESS,
       statusCode: 200,
@@ -166,9 +169,10 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
         ...(below(2) === 0 ? { team: pick(['red', 'blue', '', 'gré\n']) } : {}),
       },
     };
-    const visit = (ending: Partial<Attempt>, retries: number) => {
+    const visit = (ending: Partial<Attempt>, retries: number, optionPath = 'config') => {
       const asked = {
         ...common,
+        optionPath,
         ...target(),
         promptSlug: pick(['', 'pp-1']),
         capabilityName: pick(['', 'forecast', 'rain']),
@@ -194,8 +198,11 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
     };
     const kind = below(20);
     if (kind === 0) {
-      visit(pick(failures), below(3));
-      visit(pick(endings), below(2));
+      visit(pick([...failures, { statusCode: 246 }]), below(3), 'config.targets[0]');
+      if (below(3) === 0) visit(pick(endings), 0, '');
+      visit(pick(endings), below(2), 'config.targets[1]');
+      if (below(3) === 0) visit(pick(endings), 0, '');
+      if (below(3) === 0) visit(pick(endings), 0, 'config.targets[0]');
     } else if (kind === 1) visit(pick(endings), 1 + below(3));
     else if (kind < 5) {
       const cacheType = pick(['simple', 'semantic', '']);

@@ -24,12 +24,7 @@ export interface Entry {
 export function entriesOf({ attempts, adjustments, judgements }: RandomLedger): Entry[] {
   const adjusted = groupBy(adjustments, ({ recordId }) => recordId.toString('hex'));
   const said = groupBy(judgements, ({ workspaceId, traceId }) => `${workspaceId} ${traceId}`);
-  const firsts = new Map<string, string>();
-  for (const { requestId, entryId } of attempts) {
-    const [request, entry] = [requestId.toString('hex'), entryId.toString('hex')];
-    const first = firsts.get(request);
-    if (first === undefined || entry < first) firsts.set(request, entry);
-  }
+  const fallbacks = fallbacksOf(attempts);
   return [...groupBy(attempts, ({ entryId }) => entryId.toString('hex')).values()].map((tries) => {
     const last = tries.reduce((one, other) => (isLater(other, one) ? other : one));
     const isHit = last.cacheStatus === 'HIT';
@@ -57,11 +52,31 @@ export function entriesOf({ attempts, adjustments, judgements }: RandomLedger): 
       isAnswered: ![usage.Outcome.DENIED, usage.Outcome.LOST].includes(last.outcome),
       isHit,
       isSemanticHit: isHit && last.cacheType === 'semantic',
-      isFallback: firsts.get(last.requestId.toString('hex')) !== last.entryId.toString('hex'),
+      isFallback: fallbacks.has(last.entryId.toString('hex')),
       user: last.metadata._user ?? '',
       feedback: said.get(`${last.workspaceId} ${last.traceId}`) ?? [],
     };
   });
+}
+
+/** Entries that were asked because the one before, at another place of the config, was not a plain 200. */
+function fallbacksOf(attempts: readonly Attempt[]): Set<string> {
+  const fallbacks = new Set<string>();
+  const atPlaces = attempts.filter(({ optionPath }) => optionPath !== '');
+  for (const ofRequest of groupBy(atPlaces, ({ requestId }) => requestId.toString('hex')).values()) {
+    const lasts = [...groupBy(ofRequest, ({ entryId }) => entryId.toString('hex'))]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([entry, tries]) => ({
+        entry,
+        last: tries.reduce((one, other) => (isLater(other, one) ? other : one)),
+      }));
+    for (const [at, { entry, last }] of lasts.entries()) {
+      const before = lasts[at - 1]?.last;
+      if (before === undefined || before.statusCode === 200) continue;
+      if (before.optionPath !== last.optionPath) fallbacks.add(entry);
+    }
+  }
+  return fallbacks;
 }
 
 function isLater(one: Attempt, other: Attempt): boolean {

@@ -108,24 +108,32 @@ export function entryOfAll(condition: Condition, columns: readonly EntryColumn[]
     GROUP BY ${ownEntry})`;
 }
 
-/** As `entriesAlone`, which also tells whether another target was asked before: that can be where something failed only. */
+/**
+ * As `entriesAlone`, which also tells what was asked because the target before it did not do: that can be where something
+ * was not a plain 200 only, since 246 may go on to the next one. Calls of tools and checks between two targets, which are at no place of
+ * a config, change nothing; nor does it make a fallback of a later turn that the first target of an earlier one had failed.
+ */
 function entriesInTheirRequests(condition: Condition, columns: readonly EntryColumn[]): string {
   const ofRequest = all([...condition.scope('created_at'), ...condition.request]);
   const { target } = condition;
   const eventful = `(SELECT request_id FROM usage_records
-    WHERE ${ofRequest} AND (entry_id != ${none} OR status_code NOT BETWEEN 200 AND 299))`;
+    WHERE ${ofRequest} AND (entry_id != ${none} OR status_code != 200))`;
   const from = attempts(condition, columns);
   const plain = columns.filter((name) => name !== 'is_fallback');
   return `SELECT ${list(plain, 'row')}, false AS is_fallback FROM ${from}
     WHERE ${all([ofRequest, ...target])} AND request_id NOT IN ${eventful}
     UNION ALL
     SELECT ${plain.join(', ')}, is_fallback FROM (
-      SELECT *, UUIDToNum(entry) > min(UUIDToNum(entry)) OVER (PARTITION BY its_request) AS is_fallback
+      SELECT *, its_path != '' AND lagInFrame(its_status != 200) OVER before AND lagInFrame(its_path) OVER before != its_path AS is_fallback
       FROM (
-        SELECT ${list(plain, 'attempts')}, ${ownEntry} AS entry, any(request_id) AS its_request FROM ${from}
+        SELECT ${list(plain, 'attempts')}, ${ownEntry} AS entry, any(request_id) AS its_request,
+          any(option_path) AS its_path, ${entrySources.status_code!.attempts} AS its_status
+        FROM ${from}
         WHERE ${ofRequest} AND request_id IN ${eventful}
         GROUP BY ${ownEntry}
       )
+      WINDOW before AS (PARTITION BY its_request, its_path = '' ORDER BY UUIDToNum(entry)
+        ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
     )
     WHERE ${all(['true', ...target])}`;
 }

@@ -82,7 +82,7 @@ const computed = {
 export type EntryColumn =
   | (typeof taken)[number]
   | keyof typeof computed
-  /** Whether another target of the request was asked before. */
+  /** Whether it was asked because another target of the request did not do. */
   | 'is_fallback'
   /** What was said of the trace: id, value, and value × weight of each. */
   | 'feedback'
