@@ -140,7 +140,14 @@ describe('entries', () => {
     const [rescued, failed, alone] = [idAt(0, 1), idAt(0, 2), idAt(0, 3)];
     await write([
       { requestId: rescued, id: idAt(1), provider: 'a', optionPath: first, statusCode: 500 },
-      { requestId: rescued, id: idAt(2), entryId: idAt(1), provider: 'a', optionPath: first, statusCode: 500 },
+      {
+        requestId: rescued,
+        id: idAt(2),
+        entryId: idAt(1),
+        provider: 'a',
+        optionPath: first,
+        statusCode: 500,
+      },
       { requestId: rescued, id: idAt(3), provider: 'b', optionPath: second, statusCode: 200 },
       {
         requestId: failed,

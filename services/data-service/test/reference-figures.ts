@@ -63,7 +63,9 @@ export function entriesOf({ attempts, adjustments, judgements }: RandomLedger): 
 function fallbacksOf(attempts: readonly Attempt[]): Set<string> {
   const fallbacks = new Set<string>();
   const atPlaces = attempts.filter(({ optionPath }) => optionPath !== '');
-  for (const ofRequest of groupBy(atPlaces, ({ requestId }) => requestId.toString('hex')).values()) {
+  for (const ofRequest of groupBy(atPlaces, ({ requestId }) =>
+    requestId.toString('hex'),
+  ).values()) {
     const lasts = [...groupBy(ofRequest, ({ entryId }) => entryId.toString('hex'))]
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([entry, tries]) => ({

@@ -57,3 +57,14 @@ it('says in words what a code means, where no cause is known', () => {
   });
   expect(errorOfOne({ errorCode: 'of.a.later.release' })).toEqual({ code: 'of.a.later.release' });
 });
+
+it('times what arrived within a request from the arrival of the request', () => {
+  const recordAt = (number: number, createdAtMs: bigint, gatewayMs: number, latencyMs: number) =>
+    create(usage.UsageRecordSchema, { id: idOf(number), createdAtMs, gatewayMs, latencyMs });
+  const { response_time, attempts } = presentRequest(
+    [recordAt(1, 1000n, 2, 8), recordAt(2, 1010n, 0.5, 3), recordAt(3, 1014n, 0.25, 6)],
+    { isCutOff: false, lateHooks: [], contents: [], adjusted: [] },
+  );
+  expect(attempts.map((attempt) => attempt.started_after)).toEqual([2, 10.5, 14.25]);
+  expect(response_time).toBe(20);
+});

@@ -47,7 +47,9 @@ export function presentRequest(
     status_code: last.statusCode,
     is_success: isSuccess(last),
     ...(error !== undefined && { error }),
-    response_time: rounded(Math.max(...attempts.map(({ latencyMs }) => latencyMs))),
+    response_time: rounded(
+      Math.max(...attempts.map((record) => arrivedAfter(record, first) + record.latencyMs)),
+    ),
     cost: isPriced ? centsOf(costs.reduce<bigint>((sum, cost = 0n) => sum + cost, 0n)) : null,
     total_units: attempts.reduce(
       (sum, { inputTokens, outputTokens }) => sum + Number(inputTokens + outputTokens),
@@ -58,6 +60,7 @@ export function presentRequest(
       const isLast = !attempts.slice(at + 1).some(isOfTarget(record.optionPath));
       const late = isLast ? lateHooks.filter(isOfTarget(record.optionPath)) : [];
       return presentAttempt(record, late, {
+        arrivedAfterMs: arrivedAfter(record, first),
         cost: costs[at],
         adjusted: added.get(uuidText(record.id)),
       });
@@ -68,6 +71,14 @@ export function presentRequest(
     metadata: first.metadata,
     gateway: { replica: first.replicaId, version: first.gatewayVersion },
   };
+}
+
+/**
+ * By how many ms later than the first what a record is about arrived: turns and calls that the gateway makes for a model, between
+ * two of its answers, arrive by themselves, and are timed from there.
+ */
+function arrivedAfter(record: usage.UsageRecord, first: usage.UsageRecord): number {
+  return Math.max(0, Number(record.createdAtMs - first.createdAtMs));
 }
 
 /** What the caller was answered with: the last that was not cancelled for another. */
@@ -88,7 +99,7 @@ function isOfTarget(path: string): (entry: { optionPath: string }) => boolean {
 function presentAttempt(
   record: usage.UsageRecord,
   late: readonly usage.LateHook[],
-  { cost, adjusted }: AttemptCost,
+  { arrivedAfterMs, cost, adjusted }: AttemptCost & { readonly arrivedAfterMs: number },
 ): Request['attempts'][number] {
   const error = errorOf(record);
   const latency = attemptMsOf(record);
@@ -106,7 +117,7 @@ function presentAttempt(
     option_path: record.optionPath,
     retry_count: record.retryCount,
     ...(record.finishReason !== '' && { finish_reason: record.finishReason }),
-    started_after: rounded(record.gatewayMs),
+    started_after: rounded(arrivedAfterMs + record.gatewayMs),
     latency: rounded(latency),
     first_byte_after: record.timeToFirstByteMs > 0 ? rounded(record.timeToFirstByteMs) : null,
     input_tokens: Number(record.inputTokens),
