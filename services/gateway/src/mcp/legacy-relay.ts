@@ -13,7 +13,7 @@ import type { Abortable } from '../http/caller-gone.ts';
 import type { Access } from './access.ts';
 import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
-import { messageOf, withMessage } from './events.ts';
+import { messageOf, withMessage, withoutMessage } from './events.ts';
 import { enter } from './guards/enter.ts';
 import { tellJudged } from './guards/tell-judged.ts';
 import type { ToolGuard } from './guards/tool-guard.ts';
@@ -21,6 +21,7 @@ import type { ToolGuards } from './guards/tool-guards.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Listener, OpenMcpStreams } from './open-mcp-streams.ts';
 import {
+  answerIn,
   askServer,
   errorIn,
   failureOf,
@@ -383,10 +384,10 @@ export class LegacyRelay {
     try {
       await new Promise<void>((resolve, reject) => {
         pipeEvents(call, upstream, {
-          event: (event) => {
-            const { bytes, id } = event;
+          event: (came) => {
+            const { bytes, id } = came;
             isResumable ||= id !== undefined;
-            const message = messageOf(event);
+            const message = messageOf(came);
             if (message === undefined) return bytes;
             if (message.kind === 'notification') {
               if (message.method === 'notifications/progress') deadline.progress();
@@ -396,18 +397,20 @@ export class LegacyRelay {
               if (message.method !== 'ping') deadline.hold();
               return bytes;
             }
-            if (message.id !== asked.id) return bytes;
+            const told = answerIn(came, message, asked);
+            if (told === undefined) return withoutMessage(came);
+            const { answer, event } = told;
             isAnswered = true;
             if (guard !== undefined) {
-              judging = tellJudged(call, asked, event, message, {
+              judging = tellJudged(call, asked, event, answer, {
                 guard,
                 recorded,
                 show: (reply) => this.#shown(call, asked, reply, recorded),
               });
               return nothing;
             }
-            const shown = this.#shown(call, asked, message, recorded);
-            return shown === message.bytes ? bytes : withMessage(event, shown);
+            const shown = this.#shown(call, asked, answer, recorded);
+            return shown === answer.bytes ? event.bytes : withMessage(event, shown);
           },
           end: resolve,
           fail: reject,

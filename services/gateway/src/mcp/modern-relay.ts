@@ -27,7 +27,7 @@ import { type Access, listMsMax } from './access.ts';
 import type { AskPage, DefinitionLister } from './definition-lister.ts';
 import type { Eras } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
-import { messageOf, withMessage } from './events.ts';
+import { messageOf, withMessage, withoutMessage } from './events.ts';
 import { type Entered, enter } from './guards/enter.ts';
 import { tellJudged } from './guards/tell-judged.ts';
 import type { ToolGuard } from './guards/tool-guard.ts';
@@ -35,6 +35,7 @@ import type { ToolGuards } from './guards/tool-guards.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Listener, OpenMcpStreams } from './open-mcp-streams.ts';
 import {
+  answerIn,
   askServer,
   failureOf,
   invalidReply,
@@ -199,27 +200,30 @@ export class ModernRelay {
       await new Promise<void>((resolve, reject) => {
         call.reply.onClose(resolve);
         pipeEvents(call, upstream, {
-          event: (event) => {
-            const message = messageOf(event);
-            if (message === undefined) return event.bytes;
+          event: (came) => {
+            const message = messageOf(came);
+            if (message === undefined) return came.bytes;
             if (message.kind === 'notification') {
               if (message.method === 'notifications/progress') deadline.progress();
               return isListening && message.method === acknowledged
-                ? withMessage(event, honouredAlso(asked, message))
-                : event.bytes;
+                ? withMessage(came, honouredAlso(asked, message))
+                : came.bytes;
             }
-            if (message.kind === 'request' || message.id !== asked.id) return event.bytes;
+            if (message.kind === 'request') return came.bytes;
+            const told = answerIn(came, message, asked);
+            if (told === undefined) return withoutMessage(came);
+            const { answer, event } = told;
             isAnswered = true;
             if (guard !== undefined) {
-              judging = tellJudged(call, asked, event, message, {
+              judging = tellJudged(call, asked, event, answer, {
                 guard,
                 recorded,
                 show: (reply) => this.#shown(call, asked, reply, recorded),
               });
               return nothing;
             }
-            const shown = this.#shown(call, asked, message, recorded);
-            return shown === message.bytes ? event.bytes : withMessage(event, shown);
+            const shown = this.#shown(call, asked, answer, recorded);
+            return shown === answer.bytes ? event.bytes : withMessage(event, shown);
           },
           end: resolve,
           fail: reject,

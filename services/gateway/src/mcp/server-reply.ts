@@ -6,6 +6,7 @@ import {
   type McpMessage,
   type McpRequest,
   type McpResponse,
+  MessageEdit,
   messageBounds,
   readMessage,
   rpcCodes,
@@ -15,7 +16,7 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Abortable } from '../http/caller-gone.ts';
-import { messageOf } from './events.ts';
+import { messageOf, withMessage } from './events.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Session } from './session.ts';
@@ -104,11 +105,9 @@ export async function readAnswer(upstream: UpstreamCall, asked: McpRequest): Pro
           try {
             for (const event of events.push(chunk)) {
               const message = messageOf(event);
-              if (
-                (message?.kind === 'response' || message?.kind === 'error') &&
-                message.id === asked.id
-              )
-                resolve(message);
+              if (message?.kind !== 'response' && message?.kind !== 'error') continue;
+              const answer = answerOf(asked, message);
+              if (answer !== undefined) resolve(answer);
             }
           } catch (error) {
             reject(error);
@@ -144,8 +143,35 @@ export function readReply(
   }
   if (status < 200 || status > 299) throw statusFault(status);
   if (message?.kind !== 'response') throw invalidReply(asked, 'it is no JSON-RPC response');
-  if (message.id !== asked.id) throw invalidReply(asked, 'it has the id of another request');
-  return message;
+  const answer = answerOf(asked, message);
+  if (answer === undefined) throw invalidReply(asked, 'it has the id of another request');
+  return answer;
+}
+
+/**
+ * What a server says in the reply to a request, as the answer to it, under the id that was asked: some write a number as
+ * a text, and leave it out of errors. Undefined = it is another's.
+ */
+function answerOf(asked: McpRequest, said: ServerReply): ServerReply | undefined {
+  if (said.id === asked.id) return said;
+  if (said.id === undefined ? said.kind !== 'error' : String(said.id) !== String(asked.id))
+    return undefined;
+  const bytes = new MessageEdit(said).setId(asked.idText).bytes();
+  return readMessage(bytes, messageBounds.upstream) as ServerReply;
+}
+
+/**
+ * The same of an event. Undefined = it is another's, which nobody has judged: it is not told, since there are clients that
+ * take ids for equal that are not (`" 5"`, `5`).
+ */
+export function answerIn(
+  event: SseBlock,
+  said: ServerReply,
+  asked: McpRequest,
+): { answer: ServerReply; event: SseBlock } | undefined {
+  const answer = answerOf(asked, said);
+  if (answer === undefined || answer === said) return answer && { answer, event };
+  return { answer, event: { ...event, bytes: withMessage(event, answer.bytes) } };
 }
 
 export interface EventTakers {
