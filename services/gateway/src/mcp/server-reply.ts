@@ -199,8 +199,9 @@ export function pipeEvents(
       } catch (error) {
         // Those before it are events as any.
         if (passed.length > 0) pass();
-        upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
+        // Before it is broken off, which is told as a failure too: this one says what was wrong.
         fail(error);
+        upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
         return false;
       }
     },

@@ -30,14 +30,14 @@ afterAll(async () => {
   await Promise.all(eras.map((era) => servers[era]?.odd.close()));
 });
 
-type Reply = (id: number | string) => { json: string } | { events: string };
+type Reply = (id: number | string) => { json: string } | { events: string; staysOpen?: boolean };
 
 /** Begins as it should, and lists its tools as a case says. */
 async function startOdd(era: Era) {
   let reply: Reply = () => ({ json: '{}' });
   const about = { capabilities: { tools: {} } };
   const serverInfo = { name: 'odd', version: '1' };
-  const begun =
+  const begun: Readonly<Record<string, object>> =
     era === 'older'
       ? { initialize: { protocolVersion: '2025-11-25', ...about, serverInfo } }
       : { 'server/discover': { ...newer, ...about, supportedVersions: ['2026-07-28'] } };
@@ -45,7 +45,7 @@ async function startOdd(era: Era) {
     if (req.method !== 'POST') return void res.writeHead(405).end();
     const { id, method } = await messageOf(req);
     if (id === undefined) return void res.writeHead(202).end();
-    const result = (begun as Record<string, object>)[method];
+    const result = begun[method];
     const answer = result !== undefined ? { jsonrpc: '2.0', id, result } : undefined;
     if (answer === undefined && method !== 'tools/list')
       return void res
@@ -54,7 +54,9 @@ async function startOdd(era: Era) {
     const sent = answer === undefined ? reply(id) : { json: JSON.stringify(answer) };
     const type = 'json' in sent ? 'application/json' : 'text/event-stream';
     res.writeHead(200, { 'content-type': type });
-    res.end('json' in sent ? sent.json : sent.events);
+    if ('json' in sent) res.end(sent.json);
+    else if (sent.staysOpen === true) res.write(sent.events);
+    else res.end(sent.events);
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -144,6 +146,14 @@ describe.each(eras)('of a server of the %s era', (era) => {
       events: event(JSON.stringify({ jsonrpc: '2.0', id: null, error })),
     }));
     await expect(list(era)).rejects.toMatchObject({ code: -32042 });
+  });
+
+  it('an event that is no message is what its caller is told of, also where the stream goes on', async () => {
+    servers[era].odd.replies(() => ({ events: event('{"jsonrpc":"2.0"}'), staysOpen: true }));
+    await expect(list(era)).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('an event that is no message'),
+    });
   });
 
   it('events of other names are no messages, whatever they say', async () => {
