@@ -298,6 +298,15 @@ async function toldOf(options: CallOptions): Promise<Told> {
 }
 
 describe('GET /v1/requests/{id}', () => {
+  it('says that what was reported could not be true, and that an estimate was billed', async () => {
+    const usage = { prompt_tokens: 1e300, completion_tokens: 5, total_tokens: 1e300 };
+    scenario.upstream.handle(json(200, { ...chatReply, usage }));
+    const { attempts } = await toldOf({});
+    expect(attempts).toMatchObject([{ usage_implausible: true, usage_estimated: true }]);
+    scenario.upstream.handle(json(200, chatReply));
+    expect((await toldOf({})).attempts).toMatchObject([{ usage_implausible: false }]);
+  });
+
   const target = (host: string) => ({ provider: 'openai', api_key: 'sk', custom_host: host });
   const inOrder = (...hosts: string[]) => ({
     host: null,

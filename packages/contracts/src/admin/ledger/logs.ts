@@ -184,6 +184,7 @@ const attempt = z.object({
   cache_write_tokens: z.int(),
   reasoning_tokens: z.int(),
   usage_estimated: z.boolean(),
+  usage_implausible: z.boolean(),
   cost: cents.nullable(),
   adjusted_cost: cents.optional(),
   price_layer: text.optional(),

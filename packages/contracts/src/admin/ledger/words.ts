@@ -140,6 +140,8 @@ export const ledgerWords = {
   cache_write_tokens: 'Of the tokens sent, those that the provider’s cache was given.',
   reasoning_tokens: 'Of the tokens answered, those of thoughts.',
   usage_estimated: 'Tokens were not reported, and are an estimate.',
+  usage_implausible:
+    'What was reported could not be true, and an estimate was billed in its place; or a cost was cut off where no larger one can be kept.',
   req_units: 'Tokens that were sent.',
   res_units: 'Tokens that were answered.',
   total_units: 'Tokens that were sent and answered.',

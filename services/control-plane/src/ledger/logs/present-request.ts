@@ -126,6 +126,7 @@ function presentAttempt(
     cache_write_tokens: Number(record.cacheWriteTokens),
     reasoning_tokens: Number(record.reasoningTokens),
     usage_estimated: record.usageEstimated,
+    usage_implausible: record.usageImplausible,
     cost: cost === undefined ? null : centsOf(cost),
     ...(adjusted !== undefined && { adjusted_cost: centsOf(adjusted.costNanoUsd) }),
     ...(record.priceLayer !== '' && { price_layer: record.priceLayer }),
