@@ -68,6 +68,20 @@ describe('log exports', () => {
     });
   });
 
+  it('are within both times where both names say when', async () => {
+    const id = await create({
+      filters: {
+        time_of_generation_min: '2026-01-01',
+        time_of_generation_max: '2026-01-20',
+        created_at: { gte: '2026-01-05', lte: '2026-01-31' },
+      },
+    });
+    expect((await workspace().get(`${path}/${id}`)).body.filters).toEqual({
+      time_of_generation_min: '2026-01-05T00:00:00.000Z',
+      time_of_generation_max: '2026-01-20T00:00:00.000Z',
+    });
+  });
+
   it.each([
     ['a field that there is not', { requested_data: ['id', 'colour'] }, 'body.requested_data[1]'],
     ['no fields', { requested_data: [] }, 'body.requested_data'],

@@ -77,6 +77,11 @@ const cacheStatusList = list.refine(
   `must hold some of ${cacheStatuses.join(', ')}, with commas between them`,
 );
 
+/** Those that are told, the earliest first. */
+function sorted(...instants: readonly (string | undefined)[]): string[] {
+  return instants.filter((each) => each !== undefined).sort();
+}
+
 /** The filters of lists of logs, as JSON. Some tools say when by `created_at`. */
 const filters = z
   .object({
@@ -119,8 +124,9 @@ const filters = z
   })
   .transform(({ created_at, ...named }) => ({
     ...named,
-    time_of_generation_min: named.time_of_generation_min ?? created_at?.gte,
-    time_of_generation_max: named.time_of_generation_max ?? created_at?.lte,
+    // Where both say when, both hold.
+    time_of_generation_min: sorted(named.time_of_generation_min, created_at?.gte).at(-1),
+    time_of_generation_max: sorted(named.time_of_generation_max, created_at?.lte)[0],
   }))
   .refine(
     ({ time_of_generation_min: min, time_of_generation_max: max }) =>
