@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { instantText, nameField, slugField, workspaceField } from '../kernel/fields.ts';
+import { flagField, instantText, nameField, slugField, workspaceField } from '../kernel/fields.ts';
 import { cappedListQuery, queryFlag } from '../kernel/paging.ts';
 
 /** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
@@ -23,23 +23,21 @@ export const configDocument = z.union(
   'must be a JSON object, or one as text',
 );
 
-const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(Boolean);
-
 const createConfigBody = z.object({
   name: nameField,
   slug: slugField.optional(),
   config: configDocument,
   workspace_id: workspaceField.nullish(),
-  isDefault: flag.optional(),
-  is_default: flag.optional(),
+  isDefault: flagField.optional(),
+  is_default: flagField.optional(),
 });
 
 const updateConfigBody = z.object({
   name: nameField.optional(),
   config: configDocument.optional(),
   status: z.enum(['active', 'archived']).optional(),
-  isDefault: flag.optional(),
-  is_default: flag.optional(),
+  isDefault: flagField.optional(),
+  is_default: flagField.optional(),
 });
 
 /** How an organisation key says which workspace it means. */

@@ -3,6 +3,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing, openEndpoint } from '../kernel/endpoint.ts';
 import {
   descriptionField,
+  flagField,
   instantText,
   nameField,
   referenceField,
@@ -112,7 +113,7 @@ const createPromptBody = z.object({
   collection_id: referenceField,
   version_description: descriptionField.nullish(),
   template_metadata: anyObject.nullish(),
-  is_raw_template: z.literal([0, 1]).default(0),
+  is_raw_template: flagField.default(false),
 });
 
 const updatePromptBody = z.object({
@@ -124,7 +125,7 @@ const updatePromptBody = z.object({
   name: nameField.optional(),
   collection_id: referenceField.optional(),
   version_description: descriptionField.nullish(),
-  is_raw_template: z.literal([0, 1]).optional(),
+  is_raw_template: flagField.optional(),
   prompt_metadata: anyObject.nullish(),
   /** As it is called when a prompt is created. */
   template_metadata: anyObject.nullish(),

@@ -12,6 +12,8 @@ export const nameField = z
     (name) => name.length <= nameMax || (name.length <= 2 * nameMax && [...name].length <= nameMax),
     `may hold ${nameMax} characters at most`,
   );
+/** A switch that answers show as 0 or 1 in some places, and as a boolean in others: either may be sent back. */
+export const flagField = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(Boolean);
 export const descriptionField = z.string().max(2000);
 export const slugField = z
   .string()

@@ -4,6 +4,7 @@ import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
+  flagField,
   headersField,
   hostField,
   instantText,
@@ -183,7 +184,7 @@ const updateIntegrationWorkspacesBody = z.object({
         id: referenceField,
         enabled: z.boolean(),
         ...grantLimits,
-        reset_usage: z.boolean().optional(),
+        reset_usage: flagField.optional(),
         create_default_provider: z.boolean().optional(),
         default_provider_slug: slugField.optional(),
       }),

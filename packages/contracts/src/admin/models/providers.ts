@@ -3,6 +3,7 @@ import { removeQuery, workspaceQuery } from '../documents/configs.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
+  flagField,
   instantField,
   instantText,
   nameField,
@@ -36,7 +37,7 @@ const createProviderBody = z.object({
 
 const updateProviderBody = z.object({
   name: nameField.optional(),
-  reset_usage: z.boolean().optional(),
+  reset_usage: flagField.optional(),
   ...shared,
 });
 

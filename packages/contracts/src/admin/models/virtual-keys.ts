@@ -3,6 +3,7 @@ import { removeQuery, workspaceQuery } from '../documents/configs.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
+  flagField,
   headersField,
   hostField,
   instantField,
@@ -86,7 +87,7 @@ const createVirtualKeyBody = z.object({
 
 const updateVirtualKeyBody = z.object({
   name: nameField.optional(),
-  reset_usage: z.boolean().optional(),
+  reset_usage: flagField.optional(),
   ...shared,
 });
 

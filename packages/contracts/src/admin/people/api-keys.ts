@@ -4,6 +4,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
+  flagField,
   instantField,
   instantText,
   metadataField,
@@ -57,7 +58,7 @@ const createApiKeyBody = z.object({
 const updateApiKeyBody = z.object({
   name: nameField.optional(),
   scopes: scopesField.optional(),
-  reset_usage: z.boolean().optional(),
+  reset_usage: flagField.optional(),
   ...shared,
 });
 

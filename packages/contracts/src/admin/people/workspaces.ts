@@ -5,6 +5,7 @@ import { anyKey, organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
+  flagField,
   instantText,
   metadataField,
   nameField,
@@ -58,7 +59,7 @@ const updateWorkspaceBody = z.object({
     })
     .nullish(),
   /** Ours: as on keys and providers. */
-  reset_usage: z.boolean().optional(),
+  reset_usage: flagField.optional(),
   ...limits,
 });
 

@@ -74,7 +74,6 @@ const members = z
   .array(
     z.strictObject({ server_id: referenceField, tools: z.array(offerName).max(1000).optional() }),
   )
-  .min(1)
   .max(20);
 
 const ownSettings = {
@@ -88,7 +87,7 @@ const createMcpServer = z
   .object({
     ...createRegistryServer,
     mcp_integration_id: referenceField.optional(),
-    members: members.optional(),
+    members: members.min(1).optional(),
     ...ownSettings,
   })
   .superRefine(({ mcp_integration_id, members }, context) => {
@@ -100,6 +99,7 @@ const createMcpServer = z
       });
   });
 
+/** A server that is made of an integration shows no members and the usual prefix, which may be sent back. */
 const updateMcpServer = someField(
   z.object({ ...registryServerTexts, members, ...ownSettings }).partial(),
 );

@@ -62,8 +62,7 @@ const nothing: VersionContent = {
 function mergedContent(body: UpdateBody, kept: VersionContent): VersionContent {
   return {
     template: sentOr(body.string, kept.template),
-    isRawTemplate:
-      body.is_raw_template === undefined ? kept.isRawTemplate : body.is_raw_template === 1,
+    isRawTemplate: sentOr(body.is_raw_template, kept.isRawTemplate),
     parameters: sentOr(body.parameters, kept.parameters),
     virtualKey: sentOr(body.virtual_key, kept.virtualKey),
     model: sentOr(body.model, kept.model),

@@ -25,16 +25,19 @@ export function createMcpServer(
   const { members, mcp_integration_id: integration } = body;
   if (members !== undefined) return createMerged(call, body, members);
   if (integration === undefined) throw invalidField('body.mcp_integration_id', 'is required');
-  requireFieldsOf(true, body);
+  refuseFieldsOfMerged(body, undefined);
   const also = ({ db }: Change, id: string) => setOwn(db, id, body);
   return createServer(call, mcpKind, body, integration, also);
 }
 
 export function changeMcpServer(call: AdminRequest, reference: string, body: Body): Promise<void> {
   return renameServer(call, mcpKind, reference, body, async ({ db }, server) => {
-    requireFieldsOf(server.integrationId !== null, body);
+    const isMerged = server.integrationId === null;
+    if (!isMerged) refuseFieldsOfMerged(body, server.prefix);
+    else if (body.members?.length === 0)
+      throw invalidField('body.members', 'must name at least one server');
     await setOwn(db, server.id, body);
-    if (body.members !== undefined)
+    if (isMerged && body.members !== undefined)
       await setMembers(db, server.id, await checkedMembers(call, db, server, body.members));
   });
 }
@@ -74,11 +77,18 @@ function createMerged(
   });
 }
 
-/** @throws 400 for what only a merged server has, of one that is none */
-function requireFieldsOf(hasIntegration: boolean, body: Body): void {
-  if (!hasIntegration) return;
+/**
+ * Of a server that is made of an integration, which shows no members and the prefix that all begin with.
+ * @param shown the prefix that it shows
+ * @throws 400 for what only a merged server has
+ */
+function refuseFieldsOfMerged(body: Body, shown: string | undefined): void {
+  const isOfMerged = {
+    members: (body.members?.length ?? 0) > 0,
+    prefix: body.prefix !== undefined && body.prefix !== shown,
+  };
   for (const field of ['members', 'prefix'] as const)
-    if (body[field] !== undefined)
+    if (isOfMerged[field])
       throw invalidField(`body.${field}`, 'is only for a server that is made of others');
 }
 
