@@ -249,7 +249,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     'control-plane': [],
     consumers: ['sinks'],
     rejects: ['queries', 'sinks'],
-    seals: ['queries'],
+    seals: ['columns', 'queries'],
     retention: ['queries', 'seals'],
     // What is stored marks what must be rolled up again.
     sinks: ['columns', 'rollups', 'queries', 'seals', 'metrics.ts', 'pause.ts'],

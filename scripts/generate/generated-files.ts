@@ -9,7 +9,7 @@ import { containerfile } from '../images/containerfile.ts';
 import { alertsFile } from '../monitoring/alerts-file.ts';
 import { dashboardFile } from '../monitoring/dashboard-file.ts';
 import { dashboards } from '../monitoring/dashboards.ts';
-import { usageColumnsSource, usageRecordSource } from './usage-record.ts';
+import { usageColumnsSource, usageFieldsSource, usageRecordSource } from './usage-record.ts';
 
 /** What `npm run generate` writes beside the stubs of the protos, by its path from the root. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
@@ -31,5 +31,6 @@ export const generatedFiles: Readonly<Record<string, () => string>> = {
   'docs/providers.md': providerPage,
   'docs/settings.md': settingsPage,
   'packages/usage/src/record.gen.ts': usageRecordSource,
+  'services/data-service/src/columns/usage-fields.gen.ts': usageFieldsSource,
   'services/data-service/src/sinks/usage-columns.gen.ts': usageColumnsSource,
 };

@@ -260,10 +260,16 @@ import { outcomeName } from './column-values.ts';
 export class UsageColumns {
 ${lines((field, code) => `readonly ${columnOf(field)} = ${code.column(field)};`)}
 }
+`;
+}
 
-/** The field that each is read from. */
-export const usageFields: Readonly<Record<keyof UsageColumns, number>> = {
-${lines((field) => `${columnOf(field)}: ${field.number},`)}
+/** `services/data-service/src/columns/usage-fields.gen.ts`. */
+export function usageFieldsSource(): string {
+  const lines = fields.map(({ field }) => `  ${columnOf(field)}: ${field.number},`).join('\n');
+  return `${head}
+/** The columns of \`usage_records\`, and the field of the record that each is read from. */
+export const usageFields = {
+${lines}
 };
 `;
 }

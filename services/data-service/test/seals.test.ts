@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fingerprint } from '../src/seals/read-blocks.ts';
 import { sealDueDays } from '../src/seals/seal-due-days.ts';
 import { readHead, readSeals } from '../src/seals/seal-rows.ts';
-import { laterSealedColumns, sealedColumns } from '../src/seals/sealed-columns.ts';
+import { sealedBytes, sealedColumns } from '../src/seals/sealed-columns.ts';
 import { verifyOrganisation } from '../src/seals/verify-organisation.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
 import { dayMs, encodedAdjustment, encodedRecord } from './usage-records.ts';
@@ -347,7 +347,7 @@ describe('sealed columns', () => {
   it('of a row without any that came later are those of before, so that seals of the past hold', async () => {
     const call = randomBytes(16);
     await store([{}, { id: call, rpcMethod: 'tools/call', capabilityName: 'search' }]);
-    const before = `SHA256(formatRow('RowBinary', ${sealedColumns.usage_records.join(', ')}))`;
+    const before = `SHA256(formatRow('RowBinary', ${sealedColumns.usage_records.first.join(', ')}))`;
     expect(
       await ledger.rows(
         `SELECT id, (${before}) = content AS is_same
@@ -356,6 +356,27 @@ describe('sealed columns', () => {
     ).toEqual([
       { id: expect.any(String), is_same: 1 },
       { id: uuidText(call), is_same: 0 },
+    ]);
+  });
+
+  it('of a row with some of them are those of before the next one, unless it is set', async () => {
+    const { first, second } = sealedColumns.usage_records;
+    const [unpriced, plain] = [randomBytes(16), randomBytes(16)];
+    await store([
+      { id: plain, rpcMethod: 'tools/call' },
+      { id: unpriced, rpcMethod: 'tools/call', unpricedUnits: 'searches' },
+    ]);
+    // As it was before there was `unpriced_units`.
+    const before = { first, second: second.filter((name) => name !== 'unpriced_units'), newer: [] };
+    const after = { ...before, newer: ['unpriced_units'] };
+    expect(
+      await ledger.rows(
+        `SELECT id, ${sealedBytes(before)} = ${sealedBytes(after)} AS is_same
+         FROM usage_records ORDER BY unpriced_units`,
+      ),
+    ).toEqual([
+      { id: uuidText(plain), is_same: 1 },
+      { id: uuidText(unpriced), is_same: 0 },
     ]);
   });
 
@@ -369,7 +390,7 @@ describe('sealed columns', () => {
           .map(({ name }) => name)
           .filter((name) => !own.has(name))
           .sort(),
-      ).toEqual([...sealedColumns[table], ...laterSealedColumns[table]].sort());
+      ).toEqual(Object.values(sealedColumns[table]).flat().sort());
     },
   );
 });

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { Parameters } from '../queries/parameters.ts';
 import { dayStartMs, nextDay, sealDay } from './days.ts';
-import { laterSealedColumns, type SealedTable, sealedColumns } from './sealed-columns.ts';
+import { type SealedTable, sealedBytes, sealedColumns } from './sealed-columns.ts';
 
 /**
  * The rows of an hour as a few numbers. `digest` is equal for equal rows only. The others tell which row it is where
@@ -148,21 +148,11 @@ export const isCertain: Readonly<Record<SealedTable, string>> = {
 /** What of a row goes into its block. */
 export function fingerprint(table: SealedTable): string {
   return `
-    SHA256(${rowBytes(table)}) AS content,
+    SHA256(${sealedBytes(sealedColumns[table])}) AS content,
     reinterpretAsUInt64(substring(content, 1, 8)) AS number,
     ${weightOf} AS weight,
     reinterpretAsUInt64(reverse(substring(UUIDToNum(id), 1, 8))) AS high,
     reinterpretAsUInt64(reverse(substring(UUIDToNum(id), 9, 8))) AS low`;
-}
-
-function rowBytes(table: SealedTable): string {
-  const first = `formatRow('RowBinary', ${sealedColumns[table].join(', ')})`;
-  const later = laterSealedColumns[table];
-  if (later.length === 0) return first;
-  const nothing = later
-    .map((name) => `${name} = defaultValueOfArgumentType(${name})`)
-    .join(' AND ');
-  return `concat(${first}, if(${nothing}, '', formatRow('RowBinary', ${later.join(', ')})))`;
 }
 
 /** Odd, so that nothing of what it is multiplied with is lost. */

@@ -1,8 +1,10 @@
+import { usageFields } from '../columns/usage-fields.gen.ts';
+
 /**
- * What of a row is sealed, in this order for ever: seals of the past are compared with it. Left out is only what the
- * ledger adds itself. A column that is new is sealed from the release on that adds a second list.
+ * What of a row is sealed first, in this order for ever: seals of the past are compared with it. Left out is only what the
+ * ledger adds itself. These two lists have ended: what is new is in `newerColumns` by itself.
  */
-export const sealedColumns = {
+const firstColumns = {
   usage_records: [
     'id',
     'request_id',
@@ -121,11 +123,10 @@ export const sealedColumns = {
   ],
 } as const;
 
-/**
- * What came later: sealed beside the first list, in this order, where any of it is set. A row that has none of it is sealed as
- * it was before there was any, so that seals of the past hold.
- */
-export const laterSealedColumns: Readonly<Record<keyof typeof sealedColumns, readonly string[]>> = {
+export type SealedTable = keyof typeof firstColumns;
+
+/** What came later: sealed whole behind the first list, in this order, where any of it is set. */
+const secondColumns: Readonly<Record<SealedTable, readonly string[]>> = {
   usage_records: [
     'rpc_method',
     'rpc_id',
@@ -150,4 +151,42 @@ export const laterSealedColumns: Readonly<Record<keyof typeof sealedColumns, rea
   usage_adjustments: [],
 };
 
-export type SealedTable = keyof typeof sealedColumns;
+const isListed = new Set<string>([...firstColumns.usage_records, ...secondColumns.usage_records]);
+
+/**
+ * What came after both: every other field of the record, and what an adjustment has got since. Each is sealed by its own
+ * name where it is set, so that a row without it is sealed as it was before there was any.
+ */
+const newerColumns: Readonly<Record<SealedTable, readonly string[]>> = {
+  usage_records: Object.keys(usageFields).filter((name) => !isListed.has(name)),
+  usage_adjustments: [],
+};
+
+/** The columns of a table that are sealed. */
+export interface SealedColumns {
+  readonly first: readonly string[];
+  readonly second: readonly string[];
+  readonly newer: readonly string[];
+}
+
+export const sealedColumns: Readonly<Record<SealedTable, SealedColumns>> = {
+  usage_records: columnsOf('usage_records'),
+  usage_adjustments: columnsOf('usage_adjustments'),
+};
+
+function columnsOf(table: SealedTable): SealedColumns {
+  return { first: firstColumns[table], second: secondColumns[table], newer: newerColumns[table] };
+}
+
+/** What of a row is hashed: an expression of ClickHouse's, a text of bytes. */
+export function sealedBytes({ first, second, newer }: SealedColumns): string {
+  const parts = [rowOf(first)];
+  if (second.length > 0)
+    parts.push(`if(${second.map(isUnset).join(' AND ')}, '', ${rowOf(second)})`);
+  for (const name of newer)
+    parts.push(`if(${isUnset(name)}, '', concat('${name}=', ${rowOf([name])}))`);
+  return parts.length === 1 ? rowOf(first) : `concat(${parts.join(', ')})`;
+}
+
+const rowOf = (columns: readonly string[]) => `formatRow('RowBinary', ${columns.join(', ')})`;
+const isUnset = (name: string) => `${name} = defaultValueOfArgumentType(${name})`;

@@ -1,9 +1,10 @@
 import type { Column } from '../columns/column.ts';
 import { type NativeBlock, nativeBlock } from '../columns/native-block.ts';
 import { UnfitRecord } from '../columns/unfit-record.ts';
+import { usageFields } from '../columns/usage-fields.gen.ts';
 import { MalformedMessage, WireReader } from '../columns/wire-reader.ts';
 import type { OldRecord } from './find-stored-copies.ts';
-import { UsageColumns, usageFields } from './usage-columns.gen.ts';
+import { UsageColumns } from './usage-columns.gen.ts';
 
 /** Records on their way into `usage_records`: read off the wire straight into its columns. */
 export class UsageRows {
