@@ -3,12 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { findDeadLinks } from './document-links.ts';
+import { type Document, findDeadLinks } from './document-links.ts';
 import { findFolderKnots } from './folder-knots.ts';
 import { type DeclaredDependencies, findImportFaults } from './import-directions.ts';
 import { knotExceptions, partRules } from './import-rules.ts';
 import { findRawParsing } from './json-parse.ts';
 import { findAddresses } from './lock-file.ts';
+import { findUnnamedFolders } from './named-folders.ts';
 import { readSourceFiles } from './source-files.ts';
 
 /** One line of the report. Resolves with what is wrong, or with nothing. */
@@ -51,6 +52,10 @@ export const checks: readonly Check[] = [
   { name: 'bounded parsing', run: async () => findRawParsing(readSourceFiles(root)).join('\n') },
   { name: 'parts have rules', run: async () => partsWithoutRules().join('\n') },
   { name: 'links of documents', run: async () => (await deadLinks()).join('\n') },
+  {
+    name: 'folders are named',
+    run: async () => findUnnamedFolders(readSourceFiles(root), readmes()).join('\n'),
+  },
   { name: 'no registry addresses', run: async () => registryAddresses().join('\n') },
   { name: 'generated code', run: checkGenerated },
 ];
@@ -106,6 +111,15 @@ function partsWithoutRules(): string[] {
   return parts()
     .filter((part) => partRules[part] === undefined)
     .map((part) => `${part} has no entry in scripts/check/import-rules.ts`);
+}
+
+/** Those with a table of folders. */
+function readmes(): Document[] {
+  const services = readdirSync(join(root, 'services')).map((name) => `services/${name}/README.md`);
+  return ['README.md', ...services].map((path) => ({
+    path,
+    text: readFileSync(join(root, path), 'utf8'),
+  }));
 }
 
 /** Of all documents that are checked in, or would be. */
