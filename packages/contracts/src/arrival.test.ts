@@ -40,7 +40,7 @@ describe('arrivalReader', () => {
   it.each(['proxy.internal', '10.0.0.0/x', '10.0.0.0/8/8x', ''])(
     'refuses the entry %j',
     (entry) => {
-      expect(() => arrivalReader([entry])).toThrow('TRUSTED_PROXIES');
+      expect(() => arrivalReader([entry])).toThrow('neither an address nor a range');
     },
   );
 });

@@ -81,8 +81,10 @@ function addressList(entries: readonly string[]): (address: string) => boolean {
   for (const entry of entries) {
     const [address = '', bits, ...rest] = entry.split('/');
     const family = isIPv6(address) ? 'ipv6' : isIPv4(address) ? 'ipv4' : undefined;
-    if (family === undefined || rest.length > 0 || !/^\d{0,3}$/.test(bits ?? ''))
-      throw new Error(`TRUSTED_PROXIES: ${entry} is neither an address nor a range`);
+    const isOfSize =
+      /^\d{0,3}$/.test(bits ?? '') && Number(bits ?? 0) <= (family === 'ipv4' ? 32 : 128);
+    if (family === undefined || rest.length > 0 || !isOfSize)
+      throw new Error(`has ${entry}, which is neither an address nor a range`);
     if (bits === undefined || bits === '') list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }

@@ -13,6 +13,6 @@ describe('parseNatsAddresses', () => {
 
   it('refuses what is not an address without repeating it', () =>
     expect(() => parseNatsAddresses('nats://me:pw@a:not-a-port')).toThrow(
-      new TypeError('This is not an address of NATS.'),
+      new TypeError('must be nats://host:port or tls://host:port, several with commas'),
     ));
 });

@@ -62,6 +62,8 @@ export function parseNatsAddresses(text: string): NatsAddresses {
 /** The platform's own error would carry the address, and with it the password, into a log. */
 function addressOf(part: string): URL {
   const address = part.includes('://') ? part : `nats://${part}`;
-  if (!URL.canParse(address)) throw new TypeError('This is not an address of NATS.');
-  return new URL(address);
+  const url = URL.parse(address);
+  if (url === null || !/^(nats|tls):$/.test(url.protocol) || url.hostname === '')
+    throw new TypeError('must be nats://host:port or tls://host:port, several with commas');
+  return url;
 }

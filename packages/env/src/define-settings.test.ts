@@ -5,14 +5,17 @@ import { afterAll, describe, expect, it } from 'vitest';
 import {
   ascending,
   bytesSecret,
+  checked,
   csv,
   decimal,
   defineSettings,
+  grpcAddress,
   integer,
   oneOf,
   optionalSecret,
   optionalText,
   secret,
+  url,
 } from './define-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'define-env-'));
@@ -139,4 +142,34 @@ describe('ascending numbers', () => {
       expect(() => spec.parse(raw)).toThrow('must be 3 numbers above 0 at most');
     },
   );
+});
+
+describe('an address', () => {
+  const settings = defineSettings({
+    Some: { BASE: url('a base'), GRPC: grpcAddress('where', '127.0.0.1:1') },
+  });
+  const read = (source: Record<string, string>) => settings.readEnv(source);
+
+  it('of HTTP is read without the blanks around it, and is one of HTTP', () => {
+    expect(read({ BASE: ' https://host/base \n' }).BASE).toBe('https://host/base');
+    expect(read({ BASE: ' ' }).BASE).toBeUndefined();
+    for (const wrong of ['ftp://host', 'host:80', 'http://', 'text'])
+      expect(() => read({ BASE: wrong })).toThrow('BASE must be a URL that begins with http://');
+  });
+
+  it('of gRPC is host and port, or what gRPC takes in their place', () => {
+    for (const right of ['h:1', '[::1]:8790', 'dns:///h:1', 'unix:/run/s', 'ipv4:1.2.3.4:5,6.7.8.9:5'])
+      expect(read({ GRPC: right }).GRPC).toBe(right);
+    for (const wrong of ['http://h:1', 'h:1/', ' h:1', 'h h', 'h:port'])
+      expect(() => read({ GRPC: wrong })).toThrow('GRPC must be host:port');
+  });
+});
+
+it('what is asked of a value is not asked of none, and its fault is told under its name', () => {
+  const refuse = () => {
+    throw new Error('must be better');
+  };
+  const settings = defineSettings({ Some: { A: checked(optionalText('a text'), refuse) } });
+  expect(settings.readEnv({}).A).toBeUndefined();
+  expect(() => settings.readEnv({ A: 'x' })).toThrow('A must be better (a text)');
 });

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
@@ -239,18 +240,71 @@ export function oneOf<const T extends string>(
   });
 }
 
+/** One of HTTP. */
 export function url(about: string, fallback?: string): Setting<string | undefined> {
   return setting('url', about, { fallback }, (raw) => {
-    const value = raw === undefined || raw === '' ? fallback : raw;
-    if (value === undefined) return undefined;
-    if (!URL.canParse(value)) throw new SettingFault('must be a URL');
+    const value = raw === undefined || raw.trim() === '' ? fallback : raw.trim();
+    if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? ''))
+      throw new SettingFault('must be a URL that begins with http:// or https://');
     return value;
+  });
+}
+
+/** Where gRPC is asked: `host:port`, or `dns:`, `unix:` and the like as it takes them. */
+export function grpcAddress(about: string, fallback: string): Setting<string> {
+  return checked(text(about, fallback), (value) => {
+    if (!/^(dns|ipv4|ipv6|unix|unix-abstract):\S+$|^(\[[^\]\s]+\]|[\w.-]+)(:\d{1,5})?$/.test(value))
+      throw new Error('must be host:port');
+  });
+}
+
+/** Certificates as PEM, none unless set. */
+export function certificates(about: string): Setting<string | undefined> {
+  return checked(optionalText(about), (value) => {
+    try {
+      new X509Certificate(value);
+    } catch {
+      throw new Error('must hold a certificate as PEM');
+    }
   });
 }
 
 /** One that may have a password in it. */
 export function secretUrl(about: string): Setting<string | undefined> {
   return { ...url(about), secret: true };
+}
+
+/**
+ * The same, asked whether what it says can be used.
+ * @param check  throws what is wrong with a value that is there, as the end of a sentence that its name begins; nothing of a secret
+ */
+export function checked<T>(
+  entry: Setting<T>,
+  check: (value: NonNullable<T>) => unknown,
+): Setting<T> {
+  const parse = (raw: string | undefined): T => {
+    const value = entry.parse(raw);
+    try {
+      if (value !== undefined && value !== null) check(value);
+    } catch (error) {
+      throw new SettingFault((error as Error).message);
+    }
+    return value;
+  };
+  return { ...entry, parse };
+}
+
+/**
+ * What is made of several settings together.
+ * @param make  throws what is wrong with them, with their names
+ * @throws SettingsError
+ */
+export function ofSettings<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new SettingsError([(error as Error).message]);
+  }
 }
 
 /** What of the environment is not valid: all of it, one sentence a variable, and no value of a secret. */

@@ -1,4 +1,4 @@
-import { optionalSecret, optionalText } from './define-settings.ts';
+import { certificates, optionalSecret, optionalText } from './define-settings.ts';
 
 /** A service's certificate, for its gRPC port and, unless it has another, as a client of the others. */
 export const serverTlsSettings = {
@@ -11,7 +11,7 @@ export const serverTlsSettings = {
 
 /** What a service shows as a client of the others, where it differs. */
 export const clientTlsSettings = {
-  TLS_CERT: optionalText('our certificate as a client, PEM; default: TLS_CERT_PATH'),
+  TLS_CERT: certificates('our certificate as a client, PEM; default: TLS_CERT_PATH'),
   TLS_KEY: optionalSecret('its key, PEM; default: TLS_KEY_PATH'),
-  TLS_CA: optionalText('authority of the servers we ask, PEM; default: TLS_CA_PATH'),
+  TLS_CA: certificates('authority of the servers we ask, PEM; default: TLS_CA_PATH'),
 };

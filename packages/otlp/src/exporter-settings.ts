@@ -1,4 +1,14 @@
-import { bool, integer, oneOf, optionalSecret, optionalText, url } from '@sluice/env';
+import { createSecureContext } from 'node:tls';
+import {
+  bool,
+  certificates,
+  integer,
+  oneOf,
+  optionalSecret,
+  optionalText,
+  SettingsError,
+  url,
+} from '@sluice/env';
 import type { OtlpProtocol } from './export-request.ts';
 import type { OtlpTarget } from './exporter.ts';
 
@@ -10,10 +20,10 @@ export const exporterSettings = {
     'none',
   ),
   OTEL_EXPORTER_OTLP_TIMEOUT: integer('ms of one post', 10_000, 1, 600_000),
-  OTEL_EXPORTER_OTLP_CERTIFICATE: optionalText(
+  OTEL_EXPORTER_OTLP_CERTIFICATE: certificates(
     'authority of the receivers’ certificates, PEM; unset = the public ones',
   ),
-  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: optionalText('our certificate at the receivers, PEM'),
+  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: certificates('our certificate at the receivers, PEM'),
   OTEL_EXPORTER_OTLP_CLIENT_KEY: optionalSecret('its key, PEM'),
   OTEL_SERVICE_NAME: optionalText('`service.name` of exports; default: SERVICE_NAME'),
   OTEL_RESOURCE_ATTRIBUTES: optionalText('further attributes of all exports, `name=value,…`'),
@@ -59,15 +69,15 @@ export interface TargetAddress {
   readonly path: '/v1/traces' | '/v1/logs';
 }
 
-/** @throws Error that names the setting which is missing or wrong */
+/** @throws SettingsError that names the setting which is missing or wrong */
 export function readTarget(env: ExporterEnv, address: TargetAddress): OtlpTarget {
   const [name, value] = address.endpoint;
-  if (value === undefined) throw new Error(`${name} must say where exports are sent to`);
+  if (value === undefined) throw new SettingsError([`${name} must say where exports are sent to`]);
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new Error(`${name} must be an address that begins with http:// or https://`);
+    throw new SettingsError([`${name} must be an address that begins with http:// or https://`]);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-    throw new Error(`${name} must be an address without user, query and fragment`);
+    throw new SettingsError([`${name} must be an address without user, query and fragment`]);
   const base = url.pathname.replace(/\/+$/, '');
   return {
     origin: url.origin,
@@ -76,19 +86,28 @@ export function readTarget(env: ExporterEnv, address: TargetAddress): OtlpTarget
     protocol: address.protocol,
     isCompressed: env.OTEL_EXPORTER_OTLP_COMPRESSION === 'gzip',
     timeoutMs: env.OTEL_EXPORTER_OTLP_TIMEOUT,
-    tls: {
-      ca: env.OTEL_EXPORTER_OTLP_CERTIFICATE,
-      cert: env.OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE,
-      key: env.OTEL_EXPORTER_OTLP_CLIENT_KEY,
-    },
+    tls: tlsOf(env),
   };
+}
+
+function tlsOf(env: ExporterEnv): OtlpTarget['tls'] {
+  const cert = env.OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE;
+  const key = env.OTEL_EXPORTER_OTLP_CLIENT_KEY;
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new SettingsError([
+      `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY cannot be used: ${(error as Error).message}`,
+    ]);
+  }
+  return { ca: env.OTEL_EXPORTER_OTLP_CERTIFICATE, cert, key };
 }
 
 function headersOf([name, value]: TargetAddress['headers']): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [key, text] of Object.entries(readPairs(name, value))) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key) || !/^[\t\x20-\x7e]*$/.test(text))
-      throw new Error(`${name} has what cannot be a header`);
+      throw new SettingsError([`${name} has what cannot be a header`]);
     headers[key.toLowerCase()] = text;
   }
   return headers;
@@ -96,7 +115,7 @@ function headersOf([name, value]: TargetAddress['headers']): Record<string, stri
 
 /**
  * `name=value,name=value`, percent-encoded where need be.
- * @throws Error that names the setting, and shows nothing of its value
+ * @throws SettingsError that names the setting, and shows nothing of its value
  */
 export function readPairs(name: string, value: string | undefined): Record<string, string> {
   const pairs: Record<string, string> = {};
@@ -104,7 +123,7 @@ export function readPairs(name: string, value: string | undefined): Record<strin
     if (item.trim() === '') continue;
     const at = item.indexOf('=');
     const key = item.slice(0, Math.max(0, at)).trim();
-    if (key === '') throw new Error(`${name} must be a list of name=value`);
+    if (key === '') throw new SettingsError([`${name} must be a list of name=value`]);
     pairs[key] = decoded(item.slice(at + 1).trim());
   }
   return pairs;

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createDnsLookup } from './dns-lookup.ts';
+import { checkDnsServers, createDnsLookup } from './dns-lookup.ts';
 import type { SystemNames } from './system-names.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -130,7 +130,9 @@ describe('a look-up', () => {
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   });
 
-  it('is refused at start when a server is no address', () => {
-    expect(() => createDnsLookup({ servers: ['dns.example.com'] })).toThrow(/Invalid IP/);
+  it('asks servers that are addresses only', () => {
+    expect(() => checkDnsServers(['10.0.0.1', '[::1]:53', '10.0.0.1:5353'])).not.toThrow();
+    for (const server of ['dns.example.com', '10.0.0.1:99999', ''])
+      expect(() => checkDnsServers(['10.0.0.1', server])).toThrow(`has ${server}, which is neither`);
   });
 });

@@ -25,8 +25,6 @@ const otherFamilyMs = 1_000;
  */
 export function createDnsLookup(options: DnsLookupOptions = {}): Lookup {
   const { servers } = options;
-  // A server that is no address is better known at start than with the first request.
-  if (servers !== undefined) new dns.Resolver().setServers(servers);
   const system = options.system ?? createSystemNames();
   return async (hostname, signal) => {
     const known = system.known(hostname);
@@ -43,6 +41,16 @@ export function createDnsLookup(options: DnsLookupOptions = {}): Lookup {
       resolver.cancel();
     }
   };
+}
+
+/** @throws Error when one of them is none */
+export function checkDnsServers(servers: readonly string[]): void {
+  for (const server of servers)
+    try {
+      new dns.Resolver().setServers([server]);
+    } catch {
+      throw new Error(`has ${server}, which is neither an address nor address:port`);
+    }
 }
 
 /** The first of the names that exists decides. */

@@ -4,6 +4,7 @@
  * what its name resolves to; start there.
  */
 
+export { checkDnsServers } from './dns-lookup.ts';
 export { FairPlaces, type FairPlacesOptions, type Leave } from './fair-places.ts';
 export {
   type Address,
@@ -45,7 +46,7 @@ export {
 } from './pools.ts';
 export { OpenedKeys, type SigningRequest, type WrittenKey } from './private-keys/opened-keys.ts';
 export { PrivateKeyFault } from './private-keys/private-key-fault.ts';
-export { type Proxies, type ProxySettings, readProxies } from './proxies.ts';
+export { type Proxies, type ProxySettings, readProxies, readProxy } from './proxies.ts';
 export { readTlsIdentity, type TlsIdentity } from './tls-identity.ts';
 export { upstreamFailure } from './upstream-failure.ts';
 export { type PlaceTerms, withPlace } from './with-place.ts';

@@ -26,8 +26,8 @@ export interface ProxySettings {
  * @throws Error when an address is no proxy's; without the address, which may hold a password
  */
 export function readProxies(settings: ProxySettings): Proxies | undefined {
-  const https = parseProxy(settings.httpsProxy, 'HTTPS_PROXY');
-  const http = parseProxy(settings.httpProxy, 'HTTP_PROXY');
+  const https = settings.httpsProxy === undefined ? undefined : readProxy(settings.httpsProxy);
+  const http = settings.httpProxy === undefined ? undefined : readProxy(settings.httpProxy);
   if (https === undefined && http === undefined) return undefined;
   const isExcepted = readNoProxy(settings.noProxy ?? '');
   return {
@@ -38,13 +38,13 @@ export function readProxies(settings: ProxySettings): Proxies | undefined {
   };
 }
 
-function parseProxy(raw: string | undefined, name: string): OutboundProxy | undefined {
-  if (raw === undefined) return undefined;
+/** @throws Error without the address, which may hold a password */
+export function readProxy(raw: string): OutboundProxy {
   // `proxy.corp:3128` is what many write.
   const text = raw.includes('://') ? raw : `http://${raw}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw new Error(`${name} must be the http:// or https:// address of a proxy.`);
+    throw new Error('must be the http:// or https:// address of a proxy');
   const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   const secure = url.protocol === 'https:';
   return {

@@ -14,6 +14,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
+import { SettingsError } from '@sluice/env';
 import { methodDefinition, tokenKey } from './definition.ts';
 import { greeting, greetMethod, type HandshakeOptions, saySelf } from './handshake.ts';
 import { isLoopbackAddress } from './loopback.ts';
@@ -69,13 +70,13 @@ export type DuplexStream<I, O> = ClientReadableStream<O> & {
   end(): void;
 };
 
-/** @throws Error when the token would travel in the clear. */
+/** @throws SettingsError when the token would travel in the clear. */
 export function createRpcClient(_service: DescService, options: RpcClientOptions): RpcClient {
   const { tls } = options;
   if (tls === undefined && options.allowInsecure !== true && !isLoopbackAddress(options.address))
-    throw new Error(
+    throw new SettingsError([
       `gRPC to ${options.address} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
-    );
+    ]);
   const channelCredentials =
     tls === undefined
       ? credentials.createInsecure()

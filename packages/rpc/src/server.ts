@@ -19,6 +19,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { SettingsError } from '@sluice/env';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import type { ServiceRole } from './compatibility.ts';
 import { errorKey, type OnConverted, serviceDefinition, tokenKey } from './definition.ts';
@@ -105,9 +106,9 @@ const peerLimits = {
 /** Binds the port. Every call must carry the shared token. */
 export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
   if (!isLoopbackHost(options.host) && options.tls === undefined && options.allowInsecure !== true)
-    throw new Error(
+    throw new SettingsError([
       `gRPC on ${options.host} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
-    );
+    ]);
 
   const server = new Server({
     ...peerLimits,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import { SettingsError } from '@sluice/env';
 
 /** What `tlsSettings` of `@sluice/env` reads. Paths of PEM files, and PEM itself. */
 export interface TlsSettings {
@@ -25,7 +26,7 @@ export interface ClientTls {
   key?: Buffer | undefined;
 }
 
-/** @throws Error when only one of certificate and key is there, or they do not belong together. */
+/** @throws SettingsError when only one of certificate and key is there, or they do not belong together. */
 export function serverTls(settings: TlsSettings): ServerTls | undefined {
   const cert = readPem('TLS_CERT_PATH', settings.TLS_CERT_PATH);
   const key = readPem('TLS_KEY_PATH', settings.TLS_KEY_PATH);
@@ -37,7 +38,7 @@ export function serverTls(settings: TlsSettings): ServerTls | undefined {
 /**
  * As a client: `TLS_CERT`, `TLS_KEY` and `TLS_CA`, which default to what the
  * server uses. Undefined = plaintext.
- * @throws Error as above.
+ * @throws SettingsError as above.
  */
 export function clientTls(settings: TlsSettings): ClientTls | undefined {
   const own = settings.TLS_CERT !== undefined || settings.TLS_KEY !== undefined;
@@ -50,14 +51,16 @@ export function clientTls(settings: TlsSettings): ClientTls | undefined {
 
 function checkPair(tls: ClientTls): void {
   if ((tls.cert === undefined) !== (tls.key === undefined))
-    throw new Error(
+    throw new SettingsError([
       'TLS: a certificate and its key are needed both (TLS_CERT_PATH and TLS_KEY_PATH, or TLS_CERT and TLS_KEY).',
-    );
+    ]);
   try {
     createSecureContext(tls);
   } catch (cause) {
     // The library's message names what is wrong with the PEM, never its content.
-    throw new Error(`TLS: the certificates cannot be used: ${(cause as Error).message}`, { cause });
+    throw new SettingsError([
+      `TLS: what TLS_CERT_PATH, TLS_KEY_PATH, TLS_CA_PATH, TLS_CERT, TLS_KEY or TLS_CA hold cannot be used: ${(cause as Error).message}`,
+    ]);
   }
 }
 
@@ -66,7 +69,8 @@ function readPem(name: string, path: string | undefined): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (cause) {
-    throw new Error(`${name} names ${path}, which cannot be read.`, { cause });
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    throw new SettingsError([`${name} names ${path}, which cannot be read (${code}).`]);
   }
 }
 

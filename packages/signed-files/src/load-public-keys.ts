@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { SettingsError } from '@sluice/env';
 import { readPublicKeys } from './keys.ts';
 
 /**
  * The keys of a setting's file, read once.
- * @throws Error that begins with the setting's name
+ * @throws SettingsError that begins with the setting's name
  */
 export function loadPublicKeys(
   setting: string,
@@ -14,6 +15,6 @@ export function loadPublicKeys(
   try {
     return readPublicKeys(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new Error(`${setting}: ${path}: ${(error as Error).message}`, { cause: error });
+    throw new SettingsError([`${setting}: ${path}: ${(error as Error).message}`]);
   }
 }

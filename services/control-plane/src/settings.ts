@@ -1,12 +1,15 @@
+import { arrivalReader, parseNatsAddresses } from '@sluice/contracts';
 import {
   airGapHostSettings,
   bool,
   bytesSecret,
   bytesSecrets,
+  checked,
   clientTlsSettings,
   csv,
   defineSettings,
   factsKeySetting,
+  grpcAddress,
   integer,
   metricsSettings,
   oneOf,
@@ -21,9 +24,13 @@ import {
 } from '@sluice/env';
 import { logStoreSettings } from '@sluice/object-store';
 import { receiverSettings } from '@sluice/otlp';
+import { checkDnsServers, readProxy } from '@sluice/outbound';
 
 const databaseSettings = {
-  DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database'),
+  DATABASE_URL: checked(
+    secret('Postgres, postgres://user:password@host:port/database'),
+    checkDatabase,
+  ),
   DATABASE_CONNECTIONS_MAX: integer('connections of the pool', 10, 2, 500),
   DATABASE_PREPARED_STATEMENTS: integer(
     'statements that each connection keeps prepared; 0 behind a pooler that does not',
@@ -32,6 +39,16 @@ const databaseSettings = {
     5_000,
   ),
 };
+
+function checkDatabase(value: string): void {
+  if (!/^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? ''))
+    throw new Error('must be postgres://user:password@host:port/database');
+}
+
+/** Keys travel in headers. */
+function checkKeyPrefix(value: string): void {
+  if (!/^[\w.-]+$/.test(value)) throw new Error('must be letters, digits, `_`, `-` and `.`');
+}
 
 /** Every setting of the control plane, as docs/settings.md shows them. */
 export const settings = defineSettings({
@@ -59,7 +76,7 @@ export const settings = defineSettings({
       'further peppers that hashes may be of, the same as the gateways’; commas between',
       32,
     ),
-    API_KEY_PREFIX: text('what new service keys begin with', 'sl_'),
+    API_KEY_PREFIX: checked(text('what new service keys begin with', 'sl_'), checkKeyPrefix),
     KEY_MAINTENANCE_INTERVAL: integer(
       'ms between runs that remove ended secrets and note expired keys and due rotations; 0 = never',
       60_000,
@@ -96,8 +113,11 @@ export const settings = defineSettings({
       100,
       2_147_483_647,
     ),
-    NATS_URL: optionalSecret(
-      'NATS that alerts of limits are published to, `sluice.alerts.v1`; nats://user:password@host:4222, several with commas; unset = webhooks only',
+    NATS_URL: checked(
+      optionalSecret(
+        'NATS that alerts of limits are published to, `sluice.alerts.v1`; nats://user:password@host:4222, several with commas; unset = webhooks only',
+      ),
+      parseNatsAddresses,
     ),
   },
   'Other services': {
@@ -117,7 +137,7 @@ export const settings = defineSettings({
       0,
       2_147_483_647,
     ),
-    DATA_SERVICE_GRPC_URL: text(
+    DATA_SERVICE_GRPC_URL: grpcAddress(
       'host:port of the data service’s gRPC, asked for analytics',
       '127.0.0.1:8791',
     ),
@@ -212,8 +232,11 @@ export const settings = defineSettings({
     MCP_GATEWAY_BASE_URL: url(
       'where clients of MCP reach the gateway, the same as the gateways’: what OAuth documents and tokens name; unset = PUBLIC_URL, else the origin that was called, on this machine only',
     ),
-    TRUSTED_PROXIES: csv(
-      'addresses and ranges of proxies whose X-Forwarded-* is believed; gateways prove themselves',
+    TRUSTED_PROXIES: checked(
+      csv(
+        'addresses and ranges of proxies whose X-Forwarded-* is believed; gateways prove themselves',
+      ),
+      arrivalReader,
     ),
     HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
@@ -262,9 +285,18 @@ export const settings = defineSettings({
       ['dns', 'system'],
       'dns',
     ),
-    DNS_SERVERS: csv('`address` or `address:port` asked in place of the system’s DNS servers'),
-    HTTPS_PROXY: optionalSecret('proxy to https:// addresses that admins name; a URL'),
-    HTTP_PROXY: optionalSecret('proxy to http:// addresses that admins name; a URL'),
+    DNS_SERVERS: checked(
+      csv('`address` or `address:port` asked in place of the system’s DNS servers'),
+      checkDnsServers,
+    ),
+    HTTPS_PROXY: checked(
+      optionalSecret('proxy to https:// addresses that admins name; a URL'),
+      readProxy,
+    ),
+    HTTP_PROXY: checked(
+      optionalSecret('proxy to http:// addresses that admins name; a URL'),
+      readProxy,
+    ),
     NO_PROXY: optionalText('hosts reached without a proxy: names, addresses, ranges, or `*`'),
   },
   Bootstrap: {

@@ -7,7 +7,7 @@ import {
   jobTokenSeal,
   pepperName,
 } from '@sluice/contracts';
-import { readableFolder, SettingsError } from '@sluice/env';
+import { ofSettings, readableFolder, SettingsError } from '@sluice/env';
 import { RefusalLog } from '@sluice/jwt';
 import { expectLogStoreWithin, logStoreEnvOf, openLogStore } from '@sluice/object-store';
 import { isWithinGap } from '@sluice/outbound';
@@ -180,7 +180,7 @@ export function wire(
       forwardedCallers: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO),
       isLenient: env.LENIENT_INPUT,
       headerPrefixes: headerPrefixesBehindGateway(
-        headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
+        ofSettings(() => headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES)),
       ),
     },
     publicHeaderPrefix: env.HEADER_PREFIX,

@@ -1,8 +1,11 @@
+import { parseNatsAddresses } from '@sluice/contracts';
 import {
   airGapSettings,
   bool,
+  checked,
   clientTlsSettings,
   defineSettings,
+  grpcAddress,
   integer,
   optionalSecret,
   processSettings,
@@ -39,7 +42,7 @@ export const settings = defineSettings({
   'Other services': {
     SERVICE_CLIENT_AUTH: secret('token that the services share'),
     SERVICE_CLIENT_AUTH_ALSO: secrets('further tokens that are taken from them; commas between'),
-    CONTROL_PLANE_GRPC_URL: text(
+    CONTROL_PLANE_GRPC_URL: grpcAddress(
       'host:port of the control plane’s gRPC, which knows of files and batches',
       '127.0.0.1:8790',
     ),
@@ -140,8 +143,11 @@ export const settings = defineSettings({
       'roll up minutes, hours and days for analytics; without it every question reads attempts',
       true,
     ),
-    NATS_URL: optionalSecret(
-      'NATS with JetStream, nats://user:password@host:4222, several with commas; unset = records come by gRPC only',
+    NATS_URL: checked(
+      optionalSecret(
+        'NATS with JetStream, nats://user:password@host:4222, several with commas; unset = records come by gRPC only',
+      ),
+      parseNatsAddresses,
     ),
     // Analytics promise to show a request within five seconds; a fifth of one still merges well.
     INSERT_INTERVAL: integer(

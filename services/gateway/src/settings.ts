@@ -1,12 +1,15 @@
+import { arrivalReader, parseNatsAddresses } from '@sluice/contracts';
 import {
   airGapHostSettings,
   bool,
   bytesSecret,
   bytesSecrets,
+  checked,
   clientTlsSettings,
   csv,
   defineSettings,
   factsKeySetting,
+  grpcAddress,
   integer,
   metricsSettings,
   oneOf,
@@ -21,6 +24,7 @@ import {
 } from '@sluice/env';
 import { logStoreSettings } from '@sluice/object-store';
 import { receiverSettings } from '@sluice/otlp';
+import { checkDnsServers, readProxy } from '@sluice/outbound';
 import { cloudSettings } from './cloud-settings.ts';
 import { otlpSettings } from './otlp-settings.ts';
 import { prometheusSettings } from './prometheus-settings.ts';
@@ -65,16 +69,19 @@ export const settings = defineSettings({
     ),
   },
   'Other services': {
-    CONTROL_PLANE_GRPC_URL: text('host:port of the control plane’s gRPC', '127.0.0.1:8790'),
+    CONTROL_PLANE_GRPC_URL: grpcAddress('host:port of the control plane’s gRPC', '127.0.0.1:8790'),
     CONTROL_PLANE_URL: url(
       'base of the admin API; admin paths are forwarded to it',
       'http://127.0.0.1:8788',
     ),
-    DATA_SERVICE_GRPC_URL: text(
+    DATA_SERVICE_GRPC_URL: grpcAddress(
       'host:port usage records go to when NATS_URL is not set',
       '127.0.0.1:8791',
     ),
-    NATS_URL: optionalSecret('NATS server(s) for usage records, comma separated'),
+    NATS_URL: checked(
+      optionalSecret('NATS server(s) for usage records, comma separated'),
+      parseNatsAddresses,
+    ),
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     HTTP_TLS_ENABLED: bool(
       'speak TLS to callers, on PORT and GRPC_PORT, with TLS_CERT_PATH',
@@ -101,8 +108,11 @@ export const settings = defineSettings({
     JWT_LOCAL_AUTH_DEFAULT_SCOPES: csv(
       'scopes of JWTs that name none, where the organisation sets none either',
     ),
-    TRUSTED_PROXIES: csv(
-      'addresses and ranges of proxies in front, whose X-Forwarded-For, -Host and -Proto are believed',
+    TRUSTED_PROXIES: checked(
+      csv(
+        'addresses and ranges of proxies in front, whose X-Forwarded-For, -Host and -Proto are believed',
+      ),
+      arrivalReader,
     ),
     HEADER_PREFIX: text('how the names of our own headers begin', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
@@ -179,7 +189,7 @@ export const settings = defineSettings({
       50,
       0,
     ),
-    READ_ON_TIMEOUT: integer('ms after which such an answer is cancelled', 60_000, 1),
+    READ_ON_TIMEOUT: integer('ms after which such an answer is cancelled', 60_000, 1, timerMsMax),
     ROUTING_TIMEOUT: integer(
       'ms since its arrival after which a request begins no further call',
       600_000,
@@ -387,13 +397,22 @@ export const settings = defineSettings({
       ['dns', 'system'],
       'dns',
     ),
-    DNS_SERVERS: csv('`address` or `address:port` asked in place of the system’s DNS servers'),
-    HTTPS_PROXY: optionalSecret('proxy to providers at https:// addresses; a URL'),
-    HTTP_PROXY: optionalSecret('proxy to providers at http:// addresses; a URL'),
+    DNS_SERVERS: checked(
+      csv('`address` or `address:port` asked in place of the system’s DNS servers'),
+      checkDnsServers,
+    ),
+    HTTPS_PROXY: checked(
+      optionalSecret('proxy to providers at https:// addresses; a URL'),
+      readProxy,
+    ),
+    HTTP_PROXY: checked(
+      optionalSecret('proxy to providers at http:// addresses; a URL'),
+      readProxy,
+    ),
     NO_PROXY: optionalText('providers reached without a proxy: names, addresses, ranges, or `*`'),
     // The lower-case names are the older ones, and win in common tools.
-    https_proxy: optionalSecret('see HTTPS_PROXY'),
-    http_proxy: optionalSecret('see HTTP_PROXY'),
+    https_proxy: checked(optionalSecret('see HTTPS_PROXY'), readProxy),
+    http_proxy: checked(optionalSecret('see HTTP_PROXY'), readProxy),
     no_proxy: optionalText('see NO_PROXY'),
   },
   'This machine in the clouds': cloudSettings,

@@ -7,7 +7,7 @@ import {
   operations,
 } from '@sluice/contracts';
 import { lockDataDir } from '@sluice/data-dir';
-import { writableFolder } from '@sluice/env';
+import { ofSettings, writableFolder } from '@sluice/env';
 import { knownChecks } from '@sluice/guardrails';
 import { expectLogStoreWithin } from '@sluice/object-store';
 import { createGuardedFetch, isWithinGap } from '@sluice/outbound';
@@ -117,7 +117,7 @@ export async function wire(
   keepStringsFast();
   writableFolder('DATA_DIR', env.DATA_DIR, 0o700);
   const folder = await lockDataDir(env.DATA_DIR, { name: 'DATA_DIR' });
-  const prefixes = headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES);
+  const prefixes = ofSettings(() => headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES));
   // One life of one replica: sequences start at 1 in each.
   const replicaId = `${replicaName(env)}.${randomBytes(4).toString('hex')}`;
   const peer = {

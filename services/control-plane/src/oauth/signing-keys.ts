@@ -173,13 +173,21 @@ function namedJwk(key: KeyObject): JsonWebKey {
 
 function readGiven(pem: string): { jwk: JsonWebKey; publicJwk: JsonWebKey } {
   // Several lines are hard to write in an environment.
-  const key = createPrivateKey(pem.replaceAll('\\n', '\n'));
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (key.asymmetricKeyType !== 'rsa' || bits < 2048)
+  const key = readKey(pem.replaceAll('\\n', '\n'));
+  const bits = key?.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (key?.asymmetricKeyType !== 'rsa' || bits < 2048)
     throw new SettingsError(['JWT_PRIVATE_KEY is no RSA key of at least 2048 bits.']);
   const publicJwk = namedJwk(createPublicKey(key));
   return {
     jwk: { ...key.export({ format: 'jwk' }), kid: publicJwk.kid, alg, use: 'sig' },
     publicJwk,
   };
+}
+
+function readKey(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
 }

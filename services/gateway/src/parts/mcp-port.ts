@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { SettingsError } from '@sluice/env';
 import { httpPart, type Part } from '@sluice/service';
 import type { Env } from '../settings.ts';
 import { callersServer } from './callers-server.ts';
@@ -15,7 +16,9 @@ export function mcpPortPart(env: Env, { answer, cut }: McpPortParts): readonly P
   const { MCP_PORT: port, HOST: host } = env;
   if (port === 0) return [];
   if (env.SERVER_MODE === 'llm')
-    throw new Error('MCP_PORT is of no use where SERVER_MODE is llm: no MCP server is served.');
+    throw new SettingsError([
+      'MCP_PORT is of no use where SERVER_MODE is llm: no MCP server is served.',
+    ]);
   const server = callersServer(env, answer);
   return [httpPart({ server, host, port, setting: 'MCP_PORT', shownAs: 'mcp_port', cut })];
 }

@@ -1,5 +1,6 @@
 import {
   bool,
+  certificates,
   csv,
   integer,
   oneOf,
@@ -27,7 +28,7 @@ export const redisSettings = {
     'TLS to Redis, and to the sentinels; a `rediss://` URL says so as well',
     false,
   ),
-  REDIS_TLS_CERTS: optionalText(
+  REDIS_TLS_CERTS: certificates(
     'authority of Redis’ certificate, PEM or a path; unset = the public ones',
   ),
   REDIS_SCALE_READS: oneOf(
@@ -69,7 +70,7 @@ export interface RedisPlace {
 
 /**
  * Undefined = there is no Redis.
- * @throws Error for settings that contradict each other or miss something, with their names
+ * @throws SettingsError for settings that contradict each other or miss something, with their names
  */
 export function readRedisPlace(settings: RedisSettings): RedisPlace | undefined {
   const url = settings.REDIS_URL === undefined ? undefined : readUrl(settings.REDIS_URL);
@@ -80,7 +81,7 @@ export function readRedisPlace(settings: RedisSettings): RedisPlace | undefined 
     throw new SettingsError([
       'REDIS_TLS_CERTS is of use with REDIS_TLS_ENABLED or a rediss:// URL only',
     ]);
-  const db = Number(url?.pathname.slice(1) ?? '') || 0;
+  const db = databaseOf(url);
   if (settings.REDIS_MODE === 'cluster' && db !== 0)
     throw new SettingsError(['REDIS_URL names a database, and a cluster has only one']);
   return {
@@ -132,10 +133,11 @@ function sentinelOf(settings: RedisSettings): RedisPlace['sentinel'] {
 
 /** IPv4, names, and IPv6 with or without brackets; the port is what follows the last colon. */
 function readList(name: string, list: readonly string[] = [], portDefault: number): Address[] {
-  if (list.length === 0) throw new Error(`${name} must name at least one host:port`);
+  if (list.length === 0) throw new SettingsError([`${name} must name at least one host:port`]);
   return list.map((entry) => {
     const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
-    if (host === '') throw new Error(`${name} has an entry that is no host:port: ${entry}`);
+    if (host === '')
+      throw new SettingsError([`${name} has an entry that is no host:port: ${entry}`]);
     return { host: withoutBrackets(host), port: port === undefined ? portDefault : Number(port) };
   });
 }
@@ -145,6 +147,13 @@ function readUrl(text: string): URL {
   if (url === null || !/^rediss?:$/.test(url.protocol))
     throw new SettingsError(['REDIS_URL must be a redis:// or rediss:// URL']);
   return url;
+}
+
+function databaseOf(url: URL | undefined): number {
+  const [, db] = /^\/?(\d*)$/.exec(url?.pathname ?? '') ?? [];
+  if (db === undefined)
+    throw new SettingsError(['REDIS_URL must end with the number of a database']);
+  return Number(db);
 }
 
 function withoutBrackets(host: string): string {

@@ -36,14 +36,14 @@ export function createSchemaGate(databaseUrl: string, logger: Logger): SchemaGat
       if (fault !== undefined) tell({ fault });
       return fault === undefined;
     } catch (error) {
-      tell({ err: error });
+      tell({ reason: error instanceof Error ? error.message : String(error) });
       return false;
     }
   }
 
   /** Once, and again when it is something else. */
-  function tell(why: { fault: string } | { err: unknown }): void {
-    const text = 'fault' in why ? why.fault : String(why.err);
+  function tell(why: { fault: string } | { reason: string }): void {
+    const text = 'fault' in why ? why.fault : why.reason;
     if (text !== told)
       logger.warn(why, 'not ready: the database is not yet as this release needs it');
     told = text;
