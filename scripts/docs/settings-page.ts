@@ -22,7 +22,7 @@ part that uses it (\`src/wiring.ts\` hands it down). What production needs, and 
 
 Settings are environment variables. A value that begins with \`/\`, \`./\` or \`../\` names a file that holds the value
 ([how](operating.md#settings-that-are-files)); secrets, marked *secret*, never appear in a message. Lists are separated by commas; booleans are \`true\` or
-\`false\`, \`ON\` or \`OFF\`, \`1\` or \`0\`. An empty value is as good as none. Everything that is wrong is told together, and the service does not start. A variable that is no
+\`false\`, \`ON\` or \`OFF\`, \`1\` or \`0\`. An empty value is as good as none; of \`TRUSTED_…_HOSTS\` and \`AIRGAP_HOSTS\` it names nobody. Everything that is wrong is told together, and the service does not start. A variable that is no
 setting, and almost one, is named in a warning of the log.
 `;
 

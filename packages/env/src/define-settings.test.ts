@@ -158,7 +158,13 @@ describe('an address', () => {
   });
 
   it('of gRPC is host and port, or what gRPC takes in their place', () => {
-    for (const right of ['h:1', '[::1]:8790', 'dns:///h:1', 'unix:/run/s', 'ipv4:1.2.3.4:5,6.7.8.9:5'])
+    for (const right of [
+      'h:1',
+      '[::1]:8790',
+      'dns:///h:1',
+      'unix:/run/s',
+      'ipv4:1.2.3.4:5,6.7.8.9:5',
+    ])
       expect(read({ GRPC: right }).GRPC).toBe(right);
     for (const wrong of ['http://h:1', 'h:1/', ' h:1', 'h h', 'h:port'])
       expect(() => read({ GRPC: wrong })).toThrow('GRPC must be host:port');

@@ -133,6 +133,8 @@ describe('a look-up', () => {
   it('asks servers that are addresses only', () => {
     expect(() => checkDnsServers(['10.0.0.1', '[::1]:53', '10.0.0.1:5353'])).not.toThrow();
     for (const server of ['dns.example.com', '10.0.0.1:99999', ''])
-      expect(() => checkDnsServers(['10.0.0.1', server])).toThrow(`has ${server}, which is neither`);
+      expect(() => checkDnsServers(['10.0.0.1', server])).toThrow(
+        `has ${server}, which is neither`,
+      );
   });
 });

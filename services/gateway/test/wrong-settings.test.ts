@@ -51,7 +51,11 @@ it.each<[Parameters<typeof refusal>[0], Record<string, string>, string]>([
   ['control-plane', { DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL must be postgres://'],
   ['control-plane', { API_KEY_PREFIX: 'a b' }, 'API_KEY_PREFIX must be letters, digits'],
   ['data-service', { HOST: '0.0.0.0' }, 'gRPC on 0.0.0.0 needs TLS'],
-  ['data-service', { CLICKHOUSE_URL: 'tcp://u:secret@h:9000/d' }, 'CLICKHOUSE_URL must be a URL th'],
+  [
+    'data-service',
+    { CLICKHOUSE_URL: 'tcp://u:secret@h:9000/d' },
+    'CLICKHOUSE_URL must be a URL th',
+  ],
   ['data-service', { OTEL_LOGS_ENABLED: 'true' }, 'OTEL_ENDPOINT must say where exports are s'],
 ])('%s does not start with %o, and says so in one line', async (service, wrong, fault) => {
   const said = await refusal(service, wrong);

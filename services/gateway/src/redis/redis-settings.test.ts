@@ -62,7 +62,10 @@ describe('readRedisPlace', () => {
     [{ REDIS_MODE: 'cluster', REDIS_CLUSTER_ENDPOINTS: ' , ' }, 'at least one'],
     [{ REDIS_MODE: 'sentinel', REDIS_SENTINEL_MASTER: 'm' }, 'REDIS_SENTINELS must name'],
     [{ REDIS_MODE: 'sentinel', REDIS_SENTINELS: 's' }, 'needs REDIS_SENTINEL_MASTER'],
-    [{ REDIS_URL: 'redis://redis', REDIS_TLS_CERTS: testCertificate('authority') }, 'REDIS_TLS_ENABLED'],
+    [
+      { REDIS_URL: 'redis://redis', REDIS_TLS_CERTS: testCertificate('authority') },
+      'REDIS_TLS_ENABLED',
+    ],
   ] as [Record<string, string>, string][])('refuses %o', (variables, fault) => {
     expect(() => read(variables)).toThrow(fault);
   });
