@@ -71,6 +71,18 @@ it('becomes a record of its own source, priced, and keeps no secrets of its addr
   );
 });
 
+it.each([
+  ['grpc://user:secret@host:50051/service?key=secret', 'grpc://host:50051/service'],
+  ['postgres://user:secret@host/data', 'postgres://host/data'],
+  ['//user:secret@host/path#secret', '//host/path'],
+  ['user:secret@host/path', 'host/path'],
+  ['mcp://server/tools/a@b?secret', 'mcp://server/tools/a@b'],
+  ['/v1/@saved/chat?key=secret', '/v1/@saved/chat'],
+])('keeps no secrets of %s', async (url, kept) => {
+  await send(log({ request: { url } })).expect(200);
+  expect(written).toMatchObject([{ requestUrl: kept }]);
+});
+
 it('takes both spellings of what places it in a trace, and keeps the rest as metadata', async () => {
   const both = [
     { trace_id: 't', span_id: 's', span_name: 'n', parent_span_id: 'p', team: 'a', n: 7 },

@@ -132,11 +132,11 @@ const spellings: ReadonlyMap<string, 'traceId' | 'spanId' | 'spanName' | 'parent
   ['parentSpanId', 'parentSpanId'],
 ] as const);
 
-/** Queries and user names of addresses hold keys at times. */
+/** Queries and user names of addresses hold keys at times, whatever the scheme, or without one. */
 function withoutSecrets(address: string): string {
-  if (!URL.canParse(address)) return address.replace(/[?#].*$/s, '');
-  const { origin, pathname } = new URL(address);
-  return origin === 'null' ? address.replace(/[?#].*$/s, '') : `${origin}${pathname}`;
+  const url = URL.parse(address);
+  if (url !== null && url.origin !== 'null') return `${url.origin}${url.pathname}`;
+  return address.replace(/[?#].*$/s, '').replace(/^((?:[a-z][a-z\d+.-]*:)?\/\/)?[^/]*@/i, '$1');
 }
 
 function bytesOf(id: string): Uint8Array {
