@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { eventually, json, slowHeaders, sse, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Asked, type Lab, type RecordView, startLab, type Trial } from './lab.ts';
@@ -343,19 +342,6 @@ describe('an attempt is billed', () => {
     expect(record).toMatchObject({ code: 'upstream.timeout', tokens: null });
     near(record.estimate?.tokens[0], promptTokens);
     expect(record.estimate?.tokens[1]).toBe(0);
-  });
-
-  it('by the prompt when its answer came compressed, unasked', async () => {
-    const record = await billOf({
-      async send(response) {
-        response.writeHead(200, {
-          'content-type': 'application/json',
-          'content-encoding': 'gzip',
-        });
-        response.end(gzipSync(JSON.stringify(chatReply)));
-      },
-    });
-    near(record.estimate?.tokens[0], promptTokens);
   });
 
   it.each([

@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, unzip, zstdDecompress } from 'node:zlib';
 import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
@@ -14,6 +12,7 @@ import type { ApartBytes } from '../exchange/arrived-request.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
+import { codingOf, unpack } from '../http/content-coding.ts';
 import { inTurn, largeBytes } from '../http/large-work.ts';
 import { overloaded } from '../http/read-body.ts';
 import type { AttemptResult } from './attempt-result.ts';
@@ -44,11 +43,14 @@ export async function receive(
   const { call } = attempt;
   const { translation } = call;
   const isSuccess = upstream.status >= 200 && upstream.status < 300;
-  const compressed = isCompressed(upstream);
-  if (translation === undefined || passesOn(call, upstream, isSuccess, compressed))
+  const compressed = codingOf(upstream.headers) !== '';
+  if (translation === undefined || passesOn(call, upstream, isSuccess))
+    return await receivePassing(attempt, upstream, options);
+  const isTold = upstream.isEventStream || call.sentJson.stream === true;
+  const keepsPacked = compressed && translation.mode === 'native';
+  if (keepsPacked && (isTold || !isSuccess || call.mustInspect))
     return await receivePassing(attempt, upstream, options);
   // What is told in pieces cannot be unpacked piece by piece and be told in time.
-  const isTold = upstream.isEventStream || call.sentJson.stream === true;
   if (compressed && isSuccess && isTold) {
     upstream.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {
@@ -68,6 +70,8 @@ export async function receive(
     : Math.min(options.replyBytesMax, errorBytesMax);
   const read = upstream.readOrLeave(bytesMax, holdFor(attempt));
   const came = read instanceof Promise ? await read : read;
+  if (keepsPacked && Buffer.isBuffer(came))
+    return answered(upstream, await passedPacked(attempt, upstream, came, bytesMax));
   const bytes =
     compressed && Buffer.isBuffer(came)
       ? await unpacked(attempt, upstream, { bytes: came, bytesMax, isSuccess })
@@ -88,10 +92,8 @@ export async function receive(
           headers: upstream.headers,
         })
       : translation.decodeError(upstream.status, bytes, call.context);
-  const decoded =
-    bytes.length < largeBytes
-      ? decode()
-      : await inTurn(call.requester.bundle?.source.workspaceId ?? '', bytes.length, decode);
+  const decoding = decodeInTurn(call, bytes.length, decode);
+  const decoded = decoding instanceof Promise ? await decoding : decoding;
   if (decoded.isUnread === true && call.mustInspect)
     throw new GatewayError('upstream.response_too_large', {
       message: 'The provider sent a reply of more values than can be checked.',
@@ -151,12 +153,7 @@ export async function receivePassing(
     const whole = passedWhole(attempt, upstream);
     return answered(upstream, whole === undefined ? rawReply(attempt, upstream) : await whole);
   }
-  const compressed = isCompressed(upstream);
-  return answered(upstream, await inspectedPassing(attempt, upstream, compressed, options));
-}
-
-function isCompressed({ headers }: UpstreamCall): boolean {
-  return !/^(?:identity)?$/i.test(headers['content-encoding']?.trim() ?? '');
+  return answered(upstream, await inspectedPassing(attempt, upstream, options));
 }
 
 /** What was compressed unasked still says what it says; an error that cannot be opened says nothing. */
@@ -165,11 +162,9 @@ async function unpacked(
   { headers }: UpstreamCall,
   { bytes, bytesMax, isSuccess }: { bytes: Buffer; bytesMax: number; isSuccess: boolean },
 ): Promise<Buffer | Unread> {
-  const encoding = headers['content-encoding']?.trim().toLowerCase();
-  const unpack = encoding === 'br' ? unpackBrotli : encoding === 'zstd' ? unpackZstd : unpackZip;
   let plain: Buffer;
   try {
-    plain = await unpack(bytes, { maxOutputLength: bytesMax });
+    plain = await unpack(bytes, codingOf(headers), bytesMax);
   } catch (error) {
     if (!isSuccess) return Buffer.alloc(0);
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return 'too-large';
@@ -181,9 +176,33 @@ async function unpacked(
   return holdFor(attempt)(plain.length) ? plain : 'overloaded';
 }
 
-const unpackZip = promisify(unzip);
-const unpackBrotli = promisify(brotliDecompress);
-const unpackZstd = promisify(zstdDecompress);
+/** An answer that is the caller's as it came compressed: a copy is unpacked for what it tells. */
+async function passedPacked(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+  body: Buffer,
+  bytesMax: number,
+): Promise<BodyReply> {
+  const { call } = attempt;
+  const { status, headers } = upstream;
+  attempt.bodyRead();
+  const plain = await unpacked(attempt, upstream, { bytes: body, bytesMax, isSuccess: false });
+  const facts = Buffer.isBuffer(plain)
+    ? await decodeInTurn(call, plain.length, () => factsOf(call, upstream, plain))
+    : undefined;
+  await attempt.finish(Outcome.SUCCESS, status, '', facts);
+  return { kind: 'body', status, headers: replyHeaders(headers, true), body };
+}
+
+/** Large documents of a workspace are decoded one after the other. */
+function decodeInTurn<T>(
+  { requester }: PreparedCall,
+  bytes: number,
+  decode: () => T,
+): T | Promise<T> {
+  if (bytes < largeBytes) return decode();
+  return inTurn(requester.bundle?.source.workspaceId ?? '', bytes, decode);
+}
 
 function answered(upstream: UpstreamCall, reply: Reply): AttemptResult {
   return {
@@ -227,10 +246,10 @@ function mayPass({ mustInspect, requester }: PreparedCall, upstream: UpstreamCal
 async function inspectedPassing(
   attempt: OngoingAttempt,
   upstream: UpstreamCall,
-  compressed: boolean,
   options: ReceiveOptions,
 ): Promise<Reply> {
   const { call } = attempt;
+  const compressed = codingOf(upstream.headers) !== '';
   // Whoever judges it hears it as it passes.
   if (call.isJudged && upstream.isEventStream && !compressed) return rawReply(attempt, upstream);
   const bytes =
@@ -287,7 +306,6 @@ function passesOn(
   { requester, translation }: PreparedCall,
   upstream: UpstreamCall,
   isSuccess: boolean,
-  compressed: boolean,
 ): boolean {
   const { operation } = requester.subject;
   return (
@@ -296,8 +314,7 @@ function passesOn(
     (operation.reply === 'sound' &&
       (translation?.mode === 'native' || (isSuccess && isSound(upstream)))) ||
     // An answer without a body is not of any format.
-    requester.arrival.method === 'HEAD' ||
-    (compressed && translation?.mode === 'native')
+    requester.arrival.method === 'HEAD'
   );
 }
 

@@ -1,18 +1,11 @@
 import { GatewayError } from '@sluice/errors';
-import { GrowingBytes, SkimmedJson } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
-import type {
-  CallContext,
-  ReplyFacts,
-  ReplyHead,
-  StreamReader,
-  Translation,
-} from '@sluice/providers';
-import type { PreparedCall } from '../../exchange/prepared-call.ts';
 import type { StreamReply } from '../../exchange/reply.ts';
 import type { OngoingAttempt } from '../ongoing-attempt.ts';
 import { replyHeaders } from '../reply-headers.ts';
 import type { UpstreamCall } from '../upstream-call.ts';
+import { openTap } from './open-tap.ts';
+import type { Tap, TapEnd } from './tap.ts';
 
 const { Outcome } = usage;
 
@@ -35,38 +28,58 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
     status: call.status,
     headers,
     pipeTo(sink) {
-      sink.onDrain(() => call.resume());
+      let isFull = false;
+      const goOn = () => {
+        if (!isFull && tap?.lags !== true) call.resume();
+      };
+      sink.onDrain(() => {
+        isFull = false;
+        goOn();
+      });
+      tap?.onCaughtUp?.(goOn);
       call.consume({
         data: (chunk) => {
           if (isDenied) return true;
           tap?.add(chunk);
-          return sink.write(chunk);
+          isFull = !sink.write(chunk);
+          return !isFull && tap?.lags !== true;
         },
         end() {
           if (isDenied) return;
-          const { facts, isComplete } = tap?.end() ?? { facts: undefined, isComplete: true };
-          isWhole = isComplete;
-          if (call.status >= 400)
-            attempt.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
-          else if (isComplete && attempt.call.isJudged) isAwaited = true;
-          else if (isComplete) attempt.finishNow(Outcome.SUCCESS, call.status, '', facts);
-          else
-            attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts, 'closed');
-          sink.end();
+          const end = ({ facts, isComplete }: TapEnd) => {
+            isWhole = isComplete;
+            if (call.status >= 400)
+              attempt.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
+            else if (isComplete && attempt.call.isJudged) isAwaited = true;
+            else if (isComplete) attempt.finishNow(Outcome.SUCCESS, call.status, '', facts);
+            else
+              attempt.finishNow(
+                Outcome.PARTIAL,
+                call.status,
+                'upstream.stream_cut',
+                facts,
+                'closed',
+              );
+            sink.end();
+          };
+          whenTold(tap, end);
         },
         fail(error) {
           if (isDenied) return;
-          attempt.finishNow(
-            error.code === 'request.aborted' ? Outcome.CALLER_GONE : Outcome.PARTIAL,
-            call.status,
-            error.code,
-            tap?.end().facts,
-            error.failureCause,
-          );
-          if (error.code === 'gateway.draining' && tap?.isBetweenEvents === true) {
-            sink.write(tap.errorEvent?.(error) ?? nothing);
-            sink.end();
-          } else sink.cut(error.code);
+          const end = ({ facts }: TapEnd) => {
+            attempt.finishNow(
+              error.code === 'request.aborted' ? Outcome.CALLER_GONE : Outcome.PARTIAL,
+              call.status,
+              error.code,
+              facts,
+              error.failureCause,
+            );
+            if (error.code === 'gateway.draining' && tap?.isBetweenEvents === true) {
+              sink.write(tap.errorEvent?.(error) ?? nothing);
+              sink.end();
+            } else sink.cut(error.code);
+          };
+          whenTold(tap, end);
         },
       });
     },
@@ -91,124 +104,11 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
   };
 }
 
+/** At once, but where what came compressed is still being unpacked. */
+function whenTold(tap: Tap | undefined, end: (told: TapEnd) => void): void {
+  const told = tap?.end() ?? { facts: undefined, isComplete: true };
+  if (told instanceof Promise) void told.then(end);
+  else end(told);
+}
+
 const nothing = Buffer.alloc(0);
-
-/** Looks at a reply on its way without touching it. */
-interface Tap {
-  add(chunk: Buffer): void;
-  end(): { facts: ReplyFacts | undefined; isComplete: boolean };
-  /** As far as it has told. */
-  readonly facts?: ReplyFacts | undefined;
-  /** Of a stream: what its format says of an error. */
-  errorEvent?(error: GatewayError): Buffer;
-  /** Of a stream: what has passed ends with a whole server-sent event. */
-  readonly isBetweenEvents?: boolean;
-}
-
-function openTap(prepared: PreparedCall, call: UpstreamCall): Tap | undefined {
-  const translation = prepared.translation;
-  const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
-  if (translation === undefined || !isPlain || call.status >= 300) return undefined;
-  if (call.isEventStream)
-    return new StreamTap(
-      translation.openStream(prepared.context, prepared.sentJson),
-      isOpenText(call),
-    );
-  const head = { status: call.status, headers: call.headers };
-  // What speech costs stands in the request: hours of it need not be kept.
-  const bytesMax = translation.callerFormat === 'openai-speech' ? 0 : keptBytesMax;
-  return new BodyTap(translation, prepared.context, head, bytesMax);
-}
-
-/** Server-sent events, to which one of ours can be added. */
-function isOpenText({ headers }: UpstreamCall): boolean {
-  return (
-    /^text\/event-stream\b/i.test(String(headers['content-type'])) &&
-    headers['content-length'] === undefined
-  );
-}
-
-class StreamTap implements Tap {
-  readonly #reader: StreamReader;
-  readonly #isText: boolean;
-  /** Of what has passed. */
-  #last = '';
-
-  constructor(reader: StreamReader, isText: boolean) {
-    this.#reader = reader;
-    this.#isText = isText;
-  }
-
-  add(chunk: Buffer): void {
-    this.#reader.push(chunk);
-    if (!this.#isText) return;
-    const last = chunk.toString('latin1', Math.max(0, chunk.length - lineEndsMax));
-    this.#last = (this.#last + last).slice(-lineEndsMax);
-  }
-
-  get isBetweenEvents(): boolean {
-    return this.#isText && /\n\r?\n$/.test(this.#last);
-  }
-
-  end() {
-    this.#reader.end();
-    return { facts: this.#reader.facts, isComplete: this.#reader.phase === 'complete' };
-  }
-
-  get facts(): ReplyFacts {
-    return this.#reader.facts;
-  }
-
-  errorEvent({ type, message, status, code }: GatewayError): Buffer {
-    return this.#reader.errorEvent({ type, message, status, code });
-  }
-}
-
-/** Two ends of lines. */
-const lineEndsMax = 4;
-
-/** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
-class BodyTap implements Tap {
-  readonly #translation: Translation;
-  readonly #context: CallContext;
-  readonly #head: ReplyHead;
-  readonly #bytesMax: number;
-  #bytes: GrowingBytes | undefined = new GrowingBytes();
-  #skim: SkimmedJson | undefined;
-
-  /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
-  constructor(translation: Translation, context: CallContext, head: ReplyHead, bytesMax: number) {
-    this.#translation = translation;
-    this.#context = context;
-    this.#head = head;
-    this.#bytesMax = bytesMax;
-  }
-
-  add(chunk: Buffer): void {
-    if (this.#bytesMax === 0) return;
-    this.#skim?.add(chunk);
-    if (this.#bytes === undefined) return;
-    this.#bytes.add(chunk);
-    if (this.#bytes.length <= this.#bytesMax) return;
-    if (this.#translation.skim !== undefined) {
-      this.#skim = new SkimmedJson();
-      for (const piece of this.#bytes.takePieces()) this.#skim.add(piece);
-    }
-    this.#bytes = undefined;
-  }
-
-  end() {
-    if (this.#skim !== undefined)
-      return { facts: this.#translation.skim?.(this.#skim.object()), isComplete: true };
-    if (this.#bytes === undefined) return { facts: undefined, isComplete: true };
-    try {
-      const { facts } = this.#translation.decode(this.#bytes.take(), this.#context, this.#head);
-      return { facts, isComplete: true };
-    } catch {
-      // Not the format after all: nothing to read, nothing to refuse.
-      return { facts: undefined, isComplete: true };
-    }
-  }
-}
-
-const keptBytesMax = 4 * 1024 * 1024;
