@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Asked, type Lab, type RecordView, startLab, type Trial } from './lab.ts';
 import { chatReply } from './scenario.ts';
 import {
+  anthropicEvent,
   anthropicEvents,
   anthropicReplyBody,
   openAiError,
@@ -105,6 +106,31 @@ describe('an attempt is billed', () => {
     near(record.estimate?.tokens[0], promptTokens);
     near(record.estimate?.tokens[1], saidTokens);
     expect(record.estimate?.costNanoUsd).toBeGreaterThan(0);
+  });
+
+  it('by what was said and by the searches that it shows, where neither is counted', async () => {
+    const search = { type: 'web_search_call', id: 'ws_1', action: { type: 'search', query: 'a' } };
+    const message = { type: 'message', content: [{ type: 'output_text', text: said }] };
+    const answer = { id: 'resp_1', object: 'response', model: 'gpt-5', output: [search, message] };
+    const cut = [
+      anthropicEvent({ type: 'response.created', response: { ...answer, output: [] } }),
+      anthropicEvent({ type: 'response.output_item.done', output_index: 0, item: search }),
+      ...words.map((delta) => anthropicEvent({ type: 'response.output_text.delta', delta })),
+    ];
+    const end = anthropicEvent({ type: 'response.completed', response: answer });
+    const asked = { model: 'gpt-5', input: prompt.repeat(20), tools: [{ type: 'web_search' }] };
+    for (const [reply, stream] of [
+      [json(200, answer), false],
+      [sse([...cut, end]), true],
+      [sse(cut), true],
+    ] as const) {
+      const call = { path: '/v1/responses', body: { ...asked, stream } };
+      const { estimate } = await billOf(reply, call);
+      near(estimate?.tokens[1], saidTokens);
+      const [input = 0, output = 0] = estimate?.tokens ?? [];
+      // A cent a search, beside 1.25 and 10 dollars a million.
+      expect(estimate?.costNanoUsd).toBe(input * 1250 + output * 10_000 + 10_000_000);
+    }
   });
 
   it('by what was said also where that is little, or calls a tool', async () => {

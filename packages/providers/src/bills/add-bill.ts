@@ -13,7 +13,8 @@ export function addBill(facts: ReplyBill, later: ReplyBill): void {
   if (units !== undefined) facts.units = units;
 }
 
-function mergeUnits(told: ReplyUnits, later: ReplyUnits): ReplyUnits {
+/** Of each unit the more that was said. */
+export function mergeUnits(told: ReplyUnits, later: ReplyUnits): ReplyUnits {
   const merged: Record<string, number | string | undefined> = { ...told };
   for (const [unit, count] of Object.entries(later)) {
     const before = merged[unit];

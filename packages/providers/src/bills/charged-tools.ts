@@ -17,6 +17,8 @@ interface ChargedTool {
   readonly members: readonly string[];
   /** Items of OpenAI's responses, each of which is a use. */
   readonly item?: string;
+  /** Blocks of Anthropic's messages, each of which is what a use found. */
+  readonly block?: string;
   /** What usage counts it as; the first that is there is right. */
   readonly counters: readonly string[];
 }
@@ -27,6 +29,7 @@ export const chargedTools: Readonly<Record<ToolUnit, ChargedTool>> = {
     types: ['web_search', 'web_search_preview'],
     members: ['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch'],
     item: 'web_search_call',
+    block: 'web_search_tool_result',
     counters: ['web_search_calls', 'web_search_requests', 'num_search_queries'],
   },
   xSearches: { types: ['x_search'], members: [], counters: ['x_search_calls'] },
@@ -66,6 +69,28 @@ export function countersIn(...parts: readonly (JsonObject | undefined)[]): {
       break;
     }
   return told;
+}
+
+/** Uses of the hosted shell, which are such where it runs at the provider. */
+export const shellItem = 'shell_call';
+
+/** Types of the parts of an answer that may be a use. */
+export const usesShown: readonly string[] = [
+  ...units.flatMap((unit) => [chargedTools[unit].item, chargedTools[unit].block]),
+  shellItem,
+].filter((type) => type !== undefined);
+
+/** Whether an answer tells no more of its price than which tools it used: its text is charged beside them. */
+export function areToolsAlone(told: ReplyUnits): boolean {
+  return Object.keys(told).every((unit) => unit in chargedTools || unit === 'searchContext');
+}
+
+const unitOfBlock = new Map(units.map((unit) => [chargedTools[unit].block, unit]));
+
+/** Which tool a block of a message shows to be used: one that failed is not charged. */
+export function unitOfResult({ type, content }: JsonObject): ToolUnit | undefined {
+  const unit = typeof type === 'string' ? unitOfBlock.get(type) : undefined;
+  return unit !== undefined && arrayOf(content) !== undefined ? unit : undefined;
 }
 
 const unitOfItem = new Map(units.map((unit) => [chargedTools[unit].item, unit]));

@@ -17,6 +17,8 @@ describe('findMarker', () => {
     '{"type":"response.completed","response":{"usage":null}}',
     '{"type": "response.incomplete"}',
     '{"sequence_number":7,"type":"response.failed"}',
+    '{"type":"response.output_item.done","item":{"id":"ws_1","type":"web_search_call"}}',
+    '{"content_block":{"type": "web_search_tool_result","content":[]}}',
   ])('sees %s, at an even and at an odd place', (text) => {
     expect(found(text)).toBe(true);
     expect(found(` ${text}`)).toBe(true);
@@ -28,6 +30,7 @@ describe('findMarker', () => {
     '{"type":"response.output_text.delta","delta":"response.completed"}',
     '{"type":"response.created","response":{"status":"completed","usage":null}}',
     '{"type":"response.mcp_call.failed"}',
+    '{"type":"function_call","name":"web_search_call"}',
     JSON.stringify({ content: '"usage":{"error":{"finish_reason":"stop"' }),
     '{"my_usage":{},"object":"x","reason":"y","terror":{}}',
     'data: hello',

@@ -1,8 +1,11 @@
+import { usesShown } from '../bills/charged-tools.ts';
+
 /**
  * Finds, in the bytes of whole SSE events, the few things that a native stream
  * must be read for: `"usage":{`, `"finish_reason":"`, `"error":{`,
  * `"type":"message_…"`, `"type":"error"`, the ends of a response
- * (`"type":"response.completed"`, `.incomplete`, `.failed`) and a closing `[DONE]`. One pass over
+ * (`"type":"response.completed"`, `.incomplete`, `.failed`),
+ * `"type":"web_search_call"` and other tools that are charged by their use, and a closing `[DONE]`. One pass over
  * every second byte and nothing allocated: this runs for every event of every
  * stream, where a JSON.parse each would cost more than all the rest.
  *
@@ -25,6 +28,9 @@ const message = Buffer.from('"message_');
 const errorValue = Buffer.from('"error"');
 const response = Buffer.from('"response.');
 const responseEnds = ['completed"', 'incomplete"', 'failed"'].map((end) => Buffer.from(end));
+const uses = usesShown.map((value) => Buffer.from(`"${value}"`));
+const beginsUse = new Uint8Array(256);
+for (const use of uses) beginsUse[use[1] as number] = 1;
 const done = Buffer.from('[DONE]');
 
 /** Where the next marked key's colon is, at or after `from`; -1 when there is none. */
@@ -63,7 +69,9 @@ function isMarker(bytes: Buffer, colon: number): boolean {
         endsWith(bytes, type, quote) &&
         (startsWith(bytes, message, start) ||
           startsWith(bytes, errorValue, start) ||
-          isResponseEnd(bytes, start))
+          isResponseEnd(bytes, start) ||
+          (beginsUse[bytes[start + 1] as number] === 1 &&
+            uses.some((use) => startsWith(bytes, use, start))))
       );
     case 0x6e: // …n: "finish_reason"
       return value === quoteByte && endsWith(bytes, finish, quote);

@@ -1,4 +1,6 @@
-import type { ChatUsage } from '@sluice/contracts';
+import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
+import { mergeUnits } from '../bills/add-bill.ts';
+import type { ToolUnit } from '../bills/charged-tools.ts';
 import { laterUsage } from '../bills/later-usage.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
@@ -21,6 +23,8 @@ export class StreamState {
   fault: StreamFault | undefined;
   /** Its usage was told when the answer began: what came out is not counted in it yet. */
   isHalfTold = false;
+  /** Tools that parts of the answer show to be used. */
+  #seen: ReplyUnits | undefined;
 
   fail(fault: StreamFault): void {
     this.phase = 'failed';
@@ -38,12 +42,17 @@ export class StreamState {
     return known;
   }
 
-  /** @param textChars what was said, which counts where usage does not say all of it */
+  see(unit: ToolUnit | undefined): void {
+    if (unit !== undefined) this.#seen = { ...this.#seen, [unit]: (this.#seen?.[unit] ?? 0) + 1 };
+  }
+
+  /** @param textChars what was said, which counts where usage does not say all of it, as do the tools that were seen */
   factsWith(textChars: number): ReplyFacts {
     const { facts } = this;
     const isTold = facts.usage !== undefined && !this.isHalfTold && this.phase === 'complete';
     facts.textChars = isTold ? undefined : textChars;
-    return facts;
+    if (isTold || this.#seen === undefined) return facts;
+    return { ...facts, units: mergeUnits(facts.units ?? {}, this.#seen) };
   }
 }
 

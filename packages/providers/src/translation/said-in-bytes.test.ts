@@ -119,6 +119,36 @@ describe('what a stream says that does not count it', () => {
     expect(textChars).toBeLessThanOrEqual(text.length + events.length - words.length + 30);
   });
 
+  it('is told of a message by its deltas, whatever stands between them', () => {
+    const delta = (text: string) => ({
+      type: 'content_block_delta',
+      index: 0,
+      delta: { type: 'text_delta', text },
+    });
+    const { textChars } = factsOf('messages', [
+      { type: 'message_start', message: { id: 'm', model: 'm', content: [] } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'ping' },
+      delta('Hi'),
+      delta(' there, and welcome.'),
+      { type: 'content_block_stop', index: 0 },
+      {
+        type: 'content_block_start',
+        index: 1,
+        content_block: {
+          type: 'tool_use',
+          id: 'toolu_01A09q90qw90lq917835lq9',
+          name: 'a',
+          input: {},
+        },
+      },
+      { type: 'content_block_stop', index: 1 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null } },
+      { type: 'message_stop' },
+    ]);
+    expect(textChars).toBe('Hi there, and welcome.'.length);
+  });
+
   it('is told of no stream that counts it', () => {
     const { endpoint, events } = streams['a chat']!;
     const usage = { prompt_tokens: 9, completion_tokens: 15 };

@@ -1,7 +1,9 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
 import { addBill } from '../bills/add-bill.ts';
+import { unitOfResult } from '../bills/charged-tools.ts';
 import { shownUsage } from '../bills/shown-usage.ts';
 import type { CallerCodec, StreamDecoder, StreamEncoder } from '../codecs/chat-codec.ts';
+import { unitOfItem } from '../codecs/openai-responses/bill.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
 import { type SseEvent, SseEventReader } from '../framing/sse.ts';
@@ -122,10 +124,16 @@ export class TranslatedStreamReader implements StreamReader {
         break;
       default:
         state.phase = 'content';
+        if (event.type === 'foreign-part') state.see(unitOfPart(event));
         if ('text' in event) this.#textChars += event.text.length;
         else if ('arguments' in event) this.#textChars += event.arguments.length;
     }
   }
+}
+
+/** Which charged tool a part in the upstream's own words shows to be used. */
+function unitOfPart({ format, value }: Extract<ChatStreamEvent, { type: 'foreign-part' }>) {
+  return format === 'openai-responses' ? unitOfItem(value) : unitOfResult(value);
 }
 
 function shownEvent(event: ChatStreamEvent): ChatStreamEvent {

@@ -1,5 +1,5 @@
 import { noUsage, operations } from '@sluice/contracts';
-import { type ReplyFacts, readKeptAnswer } from '@sluice/providers';
+import { areToolsAlone, type ReplyFacts, readKeptAnswer } from '@sluice/providers';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import { estimatedUsage } from './bill-attempt.ts';
@@ -47,7 +47,8 @@ function usageOf(
   const isTold = usage !== undefined && !boundedUsage(usage, bounds).isImplausible;
   if (isTold && textChars === undefined) return { usage };
   // What is charged by other units, or says nothing that could be counted.
-  if (usage === undefined && (units !== undefined || textChars === undefined)) return {};
+  const isElsewhere = units !== undefined && !areToolsAlone(units);
+  if (usage === undefined && (isElsewhere || textChars === undefined)) return {};
   const told = isTold ? usage : noUsage;
   return { usage: estimatedUsage(facts, told, () => estimates.of(subject, target)) };
 }

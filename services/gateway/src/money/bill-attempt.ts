@@ -1,6 +1,6 @@
 import { noUsage } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
-import type { ReplyFacts, Usage } from '@sluice/providers';
+import { areToolsAlone, type ReplyFacts, type Usage } from '@sluice/providers';
 import { mayHaveUsed } from '@sluice/usage';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
@@ -81,7 +81,8 @@ function estimated({ chargedTokens: _, ...facts }: ReplyFacts, usage: Usage): Bi
 function mayHaveUsedTokens(ended: EndedAttempt): boolean {
   if (!countsTokens(ended.call) || !mayHaveUsed(ended)) return false;
   const isWhole = ended.outcome === Outcome.SUCCESS || ended.outcome === Outcome.DENIED;
-  return !isWhole || ended.facts?.units === undefined;
+  const units = ended.facts?.units;
+  return !isWhole || units === undefined || areToolsAlone(units);
 }
 
 function wasCut({ outcome }: EndedAttempt): boolean {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
+import { unitOfResult } from '../../bills/charged-tools.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { objectOf, saidIn, stringOf } from '../../json/json-access.ts';
@@ -10,6 +11,7 @@ import { mergeUsage, tellsOutput, usageOf } from './wire.ts';
 
 /** Watches native streams of messages. */
 export class AnthropicTap implements StreamTap {
+  readonly saying = 'content_block_delta';
   #usage: JsonObject = {};
 
   read(body: JsonObject, _event: SseEvent, state: StreamState): void {
@@ -24,6 +26,9 @@ export class AnthropicTap implements StreamTap {
         break;
       }
       case 'content_block_start':
+        state.phase = 'content';
+        state.see(unitOfResult(objectOf(body.content_block) ?? {}));
+        break;
       case 'content_block_delta':
         state.phase = 'content';
         break;

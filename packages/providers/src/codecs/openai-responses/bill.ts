@@ -1,5 +1,5 @@
 import type { JsonObject, ReplyBill } from '@sluice/contracts';
-import { type ToolUnit, unitOfCall } from '../../bills/charged-tools.ts';
+import { shellItem, type ToolUnit, unitOfCall } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { arrayOf, compact, countOf, objectOf } from '../../json/json-access.ts';
 import { readBill as readChatBill } from '../openai-chat/bill.ts';
@@ -28,9 +28,10 @@ function unitsOf({ output, tool_usage }: JsonObject): ReplyBill['units'] {
   return countedUnits(uses);
 }
 
-function unitOfItem(item: JsonObject): ToolUnit | undefined {
+/** Which charged tool an item that is done is a use of. */
+export function unitOfItem(item: JsonObject): ToolUnit | undefined {
   // In a container of the provider's; elsewhere the caller runs it.
-  if (item.type === 'shell_call')
+  if (item.type === shellItem)
     return objectOf(item.environment)?.type === 'container_reference'
       ? 'codeExecutions'
       : undefined;

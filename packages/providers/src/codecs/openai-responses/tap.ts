@@ -8,7 +8,7 @@ import {
   type StreamState,
   type StreamTap,
 } from '../../translation/native-stream.ts';
-import { readBill } from './bill.ts';
+import { readBill, unitOfItem } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { rawFinishOf, usageOf } from './wire.ts';
 
@@ -41,6 +41,10 @@ export class ResponsesTap implements StreamTap {
         state.phase = 'complete';
         break;
       }
+      case 'response.output_item.done':
+        state.phase = 'content';
+        state.see(unitOfItem(objectOf(body.item) ?? {}));
+        break;
       case 'response.failed':
         readUsage(response, state);
         state.fail(faultOf(body) ?? invalidStream('The provider reported an error.'));
@@ -73,8 +77,8 @@ export class ResponsesTap implements StreamTap {
 }
 
 function readUsage(response: JsonObject | undefined, state: StreamState): void {
-  const usage = usageOf(objectOf(response?.usage));
-  if (response === undefined || usage === undefined) return;
-  state.tellUsage(usage);
+  if (response === undefined) return;
+  const usage = usageOf(objectOf(response.usage));
+  if (usage !== undefined) state.tellUsage(usage);
   addBill(state.facts, readBill(response));
 }
