@@ -80,10 +80,11 @@ function amountText(type: LimitType, value: number): string {
 const nanoDigits = 9;
 const nanoInDollar = 1_000_000_000;
 
-/** Nano-dollars as dollars, exactly: two digits behind the point, or as many as there are. */
+/** Nano-dollars, to the whole one, as dollars: two digits behind the point, or as many as there are. */
 export function dollars(nanoUsd: number): string {
-  const rest = nanoUsd % nanoInDollar;
-  const whole = (nanoUsd - rest) / nanoInDollar;
+  const rounded = Math.round(nanoUsd);
+  const rest = rounded % nanoInDollar;
+  const whole = (rounded - rest) / nanoInDollar;
   const digits = String(rest).padStart(nanoDigits, '0');
   let length = nanoDigits;
   while (length > 2 && digits[length - 1] === '0') length--;

@@ -79,6 +79,9 @@ export class ResponsesTap implements StreamTap {
 function readUsage(response: JsonObject | undefined, state: StreamState): void {
   if (response === undefined) return;
   const usage = usageOf(objectOf(response.usage));
-  if (usage !== undefined) state.tellUsage(usage);
-  addBill(state.facts, readBill(response));
+  const bill = readBill(response);
+  if (usage !== undefined) {
+    state.tellUsage(usage);
+    addBill(state.facts, bill);
+  } else if (bill.units !== undefined) addBill(state.facts, { units: bill.units });
 }

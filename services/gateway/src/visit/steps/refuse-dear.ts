@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import { unpricedText } from '../../limits/refusal.ts';
+import { dollars, unpricedText } from '../../limits/refusal.ts';
 import type { Step } from '../step.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 import type { ReserveParts } from './reserve.ts';
@@ -37,8 +37,4 @@ export function refuseDear({ estimate }: ReserveParts): Step {
     },
     judge,
   };
-}
-
-function dollars(nanoUsd: number): string {
-  return (nanoUsd / 1e9).toFixed(9).replace(/0+$/, '').replace(/\.$/, '');
 }
