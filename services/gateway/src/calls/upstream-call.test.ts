@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net';
-import type { GatewayError } from '@sluice/errors';
+import { GatewayError } from '@sluice/errors';
 import { Pool } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CallOptions, UpstreamCall } from './upstream-call.ts';
@@ -100,6 +100,32 @@ describe('UpstreamCall', () => {
     expect(await ended).toBe('request.aborted');
     await expect.poll(() => sockets.size).toBe(0);
   });
+
+  it.each([
+    ['is over', (body: string) => ok(body)],
+    ['goes on', (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n${body}`],
+  ])(
+    'gives no further piece to who leaves in the middle of what is here, of one that %s',
+    async (_name, reply) => {
+      answer = (socket) => socket.write(reply('x'.repeat(200_000)));
+      const call = start();
+      await call.head;
+      // All of it waits, in several pieces.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const heard: string[] = [];
+      call.consume({
+        data: () => {
+          heard.push('piece');
+          call.abort(new GatewayError('upstream.invalid_response'));
+          return true;
+        },
+        end: () => heard.push('end'),
+        fail: ({ code }) => heard.push(code),
+      });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(heard).toEqual(['piece', 'upstream.invalid_response']);
+    },
+  );
 
   it('a late resume does not wake the next reply on the same connection', async () => {
     answer = (socket, text) =>

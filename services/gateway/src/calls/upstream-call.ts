@@ -138,8 +138,8 @@ export class UpstreamCall implements Awaiting {
 
   /** Stops the exchange with the upstream. The consumer is told `reason`. */
   abort(reason: GatewayError): void {
-    if (this.#isOver) return;
     this.#abortReason = reason;
+    if (this.#isOver) return;
     if (this.#controller === undefined) this.onResponseError(undefined, reason);
     else this.#controller.abort(reason);
   }
@@ -148,10 +148,19 @@ export class UpstreamCall implements Awaiting {
   consume(consumer: ReplyConsumer): void {
     this.#consumer = consumer;
     if (this.#hasBegun) this.#watchSilence();
+    const failedBefore = this.#failure;
     let wantsMore = true;
-    for (const chunk of this.#held.takePieces()) wantsMore = consumer.data(chunk);
-    if (this.#failure !== undefined) consumer.fail(this.#failure);
-    else if (this.#ended) consumer.end();
+    for (const chunk of this.#held.takePieces()) {
+      // Who leaves on account of a piece is given none of those behind it, be they here already or not.
+      if (this.#abortReason !== undefined && failedBefore === undefined) break;
+      wantsMore = consumer.data(chunk);
+    }
+    const left = this.#abortReason;
+    if (failedBefore !== undefined) consumer.fail(failedBefore);
+    else if (this.#ended && left === undefined) consumer.end();
+    else if (this.#ended && left !== undefined) consumer.fail(left);
+    // Who leaves before the end is told as it happens.
+    else if (left !== undefined) return;
     else if (wantsMore) this.resume();
     else this.#pause();
   }

@@ -1,6 +1,9 @@
+import { readJson } from '@sluice/json';
 import {
+  isObject,
   McpFault,
   type McpMessage,
+  type McpRequest,
   messageBounds,
   readMessage,
   rpcCodes,
@@ -26,6 +29,49 @@ export function messageOf({ name, data, dataBytes }: SseBlock): McpMessage | und
       message: `The MCP server sent an event that is no message: ${error.message}`,
     });
   }
+}
+
+/** Whose answers a stream may tell: of one request, of any, or of none. */
+export type Awaited = McpRequest | 'any' | 'none';
+
+/** Of one stream: which of its events are messages, and which are passed over. */
+export class EventReading {
+  readonly #awaited: Awaited;
+  /** What was wrong with the first event that was passed over. */
+  fault: McpFault | undefined;
+
+  constructor(awaited: Awaited) {
+    this.#awaited = awaited;
+  }
+
+  /**
+   * The message of an event; undefined = it says nothing, null = what it says is no message and is told to nobody: whoever waits,
+   * waits for another one. @throws McpFault −32603 where that may have been the answer
+   */
+  read(event: SseBlock): McpMessage | undefined | null {
+    try {
+      return messageOf(event);
+    } catch (error) {
+      if (!(error instanceof McpFault) || mayBeAnswer(event.data ?? '', this.#awaited)) throw error;
+      this.fault ??= error;
+      return null;
+    }
+  }
+}
+
+/** Whether what is no message may have been meant as the answer: half of it, one without an id, a batch with it. */
+function mayBeAnswer(data: string, awaited: Awaited): boolean {
+  if (awaited === 'none' || !/^[\s\ufeff]*(?:\[\s*)?\{/.test(data)) return false;
+  let value: unknown;
+  try {
+    value = readJson(Buffer.from(data), messageBounds.upstream);
+  } catch {
+    return true;
+  }
+  if (!isObject(value)) return true;
+  const { id = null, method, result, error } = value;
+  if (typeof method === 'string' && result === undefined && error === undefined) return false;
+  return awaited === 'any' || id === null || String(id) === String(awaited.id);
 }
 
 /** Whether a reader that is less strict than we are could find JSON-RPC there. */

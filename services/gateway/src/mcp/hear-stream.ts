@@ -18,6 +18,11 @@ export function hearStream(
       reply.endStream();
       resolve();
     };
-    pipeEvents({ ...call, reply }, upstream, { event: ({ bytes }) => bytes, end, fail: end });
+    pipeEvents({ ...call, reply }, upstream, {
+      awaited: 'none',
+      event: ({ bytes }) => bytes,
+      end,
+      fail: end,
+    });
   });
 }

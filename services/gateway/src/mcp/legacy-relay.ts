@@ -13,7 +13,7 @@ import type { Abortable } from '../http/caller-gone.ts';
 import type { Access } from './access.ts';
 import type { DefinitionLister } from './definition-lister.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
-import { messageOf, withMessage, withoutMessage } from './events.ts';
+import { withMessage, withoutMessage } from './events.ts';
 import { enter } from './guards/enter.ts';
 import { tellJudged } from './guards/tell-judged.ts';
 import type { ToolGuard } from './guards/tool-guard.ts';
@@ -247,8 +247,9 @@ export class LegacyRelay {
       };
       call.reply.onClose(end);
       pipeEvents(call, upstream, {
-        event: (event) => {
-          const message = messageOf(event);
+        // What is told again may be one: to whom is not known here.
+        awaited: 'none',
+        event: (event, message) => {
           if (message?.kind !== 'response' && message?.kind !== 'error') return event.bytes;
           const { idText = 'null' } = message;
           const guard = this.#deps.guards.ofReplayed(call, idText);
@@ -384,10 +385,10 @@ export class LegacyRelay {
     try {
       await new Promise<void>((resolve, reject) => {
         pipeEvents(call, upstream, {
-          event: (came) => {
+          awaited: asked,
+          event: (came, message) => {
             const { bytes, id } = came;
             isResumable ||= id !== undefined;
-            const message = messageOf(came);
             if (message === undefined) return bytes;
             if (message.kind === 'notification') {
               if (message.method === 'notifications/progress') deadline.progress();

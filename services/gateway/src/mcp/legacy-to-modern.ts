@@ -39,6 +39,7 @@ import type { OpenMcpStreams } from './open-mcp-streams.ts';
 import { Pace } from './pace.ts';
 import { ServerMessages } from './server-messages.ts';
 import {
+  answerOf,
   askServer,
   failureOf,
   hasForgotten,
@@ -352,7 +353,10 @@ export class LegacyToModern {
         if (message.method === 'notifications/progress') deadline.progress();
         call.reply.openStream();
         if (!call.reply.write(writeSseEvent(message.bytes))) await pace.wait(deadline.signal);
-      } else if (message.kind !== 'request' && message.id === sent.id) return message;
+      } else if (message.kind !== 'request') {
+        const answer = answerOf(sent, message);
+        if (answer !== undefined) return answer;
+      }
     }
   }
 

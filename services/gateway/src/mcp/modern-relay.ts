@@ -27,7 +27,7 @@ import { type Access, listMsMax } from './access.ts';
 import type { AskPage, DefinitionLister } from './definition-lister.ts';
 import type { Eras } from './eras.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
-import { messageOf, withMessage, withoutMessage } from './events.ts';
+import { withMessage, withoutMessage } from './events.ts';
 import { type Entered, enter } from './guards/enter.ts';
 import { tellJudged } from './guards/tell-judged.ts';
 import type { ToolGuard } from './guards/tool-guard.ts';
@@ -200,8 +200,8 @@ export class ModernRelay {
       await new Promise<void>((resolve, reject) => {
         call.reply.onClose(resolve);
         pipeEvents(call, upstream, {
-          event: (came) => {
-            const message = messageOf(came);
+          awaited: asked,
+          event: (came, message) => {
             if (message === undefined) return came.bytes;
             if (message.kind === 'notification') {
               if (message.method === 'notifications/progress') deadline.progress();

@@ -42,6 +42,7 @@ import { Pace } from './pace.ts';
 import { boxOf, givenOut, isParkedState, lostBytes, type ParkedState } from './parked-state.ts';
 import { ServerMessages } from './server-messages.ts';
 import {
+  answerOf,
   askServer,
   failureOf,
   hasForgotten,
@@ -287,7 +288,9 @@ export class ModernToLegacy {
         await this.#answerSelf(call, running, message);
         continue;
       }
-      if (message.id === id || message.id === asked.id) return { kind: 'answer', reply: message };
+      const sent = { id, idText: `"${id}"` };
+      const reply = message.id === asked.id ? message : answerOf(sent, message);
+      if (reply !== undefined) return { kind: 'answer', reply };
     }
   }
 

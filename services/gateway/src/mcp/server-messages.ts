@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { type McpMessage, type McpRequest, messageBounds, SseReader } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
-import { messageOf } from './events.ts';
+import { type Awaited, EventReading } from './events.ts';
 import { readReply, type ServerReply } from './server-reply.ts';
 
 /** Read ahead of whoever takes them. */
@@ -50,14 +50,14 @@ export class ServerMessages {
   static told(upstream: UpstreamCall): ServerMessages {
     const messages = new ServerMessages();
     messages.#upstream = upstream;
-    messages.#consume(upstream);
+    messages.#consume(upstream, 'none');
     return messages;
   }
 
   async #read(upstream: UpstreamCall, asked: McpRequest): Promise<void> {
     this.#upstream = upstream;
     if (upstream.isEventStream && upstream.status === 200) {
-      this.#consume(upstream);
+      this.#consume(upstream, asked);
       return;
     }
     const body = await upstream.readAll(messageBounds.upstream.bytesMax);
@@ -102,14 +102,15 @@ export class ServerMessages {
     }
   }
 
-  #consume(upstream: UpstreamCall): void {
+  #consume(upstream: UpstreamCall, awaited: Awaited): void {
     const reader = new SseReader();
+    const reading = new EventReading(awaited);
     upstream.consume({
       data: (chunk) => {
         try {
           for (const event of reader.push(chunk)) {
-            const message = messageOf(event);
-            if (message !== undefined) this.add(message);
+            const message = reading.read(event);
+            if (message) this.add(message);
           }
         } catch (error) {
           upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
@@ -117,7 +118,7 @@ export class ServerMessages {
         }
         return this.#ready.length < aheadMax;
       },
-      end: () => this.#end(),
+      end: () => (reading.fault === undefined ? this.#end() : this.#fail(reading.fault)),
       fail: (error) => this.#fail(error),
     });
   }

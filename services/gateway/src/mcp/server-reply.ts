@@ -16,7 +16,7 @@ import {
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Abortable } from '../http/caller-gone.ts';
-import { messageOf, withMessage } from './events.ts';
+import { type Awaited, EventReading, withMessage, withoutMessage } from './events.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Session } from './session.ts';
@@ -99,12 +99,13 @@ export type ServerReply = McpResponse | McpErrorReply;
 export async function readAnswer(upstream: UpstreamCall, asked: McpRequest): Promise<ServerReply> {
   if (upstream.status === 200 && upstream.isEventStream) {
     const events = new SseReader();
+    const reading = new EventReading(asked);
     return new Promise((resolve, reject) => {
       upstream.consume({
         data(chunk) {
           try {
             for (const event of events.push(chunk)) {
-              const message = messageOf(event);
+              const message = reading.read(event);
               if (message?.kind !== 'response' && message?.kind !== 'error') continue;
               const answer = answerOf(asked, message);
               if (answer !== undefined) resolve(answer);
@@ -114,7 +115,8 @@ export async function readAnswer(upstream: UpstreamCall, asked: McpRequest): Pro
           }
           return true;
         },
-        end: () => reject(invalidReply(asked, 'its stream ended without the answer')),
+        end: () =>
+          reject(reading.fault ?? invalidReply(asked, 'its stream ended without the answer')),
         fail: reject,
       });
     });
@@ -152,7 +154,10 @@ export function readReply(
  * What a server says in the reply to a request, as the answer to it, under the id that was asked: some write a number as
  * a text, and leave it out of errors. Undefined = it is another's.
  */
-function answerOf(asked: McpRequest, said: ServerReply): ServerReply | undefined {
+export function answerOf(
+  asked: Pick<McpRequest, 'id' | 'idText'>,
+  said: ServerReply,
+): ServerReply | undefined {
   if (said.id === asked.id) return said;
   if (said.id === undefined ? said.kind !== 'error' : String(said.id) !== String(asked.id))
     return undefined;
@@ -175,26 +180,33 @@ export function answerIn(
 }
 
 export interface EventTakers {
-  event(event: SseBlock): Buffer;
+  /** Whose answer the stream may tell. */
+  readonly awaited: Awaited;
+  /** @param message undefined = it says nothing */
+  event(event: SseBlock, message: McpMessage | undefined): Buffer;
   end(): void;
   fail(error: unknown): void;
 }
 
-/** Passes events on as they come, as fast as the caller takes them. */
+/** Passes events on as they come, as fast as the caller takes them. What is no message is left out, but for what may be the answer: it fails. */
 export function pipeEvents(
   call: McpCall,
   upstream: UpstreamCall,
-  { event, end, fail }: EventTakers,
+  { awaited, event, end, fail }: EventTakers,
 ): void {
   const { reply } = call;
   const events = new SseReader();
+  const reading = new EventReading(awaited);
   reply.onDrain(() => upstream.resume());
   upstream.consume({
     data(chunk) {
       const passed: Buffer[] = [];
       const pass = () => reply.write(passed.length === 1 ? passed[0]! : Buffer.concat(passed));
       try {
-        for (const each of events.push(chunk)) passed.push(event(each));
+        for (const each of events.push(chunk)) {
+          const message = reading.read(each);
+          passed.push(message === null ? withoutMessage(each) : event(each, message));
+        }
         return passed.length === 0 || pass();
       } catch (error) {
         // Those before it are events as any.
@@ -205,7 +217,7 @@ export function pipeEvents(
         return false;
       }
     },
-    end,
+    end: () => (reading.fault === undefined ? end() : fail(reading.fault)),
     fail,
   });
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { idKey, type McpMessage, SseReader } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
-import { messageOf } from './events.ts';
+import { EventReading } from './events.ts';
 
 /** What a link tells of. */
 export interface LinkEvents {
@@ -19,6 +19,7 @@ export interface LinkEvents {
  */
 export function readLink(upstream: UpstreamCall, base: URL, events: LinkEvents): void {
   const reader = new SseReader();
+  const reading = new EventReading('any');
   let isOver = false;
   const close = (error: unknown) => {
     if (isOver) return;
@@ -32,8 +33,8 @@ export function readLink(upstream: UpstreamCall, base: URL, events: LinkEvents):
         for (const event of reader.push(chunk)) {
           if (event.name === 'endpoint') events.endpoint(endpointOf(event.data ?? '', base));
           else {
-            const message = messageOf(event);
-            if (message !== undefined) isTaken = events.message(message) && isTaken;
+            const message = reading.read(event);
+            if (message) isTaken = events.message(message) && isTaken;
           }
         }
         return isTaken;

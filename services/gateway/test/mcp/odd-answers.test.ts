@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport,
@@ -30,7 +31,9 @@ afterAll(async () => {
   await Promise.all(eras.map((era) => servers[era]?.odd.close()));
 });
 
-type Reply = (id: number | string) => { json: string } | { events: string; staysOpen?: boolean };
+type Reply = (
+  id: number | string,
+) => { json: string } | { events: string | string[]; staysOpen?: boolean };
 
 /** Begins as it should, and lists its tools as a case says. */
 async function startOdd(era: Era) {
@@ -54,9 +57,12 @@ async function startOdd(era: Era) {
     const sent = answer === undefined ? reply(id) : { json: JSON.stringify(answer) };
     const type = 'json' in sent ? 'application/json' : 'text/event-stream';
     res.writeHead(200, { 'content-type': type });
-    if ('json' in sent) res.end(sent.json);
-    else if (sent.staysOpen === true) res.write(sent.events);
-    else res.end(sent.events);
+    if ('json' in sent) return void res.end(sent.json);
+    for (const piece of [sent.events].flat()) {
+      res.write(piece);
+      await delay(20);
+    }
+    if (sent.staysOpen !== true) res.end();
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -154,6 +160,46 @@ describe.each(eras)('of a server of the %s era', (era) => {
       code: -32603,
       message: expect.stringContaining('an event that is no message'),
     });
+  });
+
+  it.each([
+    ['a word', () => 'ok'],
+    ['the end of another protocol', () => '[DONE]'],
+    ['a broken notification', () => '{"jsonrpc":"2.0","method":"notifications/x","params":[1]}'],
+    ['a broken answer to another', (id: unknown) => `{"jsonrpc":"2.0","id":"x${id}","result":1}`],
+  ])(
+    '%s in place of a message loses nobody the answer behind it, however they arrive',
+    async (_, bad) => {
+      for (const cut of [false, true]) {
+        servers[era].odd.replies((id) => {
+          const events = [event(bad(id)), event(answer(id))];
+          return { events: cut ? events : events.join('') };
+        });
+        expect(await list(era)).toEqual(['shown']);
+      }
+      servers[era].odd.replies((id) => ({ events: event(bad(id)) }));
+      await expect(list(era)).rejects.toMatchObject({
+        code: -32603,
+        message: expect.stringContaining('an event that is no message'),
+      });
+    },
+  );
+
+  it.each([
+    ['half of it', (id: unknown) => answer(id).slice(0, -9)],
+    ['without an id', () => '{"jsonrpc":"2.0","result":{"tools":[]}}'],
+    ['with a result that is none', (id: unknown) => `{"jsonrpc":"2.0","id":${id},"result":1}`],
+    ['in a batch', (id: unknown) => `[${answer(id)}]`],
+  ])('the answer %s is the answer, whatever follows it and however they arrive', async (_, bad) => {
+    for (const cut of [false, true]) {
+      servers[era].odd.replies((id) => {
+        const events = [event(bad(JSON.stringify(id))), event(answer(id))];
+        return { events: cut ? events : events.join('') };
+      });
+      await expect(list(era)).rejects.toMatchObject({
+        message: expect.stringContaining('an event that is no message'),
+      });
+    }
   });
 
   it('events of other names are no messages, whatever they say', async () => {
