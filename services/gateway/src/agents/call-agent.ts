@@ -4,7 +4,8 @@ import { errorBodies, GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonObject } from '@sluice/json';
 import { encodeEvent } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
-import { UpstreamCall } from '../calls/upstream-call.ts';
+import { compressedStream, isCompressed, unpacked } from '../calls/unpack.ts';
+import { type Unread, UpstreamCall } from '../calls/upstream-call.ts';
 import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
 import { principalOf } from '../exchange/principal.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
@@ -185,17 +186,14 @@ class Call {
       const ms = firstByteMs();
       if (call.status >= 300 && call.status < 400 && call.status !== 304)
         return await this.#redirect(begun, call, destination, ms);
-      const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
-      const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
-        String(call.headers['content-type'] ?? ''),
-      );
+      // Whose tasks and what usage it tells would not be known.
+      if (asked !== undefined && call.isEventStream && isCompressed(call.headers))
+        throw compressedStream();
       const guard =
         method !== 'HEAD' && this.#guard?.readsAnswer === true ? this.#guard : undefined;
-      const isLooked = isJson || guard !== undefined;
-      const holds = method !== 'HEAD' && isPlain && isLooked && !call.isEventStream;
-      const whole = holds
-        ? await call.readOrLeave(this.#parts.replyBytesMax, this.#exchange.arrival.holdBytes)
-        : undefined;
+      const isLooked = mayBeJson(call, asked) || guard !== undefined;
+      const holds = method !== 'HEAD' && isLooked && !call.isEventStream;
+      const whole = holds ? await this.#read(call) : undefined;
       if (Buffer.isBuffer(whole)) return await this.#whole(begun, call, whole, asked, ms);
       if (call.status < 300 && mustBeRead(asked) && method !== 'HEAD')
         throw this.#unreadable(whole);
@@ -207,6 +205,28 @@ class Call {
       await begun.fail(error);
       throw error;
     }
+  }
+
+  /** The whole of an answer, unpacked; why it is not read leaves it to whoever passes it on. @throws GatewayError */
+  async #read(call: UpstreamCall): Promise<Buffer | Unread> {
+    const { holdBytes } = this.#exchange.arrival;
+    const bytesMax = this.#parts.replyBytesMax;
+    const came = await call.readOrLeave(bytesMax, holdBytes);
+    if (!Buffer.isBuffer(came) || !isCompressed(call.headers)) return came;
+    const plain = await unpacked(came, call.headers, bytesMax).catch((error: unknown) => {
+      // Of another protocol it is passed on as it is.
+      if (this.#plan.protocol !== 'a2a') return undefined;
+      throw error;
+    });
+    if (plain === undefined) return came;
+    // What it is made of has been taken: there is nothing left to pass on.
+    if (plain === 'too-large')
+      throw new GatewayError('upstream.response_too_large', {
+        message: `The agent compressed its answer, of more than the ${bytesMax} bytes that are read.`,
+      });
+    if (!holdBytes(plain.length)) throw this.#unreadable('overloaded');
+    delete call.headers['content-encoding'];
+    return plain;
   }
 
   /** What must not pass unread: it may lead around the gateway, or tell of others' tasks. */
@@ -278,7 +298,8 @@ class Call {
     if (this.#guard?.readsAnswer === true && !(asked?.kind === 'card' && saysCard(value)))
       try {
         const type = String(call.headers['content-type'] ?? '');
-        reply = { ...reply, body: await this.#guard.after(reply.body, type) };
+        if (isCompressed(call.headers)) await this.#guard.after(undefined, type);
+        else reply = { ...reply, body: await this.#guard.after(reply.body, type) };
       } catch (caught) {
         if (caught instanceof GatewayError) await begun.end({ ...end, ...deniedEnd(caught) });
         throw caught;
@@ -327,7 +348,7 @@ class Call {
     whole: string | Buffer | undefined,
   ): Promise<Reply> {
     if (whole === 'overloaded') throw this.#unreadable(whole);
-    const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
+    const isPlain = !isCompressed(call.headers);
     const { remainder } = this.#exchange.subject;
     const watch = call.isEventStream && isPlain ? streamWatch(guard, remainder) : undefined;
     if (watch !== undefined) return this.#stream(begun, call, asked, firstByteMs, { guard, watch });
@@ -357,7 +378,7 @@ class Call {
       headers['cache-control'] ??= 'no-cache';
     }
     const { isEventStream, status } = call;
-    const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
+    const isPlain = !isCompressed(call.headers);
     const told = isEventStream && isPlain ? new ToldSoFar() : undefined;
     const onEnd = async (end: StreamEnd | undefined, denied?: GatewayError) => {
       const usage = told && (await this.#increase(told));
@@ -455,6 +476,13 @@ class Call {
     const base = toolBaseUrl(addresses, { host, proto: 'http' });
     return faceOf(this.#server, this.#plan, base, sealed, keyHeader);
   }
+}
+
+/** Answers of A2A are JSON whatever they are called: there are clients that read them as that. */
+function mayBeJson({ headers, isUntold }: UpstreamCall, asked: Asked | undefined): boolean {
+  if (/^(?:application|text)\/(?:[\w.+-]+\+)?json\b/i.test(String(headers['content-type'] ?? '')))
+    return true;
+  return asked !== undefined && (asked.kind !== undefined || isUntold);
 }
 
 function saysCard(value: Record<string, unknown> | undefined): boolean {

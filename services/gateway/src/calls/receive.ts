@@ -12,7 +12,6 @@ import type { ApartBytes } from '../exchange/arrived-request.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
-import { codingOf, unpack } from '../http/content-coding.ts';
 import { inTurn, largeBytes } from '../http/large-work.ts';
 import { overloaded } from '../http/read-body.ts';
 import type { AttemptResult } from './attempt-result.ts';
@@ -20,6 +19,7 @@ import type { OngoingAttempt } from './ongoing-attempt.ts';
 import { replyHeaders } from './reply-headers.ts';
 import { rawReply } from './streams/raw-reply.ts';
 import { streamReply } from './streams/stream-reply.ts';
+import { compressedStream, isCompressed, unpacked } from './unpack.ts';
 import type { Unread, UpstreamCall } from './upstream-call.ts';
 
 const { Outcome } = usage;
@@ -43,19 +43,16 @@ export async function receive(
   const { call } = attempt;
   const { translation } = call;
   const isSuccess = upstream.status >= 200 && upstream.status < 300;
-  const compressed = codingOf(upstream.headers) !== '';
+  const compressed = isCompressed(upstream.headers);
   if (translation === undefined || passesOn(call, upstream, isSuccess))
     return await receivePassing(attempt, upstream, options);
   const isTold = upstream.isEventStream || call.sentJson.stream === true;
   const keepsPacked = compressed && translation.mode === 'native';
   if (keepsPacked && (isTold || !isSuccess || call.mustInspect))
     return await receivePassing(attempt, upstream, options);
-  // What is told in pieces cannot be unpacked piece by piece and be told in time.
   if (compressed && isSuccess && isTold) {
     upstream.abort(new GatewayError('upstream.invalid_response'));
-    throw new GatewayError('upstream.invalid_response', {
-      message: 'The provider compressed its stream although it was not asked to.',
-    });
+    throw compressedStream();
   }
   // Servers that people write themselves often say of their streams that they are plain text, or nothing.
   const mayTurnOut = isSuccess && upstream.isUntold && call.sentJson.stream === true;
@@ -74,7 +71,7 @@ export async function receive(
     return answered(upstream, await passedPacked(attempt, upstream, came, bytesMax));
   const bytes =
     compressed && Buffer.isBuffer(came)
-      ? await unpacked(attempt, upstream, { bytes: came, bytesMax, isSuccess })
+      ? await opened(attempt, upstream, { bytes: came, bytesMax, isSuccess })
       : came;
   if (!Buffer.isBuffer(bytes)) {
     if (mayPassUnread(call, translation, isSuccess))
@@ -157,22 +154,19 @@ export async function receivePassing(
 }
 
 /** What was compressed unasked still says what it says; an error that cannot be opened says nothing. */
-async function unpacked(
+async function opened(
   attempt: OngoingAttempt,
   { headers }: UpstreamCall,
   { bytes, bytesMax, isSuccess }: { bytes: Buffer; bytesMax: number; isSuccess: boolean },
 ): Promise<Buffer | Unread> {
-  let plain: Buffer;
+  let plain: Buffer | 'too-large';
   try {
-    plain = await unpack(bytes, codingOf(headers), bytesMax);
+    plain = await unpacked(bytes, headers, bytesMax);
   } catch (error) {
-    if (!isSuccess) return Buffer.alloc(0);
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return 'too-large';
-    throw new GatewayError('upstream.invalid_response', {
-      message: 'The provider compressed its reply, and it cannot be unpacked.',
-      cause: error,
-    });
+    if (isSuccess) throw error;
+    return Buffer.alloc(0);
   }
+  if (plain === 'too-large') return isSuccess ? plain : Buffer.alloc(0);
   return holdFor(attempt)(plain.length) ? plain : 'overloaded';
 }
 
@@ -186,7 +180,7 @@ async function passedPacked(
   const { call } = attempt;
   const { status, headers } = upstream;
   attempt.bodyRead();
-  const plain = await unpacked(attempt, upstream, { bytes: body, bytesMax, isSuccess: false });
+  const plain = await opened(attempt, upstream, { bytes: body, bytesMax, isSuccess: false });
   const facts = Buffer.isBuffer(plain)
     ? await decodeInTurn(call, plain.length, () => factsOf(call, upstream, plain))
     : undefined;
@@ -249,7 +243,7 @@ async function inspectedPassing(
   options: ReceiveOptions,
 ): Promise<Reply> {
   const { call } = attempt;
-  const compressed = codingOf(upstream.headers) !== '';
+  const compressed = isCompressed(upstream.headers);
   // Whoever judges it hears it as it passes.
   if (call.isJudged && upstream.isEventStream && !compressed) return rawReply(attempt, upstream);
   const bytes =

@@ -6,6 +6,7 @@ import { type PlaceInPool, upstreamFailure } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 import { type Abortable, abortReason } from '../http/caller-gone.ts';
 import { type Awaiting, type DeadlineLine, deadlineLine } from './deadlines.ts';
+import { isCompressed, unpacked } from './unpack.ts';
 
 /** Who takes the bytes of a reply, once its head is known. */
 export interface ReplyConsumer {
@@ -241,10 +242,16 @@ export class UpstreamCall implements Awaiting {
     return this.#held.take();
   }
 
-  /** The whole body. @throws GatewayError when it breaks off or is larger than `bytesMax`. */
+  /** The whole body, unpacked where it came compressed. @throws GatewayError when it breaks off or is larger than `bytesMax`. */
   readAll(bytesMax: number): Promise<Buffer> {
     const read = this.readOrLeave(bytesMax, () => true);
+    if (isCompressed(this.headers)) return this.#unpacked(read, bytesMax);
     return read instanceof Promise ? read.then((bytes) => this.#whole(bytes)) : this.#whole(read);
+  }
+
+  async #unpacked(read: ReturnType<UpstreamCall['readOrLeave']>, bytesMax: number) {
+    const bytes = await this.#whole(await read);
+    return this.#whole(await unpacked(bytes, this.headers, bytesMax));
   }
 
   #whole(bytes: Buffer | Unread): Promise<Buffer> {

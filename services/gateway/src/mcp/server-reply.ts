@@ -14,6 +14,7 @@ import {
   SseReader,
   writeSseEvent,
 } from '@sluice/mcp';
+import { compressedStream, isCompressed } from '../calls/unpack.ts';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import type { Abortable } from '../http/caller-gone.ts';
 import { type Awaited, EventReading, withMessage, withoutMessage } from './events.ts';
@@ -54,19 +55,30 @@ export async function askServer(
   const token = held instanceof Promise ? await held : held;
   const upstream = ask(token);
   await upstream.head;
-  if (token === undefined) return upstream;
+  if (token === undefined) return inPlain(upstream);
   const another = await tokenInstead(call, upstream, token, deps);
-  if (another === undefined) return upstream;
+  if (another === undefined) return inPlain(upstream);
   const again = ask(another);
   await again.head;
-  return again;
+  return inPlain(again);
 }
 
+/** Bodies are unpacked where they are read. @throws GatewayError of a stream that came compressed */
+function inPlain(upstream: UpstreamCall): UpstreamCall {
+  if (!upstream.isEventStream || !isCompressed(upstream.headers)) return upstream;
+  const refused = compressedStream();
+  upstream.abort(refused);
+  throw refused;
+}
+
+/** A reply that is read must not be compressed on the way; without the header any server may. */
+const plain = { 'accept-encoding': 'identity' } as const;
 const ofPost = {
   'content-type': 'application/json',
   accept: 'application/json, text/event-stream',
+  ...plain,
 } as const;
-const ofStream = { accept: 'text/event-stream' } as const;
+const ofStream = { accept: 'text/event-stream', ...plain } as const;
 
 /** What to ask with once more, after a server did not take a token as it is; undefined = the answer stands. @throws McpFault */
 async function tokenInstead(

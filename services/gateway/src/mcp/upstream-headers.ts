@@ -158,7 +158,13 @@ function asChoice(choice: unknown): HeaderChoice[] {
 }
 
 /** What the transport itself says of a call is said by nobody else. */
-const ofTransport = new Set([...hopByHop, 'content-type', 'accept', 'last-event-id']);
+const ofTransport = new Set([
+  ...hopByHop,
+  'content-type',
+  'accept',
+  'accept-encoding',
+  'last-event-id',
+]);
 
 function named(headers: unknown): Record<string, string> {
   if (!isRecord(headers)) return {};

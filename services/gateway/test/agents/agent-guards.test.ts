@@ -471,11 +471,15 @@ describe('what an agent answers', () => {
       );
       return [answer.status, await answer.text()];
     };
-    const packed = bytes(200, gzipSync('{}'), {
-      'content-encoding': 'gzip',
-      'content-type': 'application/json',
-    });
-    expect(await gone(packed, 'a2a')).toEqual([446, expect.any(String)]);
+    const packed = (body: Buffer) =>
+      bytes(200, body, { 'content-encoding': 'gzip', 'content-type': 'application/json' });
+    // What can be unpacked is looked at.
+    expect(await gone(packed(gzipSync('{}')), 'a2a')).toEqual([200, '{}']);
+    const worded = packed(gzipSync(JSON.stringify({ say: word })));
+    expect(await gone(worded, 'a2a')).toEqual([446, expect.any(String)]);
+    expect(await gone(worded, 'raw')).toEqual([446, expect.any(String)]);
+    expect(await gone(packed(Buffer.from('{}')), 'a2a')).toEqual([502, expect.any(String)]);
+    expect(await gone(packed(Buffer.from('{}')), 'raw')).toEqual([446, expect.any(String)]);
     const binary = bytes(200, Buffer.from([0xff, 0, 1]), {
       'content-type': 'application/octet-stream',
     });
