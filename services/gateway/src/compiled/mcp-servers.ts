@@ -22,8 +22,10 @@ export interface CompiledMcpServer {
   readonly policyIsUnread: boolean;
   /** Tells one set of pins of its integration from another. */
   readonly pins: string;
-  /** Tells one state of the server from another: who holds a list compares it to tell of changes. */
+  /** Tells one state of the server from another: what is held of it is held of that state. */
   readonly version: string;
+  /** Tells what callers are shown of it: the same as long as nothing of that is another. */
+  readonly shown: string;
 }
 
 export interface CompiledCapability {
@@ -91,8 +93,23 @@ function compileMcpServer(source: config.McpServer): CompiledMcpServer {
     isMerged: source.integrationId === '',
     ...readPolicy(source.policyJson),
     pins: pinsOf(source),
-    version: createHash('sha256')
-      .update(toBinary(config.McpServerSchema, source))
-      .digest('base64url'),
+    version: digestOf(source),
+    shown: digestOf({ ...source, capabilities: source.capabilities.flatMap(shownOf(source)) }),
+  };
+}
+
+function digestOf(source: config.McpServer): string {
+  return createHash('sha256').update(toBinary(config.McpServerSchema, source)).digest('base64url');
+}
+
+/** Of a row of a server's capabilities what callers see; nothing where it only notes what was seen. */
+function shownOf({ onDrift, newCapabilities }: config.McpServer) {
+  const isShown = newCapabilities === 'enabled';
+  return (row: config.McpCapability): config.McpCapability[] => {
+    // Nothing is held back for a pin.
+    const shown = onDrift === 'alert' ? { ...row, pin: '' } : row;
+    const { pin, enabled, renamedTo, description, fixedArgumentsJson, hiddenArguments } = shown;
+    const says = pin + renamedTo + description + fixedArgumentsJson;
+    return enabled === isShown && says === '' && hiddenArguments.length === 0 ? [] : [shown];
   };
 }

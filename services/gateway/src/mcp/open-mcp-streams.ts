@@ -164,5 +164,5 @@ function stateOf(
   bundle: CompiledBundle,
   server: CompiledMcpServer,
 ): string {
-  return listener?.stateOf?.(bundle, server) ?? server.version;
+  return listener?.stateOf?.(bundle, server) ?? server.shown;
 }

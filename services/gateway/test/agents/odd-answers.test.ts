@@ -77,7 +77,7 @@ describe('an answer of an agent', () => {
     'text/html',
     undefined,
   ])('that is called %s is read as what its caller reads it as', async (type) => {
-    const headers = type === undefined ? {} : { 'content-type': type };
+    const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
     const { said, expected, ...came } = await begin((body) =>
       bytes(200, Buffer.from(body), headers),
     );

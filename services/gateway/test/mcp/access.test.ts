@@ -45,6 +45,33 @@ async function usable({ client }: Connected, name: string): Promise<[boolean, bo
   return [listed, fixture.calls.length > before];
 }
 
+describe('a listener at a new server', () => {
+  it('hears nothing of what was only noted of it: what it is shown is the same', async () => {
+    const { slug, integrationId } = await lab.save({ url: upstream.url });
+    let changes = 0;
+    const { client } = await lab.connect(slug, {
+      prepare: (made) =>
+        made.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+          changes += 1;
+        }),
+    });
+    await client.listTools();
+    await eventually(async () => {
+      const { data } = await admin<{ data: unknown[] }>(
+        'GET',
+        `/mcp-integrations/${integrationId}/pins`,
+      );
+      expect(data.length).toBeGreaterThan(0);
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    expect(changes).toBe(0);
+    await admin('PUT', `/mcp-integrations/${integrationId}/capabilities`, {
+      capabilities: [{ type: 'tool', name: 'pay', enabled: false }],
+    });
+    await eventually(() => expect(changes).toBe(1));
+  });
+});
+
 describe('access', () => {
   it('proof 6: integration × workspace × capability × user: lists and calls agree, and nothing is open that should not be', async () => {
     const { workspace_id } = lab.scenario.stack.credentials;
