@@ -111,6 +111,43 @@ describe('readAgentRequest', () => {
     expect(rpc('agent/getAuthenticatedExtendedCard', undefined).kind).toBe('card');
   });
 
+  it('reads as REST too what says that it is JSON-RPC: the server behind may look at the path alone', () => {
+    const url = 'https://callback.example/';
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'message/send',
+      params: {},
+      message: { taskId: 't', contextId: 'c' },
+      configuration: { pushNotificationConfig: { url } },
+    };
+    const asked = readAgentRequest('POST', '/message:send', body);
+    expect(tasksOf(asked)).toEqual(['t']);
+    expect([...asked.contextIds]).toEqual(['c']);
+    expect(asked.callbacks).toEqual([
+      { path: ['configuration', 'pushNotificationConfig', 'url'], url },
+    ]);
+    for (const method of ['GET', 'HEAD'])
+      for (const [path, kind] of [
+        ['/tasks', 'list'],
+        ['/extendedAgentCard', 'card'],
+      ] as const)
+        expect(readAgentRequest(method, path, body).kind, path).toBe(kind);
+    expect(readAgentRequest('POST', '/', body).kind).toBe('send');
+  });
+
+  it('knows methods in any case, and names within paths whatever follows them', () => {
+    expect(rpc('TASKS/List', {}).kind).toBe('list');
+    expect(rpc('list_tasks', {}).kind).toBe('list');
+    expect(tasksOf(rpc('GetTask', { name: 'tenants/a/tasks/t' }))).toEqual(['t']);
+    for (const path of ['/tasks;x=1', '/v1/tasks%3bx', '/Tasks;'])
+      expect(readAgentRequest('GET', path, undefined).kind, path).toBe('list');
+    // A server that does not cut it off knows another task by it.
+    expect(tasksOf(readAgentRequest('GET', '/tasks;x/t;y', undefined))).toEqual(['t;y']);
+    expect(readAgentRequest('GET', '/.well-known;x/agent-card.json', undefined).kind).toBe('card');
+    expect(readAgentRequest('POST', '/tasks', undefined).kind).toBe('list');
+  });
+
   it('reads whatever is sent without throwing', () => {
     fc.assert(
       fc.property(fc.string(), fc.webPath(), fc.jsonValue(), (method, path, body) => {

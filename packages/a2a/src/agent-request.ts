@@ -1,6 +1,6 @@
 import { segmentsOf } from './agent-path.ts';
 import { entriesOf, folded, isObject, type JsonObject, membersOf } from './fold.ts';
-import { agentMethods, type MethodKind } from './methods.ts';
+import { agentMethodOf, type MethodKind } from './methods.ts';
 
 /** What a request to an agent names, as far as the gateway has a say in it. */
 export interface AgentRequest {
@@ -42,14 +42,17 @@ export function readAgentRequest(
   const isRpc = typeof rpcMethod === 'string' || membersOf(body, 'jsonrpc').length > 0;
   if (isRpc && isObject(body)) {
     const method = typeof rpcMethod === 'string' ? rpcMethod : '';
-    const known = agentMethods.get(method);
+    const known = agentMethodOf(method);
     for (const [name, params] of entriesOf(body, 'params'))
       readParams(params, [name], found, known?.kind, true);
+    // What stands beside it is what a server of REST reads.
+    readParams(body, [], found, rest?.kind, false);
+    const isPost = httpMethod !== 'GET' && httpMethod !== 'HEAD';
     return {
       form: 'json-rpc',
       id: rpcId(body),
       method,
-      kind: known?.kind,
+      kind: isPost ? known?.kind : (rest?.kind ?? known?.kind),
       version: known?.version,
       ...found,
     };
@@ -79,7 +82,7 @@ function rpcId(body: JsonObject): string | number | null {
 }
 
 /** Where a task stands in the text of a resource name, as drafts of 1.0 have it: `tasks/{id}/…`. */
-const resourceName = /^tasks\/([^/]+)/;
+const resourceName = /(?:^|\/)tasks\/([^/]+)/;
 
 function readParams(
   params: unknown,
@@ -160,7 +163,8 @@ const names = {
 /** Whatever the path may mean at a server: the binding may be mounted anywhere, and servers may ignore case. */
 function readRestPath(httpMethod: string, remainder: string, found: Found): RestCall | undefined {
   const segments = segmentsOf(remainder);
-  const lower = segments.map((segment) => segment.toLowerCase());
+  // Some servers cut off what follows a semicolon. Of ids it is not cut off: with it they are nobody's.
+  const lower = segments.map((segment) => (segment.split(';', 1)[0] ?? '').toLowerCase());
   const version = lower.includes('v1') ? '0.3' : undefined;
   let call: RestCall | undefined;
   const is = (kind: keyof typeof names) => {
@@ -175,7 +179,7 @@ function readRestPath(httpMethod: string, remainder: string, found: Found): Rest
     else if (name === 'message:stream') is('stream');
     else if (name === 'tasks') {
       const { id, action } = taskIn(segments[at + 1] ?? '');
-      if (id === '') is(httpMethod === 'GET' || httpMethod === 'HEAD' ? 'list' : 'get');
+      if (id === '') is('list');
       else {
         found.taskIds.add(id);
         if (action === 'cancel' || action === 'subscribe') is(action);

@@ -1,3 +1,5 @@
+import { folded } from './fold.ts';
+
 /** What a call is about, whatever its generation calls it. */
 export type MethodKind =
   | 'send'
@@ -44,3 +46,10 @@ export const agentMethods: ReadonlyMap<string, AgentMethod> = new Map([
   ['DeleteTaskPushNotificationConfig', v1('push')],
   ['GetExtendedAgentCard', v1('card')],
 ]);
+
+const foldedMethods = new Map([...agentMethods].map(([name, method]) => [folded(name), method]));
+
+/** The method that servers may understand by a name: some look at no case. Undefined = nobody knows it. */
+export function agentMethodOf(name: string): AgentMethod | undefined {
+  return agentMethods.get(name) ?? foldedMethods.get(folded(name));
+}

@@ -1,4 +1,4 @@
-import { type AgentRequest, isObject, readAgentRequest } from '@sluice/a2a';
+import { type AgentRequest, entriesOf, isObject, readAgentRequest } from '@sluice/a2a';
 import { GatewayError } from '@sluice/errors';
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
 import { checkUpstreamUrl, type HostRules } from '@sluice/outbound';
@@ -80,12 +80,24 @@ function parsed(bytes: Buffer, { subject }: AgentExchange): unknown {
     });
   }
   // Of two members with one name some agents take the first: it must not be another task than was checked.
-  const repeated = repeatedMember(bytes);
+  const methods = entriesOf(value, 'method');
+  const repeated = repeatedMember(bytes) ?? (methods.length > 1 ? methods[1]?.[0] : undefined);
   if (repeated !== undefined) {
     if (typeof value.method === 'string') subject.rpcId = null;
     throw new GatewayError('request.ambiguous_member', {
       field: 'body',
       message: `The request body has a member twice: ${repeated.slice(0, 80)}.`,
+    });
+  }
+  // By their places nobody knows which of them names a task.
+  if (
+    methods.length > 0 &&
+    entriesOf(value, 'params').some(([, params]) => Array.isArray(params))
+  ) {
+    subject.rpcId = null;
+    throw new GatewayError('request.invalid_field', {
+      field: 'body.params',
+      message: 'body.params must be an object: A2A has no parameters by position.',
     });
   }
   return value;

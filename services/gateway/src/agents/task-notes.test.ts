@@ -28,6 +28,22 @@ describe('TaskNotes of one gateway', () => {
     notes.claim(place, 'task', 'b', 'you');
     expect(whose('b')).toBe('own');
   });
+
+  it('knows a UUID however it is written', () => {
+    const notes = new TaskNotes(undefined);
+    const id = '3f0c1a9e-8b7d-4c6f-9a10-2b3c4d5e6f70';
+    notes.claim(place, 'context', id, 'me');
+    for (const written of [
+      id,
+      id.toUpperCase(),
+      `{${id}}`,
+      `urn:uuid:${id}`,
+      id.replaceAll('-', ''),
+    ])
+      expect(notes.whose(place, 'context', written, 'you'), written).toBe('others');
+    for (const other of [`${id}0`, `x${id}`, ' '.repeat(100_000), id.slice(1)])
+      expect(notes.whose(place, 'context', other, 'you')).toBe('nobodys');
+  });
 });
 
 describe('TaskNotes of gateways with one Redis', () => {

@@ -196,6 +196,21 @@ export function shareAgents(shared: SharedStore | undefined): SharedPart | undef
 
 /** Ids are of any length, and of anybody's making. */
 function keyOf({ organisationId, serverId }: TaskPlace, named: Named, id: string): string {
-  const digest = hash('sha256', `${named} ${id}`, 'base64url');
+  const digest = hash('sha256', `${named} ${plainly(id)}`, 'base64url');
   return sharedKeys.agentTask(organisationId, `${serverId}:${digest}`);
+}
+
+/** With braces, blanks and prefix. */
+const uuidLengthMax = 64;
+
+/** UUIDs are one however they are written: agents that keep them as such find them by each. */
+function plainly(id: string): string {
+  if (id.length > uuidLengthMax) return id;
+  const digits = id
+    .replace(/^\s*(?:urn:)?(?:uuid:)?/i, '')
+    .replaceAll(/[{}\s-]/g, '')
+    .toLowerCase();
+  return /^[0-9a-f]{32}$/.test(digits)
+    ? digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    : id;
 }
