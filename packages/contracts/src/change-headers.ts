@@ -8,6 +8,9 @@ export const changedHeader = 'x-service-changed';
  */
 export const inForceHeader = 'x-service-in-force';
 
+/** `true` on the answer of a change after which everything is as it was: it left no version, and no audit entry. */
+export const unchangedHeader = 'x-service-unchanged';
+
 export type InForce = 'everywhere' | 'here' | 'pending';
 
 /** Something that gateways hold, and that is different now. */

@@ -10,6 +10,7 @@ export {
   inForceHeader,
   readChanged,
   writeChanged,
+  unchangedHeader,
 } from './change-headers.ts';
 export type {
   AudioPart,

@@ -9,6 +9,7 @@ import {
   type Path,
   restoreSecrets,
 } from '../../kernel/credentials/secret-fields.ts';
+import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -117,7 +118,7 @@ export function createConfig(
   });
 }
 
-/** Every change is a version; what the body leaves out is taken from the one before. */
+/** Every change is a version, and what changes nothing is none; what the body leaves out is taken from the one before. */
 export function changeConfig(
   call: AdminRequest,
   reference: string,
@@ -125,7 +126,7 @@ export function changeConfig(
   { vault, caps, catalogue }: ConfigParts,
 ): Promise<string> {
   const node = body.config === undefined ? undefined : parseDocument(body.config, caps);
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async ({ db, describe, touchWorkspace, unchanged }) => {
     const config = await reachConfig(call, db, reference);
     const current = await currentVersion(db, config);
     const stored = JSON.parse(openDocument(vault, current)) as Record<string, unknown>;
@@ -143,11 +144,18 @@ export function changeConfig(
       );
     }
     const isDefault = body.isDefault ?? body.is_default ?? config.isDefault;
+    const name = body.name ?? config.name;
+    // Of a document the order counts as well: it is the order in which parameters are sent.
+    const isSame = JSON.stringify(document) === JSON.stringify(stored);
+    if (isSame && isAsItIs(config, { name, status, isDefault })) {
+      unchanged();
+      return current.id;
+    }
     if (isDefault && !config.isDefault) await clearDefault(db, config.workspaceId);
     const versionId = newId();
     const after = await appendVersion(db, config, isDefault, {
       id: versionId,
-      name: body.name ?? config.name,
+      name,
       status,
       ...documentColumns(vault, versionId, document),
       actor: actorOf(call.caller),

@@ -2,6 +2,7 @@ import type { BodyOf, GuardrailActions, GuardrailCheck } from '@sluice/contracts
 import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
+import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -94,7 +95,7 @@ export function createGuardrail(
   });
 }
 
-/** New checks or actions make a new version; a new name does not, since nothing runs differently. */
+/** Other checks or actions make a new version; a new name does not, since nothing runs differently. */
 export function changeGuardrail(
   call: AdminRequest,
   reference: string,
@@ -107,25 +108,28 @@ export function changeGuardrail(
     const before = await currentVersion(change.db, row);
     if (body.checks !== undefined) await refuseOpenEnforced(change.db, row, body.checks);
     const by = actorOf(call.caller);
-    const runsDifferently = body.checks !== undefined || body.actions !== undefined;
+    const stored = {
+      checks: openChecks(vault, before),
+      actions: before.actions as GuardrailActions,
+    };
+    const content = {
+      checks:
+        body.checks === undefined ? stored.checks : withKeptSecrets(stored.checks, body.checks),
+      actions: { ...stored.actions, ...body.actions },
+    };
+    const runsDifferently = !isAsItIs(stored, content);
+    if (!runsDifferently && isAsItIs(row, { name: body.name })) {
+      change.unchanged();
+      return { guardrail: row, version: before };
+    }
     const guardrail = await updateGuardrail(change.db, row.id, {
       name: body.name,
       version: runsDifferently ? row.version + 1 : undefined,
       updatedBy: by,
       updatedAt: call.now,
     });
-    const stored = openChecks(vault, before);
     const version = runsDifferently
-      ? await insertVersion(
-          change.db,
-          vault,
-          guardrail,
-          {
-            checks: body.checks === undefined ? stored : withKeptSecrets(stored, body.checks),
-            actions: { ...(before.actions as GuardrailActions), ...body.actions },
-          },
-          { by, at: call.now },
-        )
+      ? await insertVersion(change.db, vault, guardrail, content, { by, at: call.now })
       : before;
     if (runsDifferently) await touchWorkspaces(change, guardrail);
     describeChange(change, { guardrail: row, version: before }, { guardrail, version });

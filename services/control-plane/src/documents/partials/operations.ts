@@ -2,6 +2,7 @@ import type { BodyOf } from '@sluice/contracts/admin';
 import { parseTemplate } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
+import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -124,10 +125,11 @@ export function changePartial(
         ? undefined
         : await collectionInBody(db, place, body.collection_id);
     const isNewText = body.string !== undefined && body.string !== latest.template;
+    const columns = { name: body.name, status: body.status, collectionId: collection?.id };
+    const isSame = isAsItIs(latest, { description: body.description });
+    if (!isNewText && isSame && isAsItIs(partial, columns)) return { partial, version: latest };
     const changed = await updatePartial(db, partial.id, {
-      name: body.name,
-      status: body.status,
-      collectionId: collection?.id,
+      ...columns,
       latestVersion: isNewText ? partial.latestVersion + 1 : undefined,
       updatedBy: actorOf(call.caller),
       updatedAt: call.now,
@@ -177,11 +179,16 @@ export async function publishVersion(
 function changeReached(
   call: AdminRequest,
   reference: string,
-  work: (db: Database, partial: PartialRow) => Promise<PartialWithVersion & { before: object }>,
+  /** Without what was before, nothing has changed. */
+  work: (db: Database, partial: PartialRow) => Promise<PartialWithVersion & { before?: object }>,
 ): Promise<PartialWithVersion> {
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async ({ db, describe, touchWorkspace, unchanged }) => {
     const reached = await reachPartial(call, db, reference);
     const { before, partial, version } = await work(db, reached);
+    if (before === undefined) {
+      unchanged();
+      return { partial, version };
+    }
     touchWorkspace(partial.workspaceId);
     describe({
       resourceId: partial.id,

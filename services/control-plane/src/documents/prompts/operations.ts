@@ -1,6 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
+import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -113,7 +114,7 @@ async function collectionOfNew(call: AdminRequest, db: Database, reference: stri
   }
 }
 
-/** A change of content is a new version, which is published by nobody but `publishVersion`. */
+/** Another content than the latest is a new version, which is published by nobody but `publishVersion`. */
 export function changePrompt(
   call: AdminRequest,
   reference: string,
@@ -130,20 +131,24 @@ export function changePrompt(
       body.virtual_key === undefined
         ? undefined
         : await providerSlug(db, prompt.workspaceId, body.virtual_key);
-    const content = makesVersion(body)
+    const sent = makesVersion(body)
       ? nextContent({ ...body, virtual_key: virtualKey }, latest)
       : undefined;
-    if (content !== undefined) checkTemplate(content);
+    if (sent !== undefined) checkTemplate(sent);
+    const said = { virtualKey, description: body.version_description };
+    const content = sent !== undefined && isAsItIs(latest, { ...sent, ...said }) ? undefined : sent;
+    const columns = { name: body.name, collectionId: collection?.id };
+    if (content === undefined && isAsItIs(latest, said) && isAsItIs(prompt, columns))
+      return { prompt, version: latest };
     const changed = await updatePrompt(db, prompt.id, {
-      name: body.name,
-      collectionId: collection?.id,
+      ...columns,
       latestVersion: content === undefined ? undefined : prompt.latestVersion + 1,
       updatedBy: actorOf(call.caller),
       updatedAt: call.now,
     });
     const version =
       content === undefined
-        ? await updateVersion(db, latest.id, { virtualKey, description: body.version_description })
+        ? await updateVersion(db, latest.id, said)
         : await insertVersion(db, changed, content);
     return { before: presentPrompt(prompt, latest), prompt: changed, version };
   });
@@ -214,11 +219,16 @@ export function reachVersion(db: Database, prompt: PromptRow, id: string): Promi
 function changeReached(
   call: AdminRequest,
   reference: string,
-  work: (db: Database, prompt: PromptRow) => Promise<PromptWithVersion & { before: object }>,
+  /** Without what was before, nothing has changed. */
+  work: (db: Database, prompt: PromptRow) => Promise<PromptWithVersion & { before?: object }>,
 ): Promise<PromptWithVersion> {
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async ({ db, describe, touchWorkspace, unchanged }) => {
     const reached = await reachPrompt(call, db, reference);
     const { before, prompt, version } = await work(db, reached);
+    if (before === undefined) {
+      unchanged();
+      return { prompt, version };
+    }
     touchWorkspace(prompt.workspaceId);
     describe({
       resourceId: prompt.id,

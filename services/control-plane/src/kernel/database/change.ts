@@ -41,6 +41,8 @@ export interface Change {
    * before and is shown after, and what the request alone does not tell.
    */
   describe(facts: ChangeFacts): void;
+  /** What was asked for is so already: there is no entry of it, and nobody is told. */
+  unchanged(): void;
   /** An entry of its own for what nobody asked for, but happens with this change, such as a key made on joining. */
   alsoRecord(
     facts: ChangeFacts & {
@@ -111,6 +113,7 @@ export async function runChange<T>(
   const workspaces = new Set<string>();
   const keys = new Set<string>();
   let organisationTouched = false;
+  let isUnchanged = false;
   let written = entry;
   const further: NewAuditEntry[] = [];
   const result = await work({
@@ -120,11 +123,15 @@ export async function runChange<T>(
     touchOrganisation: () => {
       organisationTouched = true;
     },
+    unchanged: () => {
+      isUnchanged = true;
+    },
     describe: (facts) => {
       written = withFacts(written, facts);
     },
     alsoRecord: (facts) => further.push(withFacts({ ...entry, requestBody: '' }, facts)),
   });
+  if (isUnchanged) return result;
   const notices: ChangeNotice[] = await noteKeys(db, [...keys]);
   notices.push(...(await bumpRevisions(db, [...workspaces])));
   if (organisationTouched) notices.push({ organisation: entry.organisationId });

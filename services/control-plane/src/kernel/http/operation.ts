@@ -1,4 +1,4 @@
-import { toolBaseUrl } from '@sluice/contracts';
+import { toolBaseUrl, unchangedHeader } from '@sluice/contracts';
 import {
   type EndpointId,
   type GuardedEndpoint,
@@ -128,6 +128,7 @@ async function answer(
       return parts.observe(operation.id, 200, startedAt);
     }
     const body = await oncePerKey(operation, call, req, res, parts.idempotencyKeys);
+    if (call.isUnchanged) res.set(unchangedHeader, 'true');
     await tellInForce(res, call.committed, parts.whenPassed);
     parts.observe(operation.id, 200, startedAt);
     res.status(200).json(body);
@@ -206,6 +207,7 @@ function createCall(
 ): AdminRequest & {
   committed: readonly Committed[];
   attempt: Attempt | undefined;
+  isUnchanged: boolean;
   entry(status: number): NewAuditEntry;
 } {
   const now = parts.now();
@@ -225,6 +227,7 @@ function createCall(
   const committed: Committed[] = [];
   const call = {
     attempt: undefined as Attempt | undefined,
+    isUnchanged: false,
     caller,
     params: req.params as Record<string, string>,
     query: req.query,
@@ -250,13 +253,18 @@ function createCall(
       commitChange(
         parts.client,
         entry(200),
-        (change) => underKey(change, work),
+        (change) => underKey({ ...change, unchanged: () => tellUnchanged(change) }, work),
         (told) => committed.push(told),
       ),
     committed,
     entry,
   };
   return call;
+
+  function tellUnchanged(change: Change): void {
+    call.isUnchanged = true;
+    change.unchanged();
+  }
 
   async function underKey<T>(change: Change, work: (change: Change) => Promise<T>): Promise<T> {
     const { attempt } = call;

@@ -1,3 +1,4 @@
+import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -72,15 +73,16 @@ export function changePolicy(
   return change(call, async (db, policy) => {
     requireConditionsFor(policy.target === 'mcp_tools' ? 'mcp_tools' : 'llm', body.conditions);
     const naming = { scope: policy, ids, allowMissing: query.allow_missing };
-    return updatePolicy(db, policy.id, {
+    const columns = {
       name: body.name,
       description: body.description,
       conditions: body.conditions && (await namedConditions(call, db, body.conditions, naming)),
       unit: body.unit,
       value: body.value,
       rules: changedRules(policy.rules, rulesIn(body)),
-      updatedAt: call.now,
-    });
+    };
+    if (isAsItIs(policy, columns)) return undefined;
+    return updatePolicy(db, policy.id, { ...columns, updatedAt: call.now });
   });
 }
 
@@ -92,12 +94,14 @@ export function archivePolicy(call: AdminRequest): Promise<void> {
 
 function change(
   call: AdminRequest,
-  work: (db: Database, policy: RateLimitsPolicyRow) => Promise<RateLimitsPolicyRow>,
+  /** Nothing = it is as it was. */
+  work: (db: Database, policy: RateLimitsPolicyRow) => Promise<RateLimitsPolicyRow | undefined>,
 ): Promise<void> {
   return call.change(async (change) => {
     const { db, describe } = change;
     const policy = await reachPolicy(call, db, 'active');
     const changed = await work(db, policy);
+    if (changed === undefined) return change.unchanged();
     await touchHolders(change, policy);
     describe({
       resourceId: policy.id,

@@ -1,4 +1,5 @@
 import type { UsageLimitsPolicyType } from '@sluice/contracts/admin';
+import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -44,7 +45,7 @@ export function changePolicy(
       path: 'body',
     });
     const naming = { scope: policy, ids, allowMissing: query.allow_missing };
-    const changed = await updatePolicy(db, policy.id, {
+    const columns = {
       name: body.name,
       description: body.description,
       conditions: body.conditions && (await namedConditions(call, db, body.conditions, naming)),
@@ -53,8 +54,15 @@ export function changePolicy(
       periodicReset: reset.periodic_reset,
       periodicResetDays: reset.periodic_reset_days,
       nextUsageResetAt: reset.nextAt,
-      periodStartedAt: period.startedAt,
       rules: changedRules(policy.rules, rulesIn(body)),
+    };
+    // A period that is over is not this caller's change: whoever moves it on does so for all.
+    const asShown = { ...policy, nextUsageResetAt: period.nextAt };
+    if (body.reset_usage_for_value === undefined && isAsItIs(asShown, columns))
+      return change.unchanged();
+    const changed = await updatePolicy(db, policy.id, {
+      ...columns,
+      periodStartedAt: period.startedAt,
       updatedAt: now,
     });
     await rewarn(db, budgetOf(policy), budgetOf(changed));
