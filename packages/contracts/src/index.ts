@@ -9,8 +9,8 @@ export {
   type InForce,
   inForceHeader,
   readChanged,
-  writeChanged,
   unchangedHeader,
+  writeChanged,
 } from './change-headers.ts';
 export type {
   AudioPart,

@@ -208,10 +208,18 @@ describe('settings of a workspace', () => {
     const manager = await createPerson(h, 'manager', h.first.workspace_id);
     const logging = { request_logging: { mode: 'metrics' } };
     await h.as(manager.key).put(ofWorkspace(), logging).expect(200);
+    const { body: shown } = await h.as(manager.key).get(ofWorkspace()).expect(200);
     await h
       .as(manager.key)
-      .put(ofWorkspace(), { prompts: { managersWritePrompts: true } })
+      .put(ofWorkspace(), { ...logging, prompts: shown.prompts })
+      .expect(200);
+    await h
+      .as(manager.key)
+      .put(ofWorkspace(), { prompts: { ...shown.prompts, managersWritePrompts: false } })
       .expect(403);
+    expect((await h.as(manager.key).get(ofWorkspace()).expect(200)).body.overrides).toEqual(
+      logging,
+    );
     await change({ workspace_management: null });
     await h.as(manager.key).put(ofWorkspace(), logging).expect(403);
   });

@@ -19,6 +19,7 @@ import type { Tag } from './tags.ts';
  * `audit`        what the change is called in the audit log
  * `query`        takes the parameters as text; without one, none is looked at
  * `body`         without one, a body is not looked at; one that may be absent has a `prefault`
+ * `listName`     the field of the body for the list that is shown under `data`: sent back as `data` it means the same
  * `answer`       the body of a 200; what cannot be told is optional, not null, unless it is published as nullable
  * `lines`        answers `application/x-ndjson`: each line has the shape of `answer`, and there may be none
  * `errors`       the published statuses; 400, 401, 403, 404, 409 and 500 where none is published
@@ -42,6 +43,7 @@ export interface Endpoint<
   readonly audit?: AuditName;
   readonly query?: Q;
   readonly body?: B;
+  readonly listName?: string;
   readonly answer: A;
   readonly lines?: true;
   readonly errors?: readonly number[];

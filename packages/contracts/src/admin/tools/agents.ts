@@ -22,6 +22,7 @@ import {
   offerCount,
   offerName,
   offersQuery,
+  ofServer,
   registryIntegration,
   registryIntegrationsQuery,
   registryServer,
@@ -122,11 +123,10 @@ function agentSkills<T extends z.ZodType>(item: T) {
   });
 }
 
-const agentSkillsBody = z.object({
-  skills: z
-    .array(z.object({ id: offerName, enabled: z.boolean() }))
-    .min(1)
-    .max(1000),
+const skillSwitch = z.object({ id: offerName, enabled: z.boolean() });
+const agentSkillsBody = z.object({ skills: z.array(skillSwitch).max(1000) });
+const agentServerSkillsBody = z.object({
+  skills: z.array(skillSwitch.extend(ofServer)).max(1000),
 });
 
 const agentServer = z.object({
@@ -235,6 +235,7 @@ export const agentsEndpoints = {
     access: { keys: anyKey, scopes: scopesTo('update') },
     audit: { resourceType: 'agent_integrations', action: 'update' },
     body: integrationWorkspacesBody,
+    listName: 'workspaces',
     answer: nothing,
     added,
   }),
@@ -258,6 +259,7 @@ export const agentsEndpoints = {
     access: { keys: anyKey, scopes: scopesTo('update') },
     audit: { resourceType: 'agent_integrations', action: 'update' },
     body: agentSkillsBody,
+    listName: 'skills',
     answer: succeeded,
     added,
   }),
@@ -336,7 +338,8 @@ export const agentsEndpoints = {
     path: '/agent-servers/{agentServerId}/skills',
     access: { keys: anyKey, scopes: ['agent_servers.update'] },
     audit: { resourceType: 'agent_servers', action: 'update' },
-    body: agentSkillsBody,
+    body: agentServerSkillsBody,
+    listName: 'skills',
     answer: succeeded,
     added,
   }),
@@ -360,6 +363,7 @@ export const agentsEndpoints = {
     access: { keys: anyKey, scopes: ['agent_servers.update'] },
     audit: { resourceType: 'agent_servers', action: 'update' },
     body: userAccessBody.prefault({}),
+    listName: 'user_access',
     answer: succeeded,
     added,
   }),

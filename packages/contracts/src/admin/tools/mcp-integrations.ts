@@ -133,7 +133,6 @@ export const mcpCapabilitiesQuery = z.object({ type: capabilityType.optional() }
 export const mcpCapabilitiesBody = z.object({
   capabilities: z
     .array(z.object({ name: offerName, type: capabilityType, enabled: z.boolean() }))
-    .min(1)
     .max(1000),
 });
 
@@ -255,6 +254,7 @@ export const mcpIntegrationsEndpoints = {
     access: { keys: anyKey, scopes: scopesTo('update') },
     audit: { resourceType: 'mcp_integrations', action: 'update' },
     body: integrationWorkspacesBody,
+    listName: 'workspaces',
     answer: nothing,
   }),
   'mcp-integrations.capabilities.list': endpoint({
@@ -276,6 +276,7 @@ export const mcpIntegrationsEndpoints = {
     access: { keys: anyKey, scopes: scopesTo('update') },
     audit: { resourceType: 'mcp_integrations', action: 'update' },
     body: mcpCapabilitiesBody,
+    listName: 'capabilities',
     answer: succeeded,
   }),
   'mcp-integrations.pins.list': endpoint({

@@ -16,6 +16,7 @@ import {
   created,
   createRegistryServer,
   offerName,
+  ofServer,
   registryServer,
   registryServersQuery,
   registryServerTexts,
@@ -127,8 +128,15 @@ const shownAs = {
 
 const mcpServerCapabilitiesBody = z.object({
   capabilities: z
-    .array(z.object({ name: offerName, type: capabilityType, enabled: z.boolean(), ...shownAs }))
-    .min(1)
+    .array(
+      z.object({
+        name: offerName,
+        type: capabilityType,
+        enabled: z.boolean(),
+        ...ofServer,
+        ...shownAs,
+      }),
+    )
     .max(1000),
 });
 
@@ -229,6 +237,7 @@ export const mcpServersEndpoints = {
     access: { keys: anyKey, scopes: ['mcp_servers.update'] },
     audit: { resourceType: 'mcp_servers', action: 'update' },
     body: mcpServerCapabilitiesBody,
+    listName: 'capabilities',
     answer: succeeded,
   }),
   'mcp-servers.user-access.list': endpoint({
@@ -252,6 +261,7 @@ export const mcpServersEndpoints = {
     access: { keys: anyKey, scopes: ['mcp_servers.update'] },
     audit: { resourceType: 'mcp_servers', action: 'update' },
     body: userAccessBody.prefault({}),
+    listName: 'user_access',
     answer: succeeded,
   }),
   'mcp-servers.connections.list': endpoint({

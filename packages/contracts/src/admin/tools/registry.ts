@@ -123,6 +123,9 @@ export const registryServer = {
 /** Names as the servers and agents give them: a resource may go by its URI. */
 export const offerName = z.string().min(1).max(1024);
 
+/** As a server shows what is off for its integration: sent back so, it says nothing of the server. */
+export const ofServer = { integration_enabled: z.boolean().nullish() };
+
 export const offersQuery = pageFromOneQuery({ default: 100, max: 500 });
 
 export const offerCount = z.object({ total: z.int(), enabled: z.int() });
@@ -150,10 +153,19 @@ export function userAccessList<T extends z.ZodType>(item: T) {
   });
 }
 
-/** An `enabled` of null takes the exception back: the default counts for this user again. */
+/**
+ * An `enabled` of null takes the exception back: the default counts for this user again. Who is shown without an
+ * exception is none, unless `enabled` is another.
+ */
 export const userAccessBody = z.object({
   user_access: z
-    .array(z.object({ user_id: referenceField, enabled: z.boolean().nullable() }))
+    .array(
+      z.object({
+        user_id: referenceField,
+        enabled: z.boolean().nullable(),
+        has_override: z.boolean().optional(),
+      }),
+    )
     .max(1000)
     .optional(),
   default_user_access: defaultUserAccess.optional(),

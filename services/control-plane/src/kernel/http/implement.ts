@@ -75,7 +75,7 @@ export function implementAll<Of extends Resource>(
 
 function operationOf(id: OperationId, handle: Handler<OperationId>): Operation {
   const endpoint: GuardedEndpoint = adminEndpoints[id];
-  const { query, body } = endpoint;
+  const { query, body, listName } = endpoint;
   const shown = shownBy(id);
   return {
     id,
@@ -86,7 +86,7 @@ function operationOf(id: OperationId, handle: Handler<OperationId>): Operation {
       const notes = { ...call.notes, shown };
       const answer: unknown = await handle(call, {
         query: read(query, call.query, 'query', notes),
-        body: read(body, call.body, 'body', notes),
+        body: read(body, underItsName(call.body, listName), 'body', notes),
       } as Input<OperationId>);
       return (answer ?? {}) as object;
     },
@@ -101,8 +101,19 @@ function shownBy(id: OperationId): z.ZodType | undefined {
     (each) => each.method === 'get' && each.path === path && each.path.includes('{'),
   );
   const { answer } = there ?? endpoints[id.replace(/\.\w+$/, '.read')] ?? {};
-  const { data } = answer instanceof z.ZodObject ? answer.shape : {};
+  if (!(answer instanceof z.ZodObject)) return answer;
+  const { data } = answer.shape;
+  // Of a list, each field that it does not show itself has what stands in it: `data` has another name where it is sent.
+  if (data instanceof z.ZodArray) return answer.catchall(data);
   return data instanceof z.ZodType ? data : answer;
+}
+
+/** A body whose list has the name under which it is shown. */
+function underItsName(body: unknown, listName: string | undefined): unknown {
+  if (listName === undefined || typeof body !== 'object' || body === null) return body;
+  if (!Object.hasOwn(body, 'data') || Object.hasOwn(body, listName)) return body;
+  const { data, ...others } = body as { data: unknown };
+  return { ...others, [listName]: data };
 }
 
 function read(

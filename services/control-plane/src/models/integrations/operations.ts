@@ -194,11 +194,11 @@ export function changeWorkspaces(
   return changeReached(call, reference, show, async (change, integration) => {
     if (integration.workspaceId !== null) await onlyItsOwn(change.db, integration, body);
     if (
-      (body.workspaces ?? []).length === 0 &&
+      body.workspaces === undefined &&
       body.global_workspace_access === undefined &&
       !body.override_existing_workspace_access
     )
-      throw invalidField('body.workspaces', 'needs at least one entry');
+      throw invalidField('body.workspaces', 'is required, unless all workspaces are meant');
     await changeGrants(change, integration, body, call.now);
     await updateIntegration(change.db, integration.id, {
       globalAccess:

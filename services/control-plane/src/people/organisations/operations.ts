@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { roleAllowsScope, scopesOf } from '@sluice/contracts';
 import type { BodyOf, Settings, SettingsChange, SettingsSection } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
+import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
@@ -89,11 +90,14 @@ export function changeWorkspaceSettings(
     const { db, describe, touchWorkspace } = change;
     const workspace = await reachActiveWorkspace(call, db, reference);
     const organisation = workspace.organisation.settings;
-    const sections = Object.keys(body) as SettingsSection[];
-    refuseClosedSections(organisation, sections);
-    refuseOwnRights(call, sections);
     const before = workspace.settings as StoredSettings;
-    const after = changedWorkspaceSettings(before, body);
+    const decided = sectionsDecidedBy(
+      call,
+      organisation,
+      effectiveSettings(organisation, before),
+      body,
+    );
+    const after = changedWorkspaceSettings(before, decided);
     const changed = await updateWorkspace(db, workspace.id, {
       settings: { ...after },
       updatedAt: call.now,
@@ -112,23 +116,38 @@ export function changeWorkspaceSettings(
   });
 }
 
-function refuseClosedSections(organisation: unknown, sections: readonly SettingsSection[]): void {
+/**
+ * What of a change this caller decides for the workspace. Of the rest, what is sent as it holds was read, and decides nothing.
+ * @throws 400 for another value of what the organisation keeps for itself, 403 of what only admins change
+ */
+function sectionsDecidedBy(
+  { caller }: AdminRequest,
+  organisation: unknown,
+  inForce: Settings,
+  body: SettingsChange,
+): SettingsChange {
   const open = new Set<string>(openSections(organisation));
-  const closed = sections.find((section) => !open.has(section));
-  if (closed !== undefined)
-    throw invalidField(
-      `body.${closed}`,
-      'is decided by the organisation, which has not opened this section to workspaces',
-    );
-}
-
-/** A manager who manages the workspace may say what is logged, but not what managers may do. */
-function refuseOwnRights({ caller }: AdminRequest, sections: readonly SettingsSection[]): void {
-  if (caller.role !== 'manager' && caller.role !== 'member') return;
-  if (sections.some((section) => section !== 'request_logging'))
+  // A manager who manages the workspace may say what is logged, but not what managers may do.
+  const isLimited = caller.role === 'manager' || caller.role === 'member';
+  const isDecided = (section: string) =>
+    open.has(section) && !(isLimited && section !== 'request_logging');
+  const sections = Object.entries(body).filter(([, values]) => values !== undefined);
+  for (const [section, values] of sections) {
+    if (isDecided(section) || isInForce(inForce[section as SettingsSection], values)) continue;
+    if (!open.has(section))
+      throw invalidField(
+        `body.${section}`,
+        'is decided by the organisation, which has not opened this section to workspaces',
+      );
     throw new GatewayError('auth.missing_scope', {
       message: 'Only admins change what the people of a workspace may do.',
     });
+  }
+  return Object.fromEntries(sections.filter(([section]) => isDecided(section))) as SettingsChange;
+}
+
+function isInForce(held: object, sent: object | null): boolean {
+  return sent !== null && isAsItIs(held, sent);
 }
 
 const limitedStandings = [

@@ -69,6 +69,6 @@ export function agentIntegrationOperations(parts: RegistryParts) {
 }
 
 /** Skills as the tables of both registries know what is offered. */
-export function settingsOf(skills: readonly { id: string; enabled: boolean }[]) {
-  return skills.map(({ id, enabled }) => ({ type: skillType, name: id, enabled }));
+export function settingsOf<S extends { id: string; enabled: boolean }>(skills: readonly S[]) {
+  return skills.map(({ id, ...said }) => ({ type: skillType, name: id, ...said }));
 }

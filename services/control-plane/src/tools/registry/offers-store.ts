@@ -152,7 +152,19 @@ export async function setSwitches(
     where: { serverId, enabled: !enabled, OR: [...names] },
     data: { enabled, updatedAt: now },
   });
-  await switches.createMany({
+  await addSwitches(db, kind, serverId, names, now, enabled);
+}
+
+/** Those that are there stay as they are. */
+export async function addSwitches(
+  db: Database,
+  kind: RegistryKind,
+  serverId: string,
+  names: readonly OfferName[],
+  now: Date,
+  enabled = true,
+): Promise<void> {
+  await kind.tables(db).switches.createMany({
     data: names.map((name) => ({ serverId, ...name, enabled, createdAt: now, updatedAt: now })),
     skipDuplicates: true,
   });

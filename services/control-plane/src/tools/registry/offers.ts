@@ -1,7 +1,7 @@
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changeReached } from './integrations.ts';
-import { type OfferName, setOffers, setSwitches } from './offers-store.ts';
+import { addSwitches, type OfferName, setOffers, setSwitches } from './offers-store.ts';
 import type { Registry } from './registry.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import { changeServer } from './servers.ts';
@@ -9,6 +9,9 @@ import type { FoundServer, KindTypes } from './tables.ts';
 
 /** An offer, and whether it may be used. */
 export type OfferSetting = OfferName & { enabled: boolean };
+
+/** The same of a server, with what its integration says where that was shown. */
+type ServerOfferSetting = OfferSetting & { integration_enabled?: boolean | null | undefined };
 
 /** Turns offers of an integration on and off, for every server made of it. */
 export function switchOffers<K extends KindTypes>(
@@ -33,17 +36,20 @@ export function switchServerOffers<K extends KindTypes>(
   call: AdminRequest,
   kind: RegistryKind<K>,
   reference: string,
-  settings: readonly OfferSetting[],
+  settings: readonly ServerOfferSetting[],
   /** In the same change. */
   also: (change: Change, server: FoundServer<K>) => Promise<void> = async () => {},
 ): Promise<void> {
   return changeServer(call, kind, reference, async (change, server) => {
     const { db, describe } = change;
+    // What is off for the integration is shown as off whatever the server says: sent back, it stays as it is there.
+    const isOfServer = (each: ServerOfferSetting) =>
+      each.enabled || each.integration_enabled !== false;
+    const said = settings.filter(isOfServer);
     for (const enabled of [true, false])
-      await setSwitches(db, kind, server.id, namesOf(settings, enabled), {
-        enabled,
-        now: call.now,
-      });
+      await setSwitches(db, kind, server.id, namesOf(said, enabled), { enabled, now: call.now });
+    const others = settings.filter((each) => !isOfServer(each));
+    await addSwitches(db, kind, server.id, namesOf(others, false), call.now);
     await also(change, server);
     describe({ detail: { slug: server.slug, offers: settings } });
   });

@@ -51,6 +51,7 @@ export function changeAccess(
   body: BodyOf<'mcp-servers.user-access.update'>,
 ): Promise<void> {
   return changeServer(call, kind, reference, async ({ db, describe }, server) => {
+    const isAllowed = server.defaultUserAccess === 'allow';
     const named = body.user_access ?? [];
     const users = await usersWithin(db, server, named.map((entry) => entry.user_id).filter(isUuid));
     const stranger = named.findIndex((entry) => !users.has(entry.user_id.toLowerCase()));
@@ -61,7 +62,11 @@ export function changeAccess(
       user_access: await overridesOf(db, kind, server.id),
     });
     const before = await state(server.defaultUserAccess);
-    const access = new Map(named.map((entry) => [entry.user_id.toLowerCase(), entry.enabled]));
+    // Whoever sends back what the default was shown to be for a user makes no exception of it.
+    const said = named.filter(
+      (entry) => entry.has_override !== false || entry.enabled !== isAllowed,
+    );
+    const access = new Map(said.map((entry) => [entry.user_id.toLowerCase(), entry.enabled]));
     await setUserAccess(db, kind, server.id, access, call.now);
     const byDefault = body.default_user_access ?? server.defaultUserAccess;
     if (body.default_user_access !== undefined)
