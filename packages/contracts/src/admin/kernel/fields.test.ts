@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rateLimitsPoliciesEndpoints } from '../limits/rate-limits-policies.ts';
 import { rotationPolicy } from '../people/rotation-policy.ts';
-import { hostField, instantField, nameField } from './fields.ts';
+import { headersField, hostField, instantField, nameField } from './fields.ts';
 
 describe('instantField', () => {
   it.each([
@@ -26,6 +26,20 @@ describe('instantField', () => {
     '1715549826',
   ])('refuses %j', (text) => {
     expect(instantField.safeParse(text).success).toBe(false);
+  });
+});
+
+describe('headersField', () => {
+  it.each(['Content-Length', 'transfer-encoding', 'expect', 'upgrade', 'keep-alive'])(
+    'refuses %s, with which no request could be sent',
+    (name) => {
+      expect(headersField.safeParse({ 'x-team': 'a', [name]: '5' }).success).toBe(false);
+    },
+  );
+
+  it('takes what a provider may want otherwise', () => {
+    const headers = { host: 'models.example', connection: 'close', 'Content-Type': 'text/plain' };
+    expect(headersField.parse(headers)).toEqual(headers);
   });
 });
 

@@ -74,9 +74,21 @@ export const headerNameField = z
   .string()
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'is not a header name');
 
+/** They say how the rest of a request is sent: with one of them in it none is. */
+const ofTheMessage = new Set([
+  'content-length',
+  'expect',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+
 /** Values as headers carry them; names as HTTP allows them. */
 export const headersField = z.record(
-  headerNameField,
+  headerNameField.refine(
+    (name) => !ofTheMessage.has(name.toLowerCase()),
+    'is set by whoever sends the request',
+  ),
   z
     .string()
     .max(8192)

@@ -28,3 +28,12 @@ it('says of a parameter that came twice that it did', () => {
   );
   expect(() => parseInput(schema, { status: ['200'] }, 'body')).toThrow('expected string');
 });
+
+it('says of a name that is none why', () => {
+  const schema = z.object({
+    headers: z.record(z.string().regex(/^\S+$/, 'has a blank'), z.string()),
+  });
+  expect(() => parseInput(schema, { headers: { 'x a': 'b' } }, 'body')).toThrow(
+    'body.headers.x a: has a blank',
+  );
+});

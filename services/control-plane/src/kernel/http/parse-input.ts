@@ -139,6 +139,8 @@ function listOfAll(issue: Issue, forms: readonly (readonly Issue[])[]): Issue | 
 
 /** Of a value that is none of a list, the list, and which of it may have been meant; of a parameter that came twice, that it did. */
 function wordsOf(issue: Issue, input: unknown, part: string): string {
+  // Of a name, why it is none.
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   if (part === 'query' && issue.code === 'invalid_type' && Array.isArray(sentAt(issue, input)))
     return 'must be given once; values of a list have commas between them';
   // A field may have words of its own for what it does not take.
