@@ -22,6 +22,8 @@ let h: Harness;
 let context: Context;
 /** Every change that was tried, refused ones too, and what it is called in the log. */
 const changes: { requestId: string; kind: string }[] = [];
+/** After which all was as before. */
+const unchanged: string[] = [];
 /** What may happen with a change of another kind; it has an entry of its own. */
 const alongside = ['scim_groups create', 'users create', 'api_keys create'];
 const secrets: string[] = [];
@@ -61,9 +63,11 @@ function faultsOf(answer: Response, at: string, one: ContractCase): string[] {
 
 function noteChange(answer: Response, one: ContractCase): void {
   const audit = auditOf(one, answer.status);
-  if (audit !== undefined)
+  const requestId = answer.headers['x-service-request-id'] ?? '';
+  if (answer.headers['x-service-unchanged'] === 'true') unchanged.push(requestId);
+  else if (audit !== undefined)
     changes.push({
-      requestId: answer.headers['x-service-request-id'] ?? '',
+      requestId,
       kind: `${audit.resourceType} ${audit.action}`,
     });
 }
@@ -266,6 +270,7 @@ describe('after all of it', () => {
     });
     expect(changes.length).toBeGreaterThan(300);
     expect(wrong).toEqual([]);
+    expect(unchanged.filter((id) => kinds.has(id))).toEqual([]);
     const log = JSON.stringify(found);
     expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
     expect(await brokenLink(h)).toBeUndefined();
