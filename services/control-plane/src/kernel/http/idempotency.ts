@@ -4,6 +4,7 @@ import { GatewayError } from '@sluice/errors';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Caller } from '../access/caller.ts';
 import type { CredentialVault } from '../credentials/envelope.ts';
+import { canonicalJson } from '../database/canonical-json.ts';
 import { bytes } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { newId } from '../names/ids.ts';
@@ -65,7 +66,7 @@ export class IdempotencyKeys {
   ): Promise<{ replay: object } | { attempt: Attempt }> {
     const { organisationId } = caller;
     const id = sha256(JSON.stringify([organisationId, ...whoseKey(caller), key]));
-    const request = sha256(canonical(asked));
+    const request = sha256(canonicalJson(asked));
     const attempt: Attempt = { id, attemptId: newId(), request };
     await this.#refuseTooMany(organisationId, now);
     const sealed = this.#seal(attempt, null);
@@ -165,15 +166,6 @@ export async function purgeIdempotencyKeys(client: DatabaseClient, now: Date): P
     removed = await client.$executeRaw(Prisma.sql`
       DELETE FROM idempotency_keys WHERE id IN (
         SELECT id FROM idempotency_keys WHERE expires_at <= ${now} LIMIT ${purgedAtOnce})`);
-}
-
-/** The same for objects whose members stand in another order. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }
 
 function sha256(text: string): string {
