@@ -1,9 +1,17 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  request,
+  type Server,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { canonicalHeaderPrefixes, forwardedCallerSeal } from '@sluice/contracts';
 import { adminEndpoints, type Endpoint } from '@sluice/contracts/admin';
+import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AppDeps, createApp } from '../app.ts';
 import { createReadArrival } from '../http/arrival.ts';
@@ -214,4 +222,43 @@ describe('createAdminForwarder', () => {
       }
     },
   );
+
+  it('lets nothing wait behind questions to a ledger that is silent', async () => {
+    const controlPlane = await listening((req, res) => {
+      if (req.url !== '/v1/configs') return;
+      res.end('{}');
+    });
+    const forwarder = createAdminForwarder({
+      controlPlaneUrl: `http://${controlPlane.host}`,
+      prefixes: canonicalHeaderPrefixes,
+      seal,
+      held,
+      readArrival: createReadArrival([]),
+    });
+    const gateway = await listening(forwarder.forward);
+    const asked = new AbortController();
+    try {
+      const questions = ['analytics/graphs/cost', 'logs', 'logs/x', 'requests/x', 'traces/x'];
+      for (let count = 0; count < 200; count += 1)
+        fetch(`http://${gateway.host}/v1/${questions[count % questions.length]}`, {
+          signal: asked.signal,
+        }).catch(() => {});
+      await eventually(async () => (await connectionsOf(controlPlane.server)) >= 32);
+      const answer = await fetch(`http://${gateway.host}/v1/configs`, {
+        signal: AbortSignal.timeout(5_000),
+      });
+      expect(answer.status).toBe(200);
+    } finally {
+      asked.abort();
+      await forwarder.close();
+      for (const { server } of [gateway, controlPlane]) {
+        server.closeAllConnections();
+        server.close();
+      }
+    }
+  });
 });
+
+function connectionsOf(server: Server): Promise<number> {
+  return promisify(server.getConnections.bind(server))();
+}

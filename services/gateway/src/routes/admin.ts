@@ -61,6 +61,21 @@ const adminSegments = new Set([
   'workspace-exclusions',
 ]);
 
+/**
+ * Those of them that the control plane answers from the ledger: while that is silent each waits for ten seconds, on connections of
+ * their own, so that nothing else waits behind them.
+ */
+const ledgerSegments = new Set([
+  'analytics',
+  'ledger',
+  'log',
+  'logs',
+  'otel',
+  'requests',
+  'simulate',
+  'traces',
+]);
+
 /** Answered by the control plane, and not below `/v1`: price lists, the registry of MCP servers, the reference, OAuth of MCP's clients. */
 export const adminRootPaths: readonly string[] = [
   `/${rootSegment.prices}`,
@@ -75,7 +90,12 @@ export const adminPagePaths: readonly string[] = [`/${rootSegment.docs}`];
 
 /** Whether a path of the admin API is one that callers of models need as well: feedback, and what their frameworks tell. */
 export function isCallersPath(url: string): boolean {
-  return onlyOurs.has(/^\/v1\/([^/?]+)/.exec(requestTarget(url))?.[1] ?? '');
+  return onlyOurs.has(segmentOf(requestTarget(url)) ?? '');
+}
+
+/** The first below `/v1`. */
+function segmentOf(target: string): string | undefined {
+  return /^\/v1\/([^/?]+)/.exec(target)?.[1];
 }
 
 /** Called between model calls, by clients whose every request names their provider; no provider has them. */
@@ -87,7 +107,7 @@ const onlyOurs = new Set(['feedback', 'otel']);
  * it. Takes headers as they are known inside.
  */
 export function isAdminPath(url: string, headers: IncomingMessage['headers']): boolean {
-  const segment = /^\/v1\/([^/?]+)/.exec(requestTarget(url))?.[1];
+  const segment = segmentOf(requestTarget(url));
   if (segment === undefined || !adminSegments.has(segment)) return false;
   if (onlyOurs.has(segment)) return true;
   return !['provider', 'virtual-key', 'config', 'custom-host'].some(
@@ -144,13 +164,15 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
 } {
   const { prefixes, seal, readArrival } = options;
   const base = new URL(options.controlPlaneUrl);
-  const pool = new Pool(base.origin, {
-    connect: { ...options.tls },
-    connections: 32,
-    headersTimeout: 60_000,
-    bodyTimeout: 60_000,
-    connectTimeout: 5_000,
-  });
+  const openPool = () =>
+    new Pool(base.origin, {
+      connect: { ...options.tls },
+      connections: 32,
+      headersTimeout: 60_000,
+      bodyTimeout: 60_000,
+      connectTimeout: 5_000,
+    });
+  const pools = { ledger: openPool(), others: openPool() };
 
   async function run(
     req: IncomingMessage & { originalUrl?: string },
@@ -173,7 +195,8 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
     headers['x-forwarded-proto'] = arrival.proto;
     const abort = new AbortController();
     whenCallerGone(req, res, () => abort.abort());
-    const answer = await pool.request({
+    const isOfLedger = ledgerSegments.has(segmentOf(target) ?? '');
+    const answer = await pools[isOfLedger ? 'ledger' : 'others'].request({
       path: `${base.pathname === '/' ? '' : base.pathname}${target}`,
       method: req.method as 'GET',
       headers,
@@ -212,7 +235,9 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
         if (!req.complete) discardRest(req);
       });
     },
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([pools.ledger.destroy(), pools.others.destroy()]);
+    },
   };
 }
 
