@@ -192,8 +192,11 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
   };
 }
 
+/** We have cancelled it ourselves, which tells nobody anything. */
 function notThere(error: ServiceError): Error {
-  return Object.assign(error, { code: status.UNAVAILABLE });
+  const details = 'no connection could be made for as long as it is waited for';
+  const message = `${status.UNAVAILABLE} UNAVAILABLE: ${details}`;
+  return Object.assign(error, { code: status.UNAVAILABLE, details, message });
 }
 
 function isAnswerOfOld({ code, details }: ServiceError): boolean {
