@@ -265,6 +265,7 @@ interface Variable {
 }
 
 function sampleOf(setting: DescribedSetting | undefined): string {
+  if (setting?.name === 'DATABASE_URL') return 'postgres://user:password@store:5432/db';
   if (setting?.kind === 'bytes') return 'ab'.repeat(setting.size ?? 0);
   return setting?.kind === 'url' ? 'https://user:password@store:8443/db' : 'a-text-of-some-length';
 }

@@ -284,7 +284,7 @@ describe('without NATS', () => {
 
   it('does not start with an address that is none, and does not show its password', async () => {
     const failed = runService({ NATS_URL: 'nats://me:secret-password@host:not-a-port' });
-    await expect(failed).rejects.toThrow('not an address of NATS');
+    await expect(failed).rejects.toThrow('NATS_URL must be nats://host:port');
     await expect(failed).rejects.not.toThrow('secret-password');
   });
 
