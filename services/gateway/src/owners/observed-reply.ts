@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@sluice/errors';
 import { GrowingBytes } from '@sluice/json';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
+import { codingOf, unpack } from '../http/content-coding.ts';
 import { DocumentsInStream, documentOf, readBytesMax } from './ids-in-reply.ts';
 
 /** Hears of the documents that a reply tells; its promise is waited for before the reply ends. Never rejects. */
@@ -21,15 +22,22 @@ export function observedReply(
   concerns: Concerns,
 ): Reply | Promise<Reply> {
   if (reply.kind === 'stream') return observedStream(reply, onDocument, concerns);
-  const noted = observe(reply.body, onDocument, concerns);
+  const noted = observe(reply.body, codingOf(reply.headers), onDocument, concerns);
   return noted === undefined ? reply : noted.then(() => reply);
 }
 
+/** Of a reply that came compressed a copy is unpacked; what that cannot be done with tells no document. */
 function observe(
   bytes: Buffer,
+  coding: string,
   onDocument: OnDocument,
   concerns: Concerns,
 ): Promise<unknown> | undefined {
+  if (coding !== '')
+    return unpack(bytes, coding, readBytesMax).then(
+      (plain) => observe(plain, '', onDocument, concerns),
+      () => undefined,
+    );
   const document = concerns(bytes) ? documentOf(bytes) : undefined;
   return document === undefined ? undefined : onDocument(document);
 }
@@ -40,15 +48,15 @@ function observedStream(
   concerns: Concerns,
 ): StreamReply {
   const isEvents = /^text\/event-stream\b/i.test(String(reply.headers['content-type']));
-  const isPlain = (reply.headers['content-encoding'] ?? 'identity') === 'identity';
-  if (!isPlain) return reply;
+  const coding = codingOf(reply.headers);
+  if (isEvents && coding !== '') return reply;
   return {
     ...reply,
     pipeTo: (sink) =>
       reply.pipeTo(
         isEvents
           ? new EventsSink(sink, onDocument)
-          : new HoldingSink(sink, (bytes) => observe(bytes, onDocument, concerns)),
+          : new HoldingSink(sink, (bytes) => observe(bytes, coding, onDocument, concerns)),
       ),
   };
 }

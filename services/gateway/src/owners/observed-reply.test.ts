@@ -1,0 +1,73 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { Reply, ReplySink } from '../exchange/reply.ts';
+import { observedReply } from './observed-reply.ts';
+
+const document = { id: 'resp_1', object: 'response', status: 'completed' };
+const plain = Buffer.from(JSON.stringify(document));
+
+/** What was heard of a reply, and what its caller got. */
+async function hear(bytes: Buffer, coding: string | undefined, kind: Reply['kind']) {
+  const heard: unknown[] = [];
+  const headers = {
+    'content-type': 'application/json',
+    ...(coding === undefined ? {} : { 'content-encoding': coding }),
+  };
+  const reply: Reply =
+    kind === 'body'
+      ? { kind, status: 200, headers, body: bytes }
+      : {
+          kind,
+          status: 200,
+          headers,
+          pipeTo(sink) {
+            sink.write(bytes.subarray(0, 9));
+            sink.write(bytes.subarray(9));
+            sink.end();
+          },
+          discard() {},
+          wasWhole: () => true,
+        };
+  const onDocument = async (told: Record<string, unknown>) => {
+    await Promise.resolve();
+    heard.push(told);
+  };
+  const observed = await observedReply(reply, onDocument, (told) => told.includes('resp_'));
+  const got =
+    observed.kind === 'body'
+      ? observed.body
+      : await new Promise<Buffer>((resolve) => {
+          const pieces: Buffer[] = [];
+          const sink: ReplySink = {
+            write: (piece) => pieces.push(piece) > 0,
+            onDrain() {},
+            end: () => resolve(Buffer.concat(pieces)),
+            cut() {},
+          };
+          observed.pipeTo(sink);
+        });
+  return { heard, isAsItCame: got.equals(bytes) };
+}
+
+describe('observedReply', () => {
+  it.each([
+    ['plain', plain, undefined],
+    ['that says that it is plain', plain, 'Identity'],
+    ['in gzip', gzipSync(plain), 'gzip'],
+    ['in br', brotliCompressSync(plain), 'br'],
+  ])(
+    'hears the document of a reply %s, before its end, and leaves its bytes',
+    async (_what, bytes, coding) => {
+      for (const kind of ['body', 'stream'] as const)
+        expect(await hear(bytes, coding, kind)).toEqual({ heard: [document], isAsItCame: true });
+    },
+  );
+
+  it.each([
+    ['cannot be opened', Buffer.from('no gzip, and longer than nine bytes')],
+    ['is far larger when it is open', gzipSync(Buffer.alloc(8 * 1024 * 1024, 0x20))],
+  ])('passes one that %s', async (_what, bytes) => {
+    for (const kind of ['body', 'stream'] as const)
+      expect(await hear(bytes, 'gzip', kind)).toEqual({ heard: [], isAsItCame: true });
+  });
+});
