@@ -3,12 +3,14 @@ import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import {
   isReadSessionEvent,
+  type ReplyFacts,
   readSessionEvent,
   type Said,
   tellsWords,
   wordsTold,
 } from '@sluice/providers';
 import { jsonObjectIn } from '../http/json-body.ts';
+import { boundedUsage } from '../money/bounded-usage.ts';
 import { typeOfFrame } from './frame-type.ts';
 import type { SessionGuards } from './session-guards.ts';
 import type { SessionMeter, UsedEvent } from './session-meter.ts';
@@ -26,6 +28,11 @@ const envelopeBytes = 180;
 /** A token of an answer is 50 ms, at 24 kHz and two bytes each, in base64. https://platform.openai.com/docs/guides/realtime-costs */
 const base64BytesPerAudioToken = (0.05 * 24_000 * 2 * 4) / 3;
 const bytesPerTextToken = 4;
+
+/** Ends of responses that may be told again. */
+const endedMax = 64;
+/** More than a session holds. */
+const contextBounds = { inputTokensMax: 20_000_000, outputTokensMax: 2_000_000 };
 
 interface Seen {
   audioBytes: number;
@@ -56,6 +63,8 @@ export class SessionEvents {
   readonly #meter: Pick<SessionMeter, 'used' | 'told'>;
   /** The responses that are being made. */
   readonly #begun = new Map<string, Begun>();
+  /** The responses that ended last. */
+  readonly #ended = new Set<string>();
   /** Tokens of the last response and of what led to it: so many the next one reads at least. */
   #contextTokens = 0;
   #model: string | undefined;
@@ -97,17 +106,20 @@ export class SessionEvents {
           this.#begun.set(event.id, { startedAt: now, audioBytes: 0, textBytes: 0 });
         return;
       case 'used': {
-        const startedAt = this.#begun.get(event.id)?.startedAt ?? now;
+        const isResponse = type.startsWith('response.');
+        if (isResponse && this.#hasEnded(event.id)) return;
+        const begun = this.#begun.get(event.id);
+        const startedAt = begun?.startedAt ?? now;
         this.#begun.delete(event.id);
-        const { hasSucceeded, facts } = event;
-        const { inputTokens = 0, outputTokens = 0 } = facts.usage ?? {};
-        if (type.startsWith('response.')) this.#contextTokens = inputTokens + outputTokens;
-        const model = type.startsWith('response.') ? this.#model : this.#transcriptionModel;
+        const { hasSucceeded } = event;
+        const facts =
+          isResponse && hasSucceeded ? this.#countedFacts(event.facts, begun) : event.facts;
+        const model = isResponse ? this.#model : this.#transcriptionModel;
         this.#meter.used({
           type,
           startedAt,
           content: talk && {
-            request: type.startsWith('response.') ? talk.before(body) : undefined,
+            request: isResponse ? talk.before(body) : undefined,
             response: frame,
           },
           facts: facts.model === undefined && model !== undefined ? { ...facts, model } : facts,
@@ -135,6 +147,28 @@ export class SessionEvents {
   /** What the caller of a session of responses asks for. */
   asked(frame: Buffer): void {
     if (this.#talk !== undefined && typeOfFrame(frame) === 'response.create') this.#talk.ask(frame);
+  }
+
+  /** Whether its end was told before. */
+  #hasEnded(id: string): boolean {
+    if (id === '') return false;
+    if (this.#ended.has(id)) return true;
+    this.#ended.add(id);
+    const [first] = this.#ended;
+    if (this.#ended.size > endedMax && first !== undefined) this.#ended.delete(first);
+    return false;
+  }
+
+  /** What a response that does not count itself came to is told from what was heard of it. */
+  #countedFacts(facts: ReplyFacts, begun: Seen | undefined): ReplyFacts {
+    const { usage } = facts;
+    if (usage === undefined) {
+      const seen = begun ?? { audioBytes: 0, textBytes: 0 };
+      return { ...facts, usage: estimateOf(seen, this.#contextTokens), isEstimate: true };
+    }
+    if (!boundedUsage(usage, contextBounds).isImplausible)
+      this.#contextTokens = usage.inputTokens + usage.outputTokens;
+    return facts;
   }
 
   #claimOf(type: string, id: string): Pick<UsedEvent, 'isFirst'> {
