@@ -16,7 +16,7 @@ export {
   skillsOf,
 } from './card.ts';
 export { cardBehindGateway, type GatewayFace } from './card-behind-gateway.ts';
-export { entriesOf, folded, isObject } from './fold.ts';
+export { entriesOf, folded, isObject, textIn } from './fold.ts';
 export type { MethodKind } from './methods.ts';
 export { errorInfo, type RpcError, rpcCodes, taskNotFound } from './rpc-error.ts';
 export { SealedAddresses } from './sealed-address.ts';

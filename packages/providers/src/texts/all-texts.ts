@@ -56,7 +56,8 @@ export function textsWithin(
       for (const name of Object.keys(value).toReversed()) {
         const inner = value[name];
         if (typeof inner === 'string' && !isText && isBinary(name, inner, isMedia)) continue;
-        const isCalled = isOfTool || calledWith.has(name) || isInput(name, inner);
+        const isCalled =
+          isOfTool || calledWith.has(name) || isInput(name, inner) || isDataPart(name, inner, path);
         waiting.push({
           value: inner,
           path: { parent: path, step: name },
@@ -84,6 +85,13 @@ const calledWith: ReadonlySet<string> = new Set(['arguments', 'args', 'structure
 /** The same at Anthropic and Bedrock, where others have what is asked under this name. */
 function isInput(name: string, value: JsonValue | undefined): boolean {
   return name === 'input' && typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What a part of a message of A2A holds that is no text. */
+function isDataPart(name: string, value: JsonValue | undefined, part: Path | undefined): boolean {
+  if (name.toLowerCase() !== 'data' || typeof value !== 'object' || value === null) return false;
+  const list = part?.parent?.step;
+  return typeof part?.step === 'number' && typeof list === 'string' && /^parts$/i.test(list);
 }
 
 /** Members whose members the caller names; what is below one of a schema is a schema again. */

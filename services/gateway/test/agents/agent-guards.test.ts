@@ -10,8 +10,10 @@ import { describeStrangers } from './strangers.ts';
 let lab: AgentLab;
 let agent: Upstream;
 const agents: Record<'a2a' | 'raw' | 'openai', SavedAgent> = {} as never;
-const slugs: Record<'denies' | 'masks' | 'denies held' | 'masks held' | 'by sentence', string> =
-  {} as never;
+const slugs: Record<
+  'denies' | 'masks' | 'denies held' | 'masks held' | 'by sentence' | 'denies digits',
+  string
+> = {} as never;
 
 const word = 'forbidden';
 const mail = 'ada@example.org';
@@ -34,6 +36,7 @@ beforeAll(async () => {
     slugs['denies held'],
     slugs['masks held'],
     slugs['by sentence'],
+    slugs['denies digits'],
   ] = await Promise.all([
     lab.save(`${agent.url}/a2a`),
     lab.save(`${agent.url}/raw`, { protocol: 'raw' }),
@@ -43,6 +46,11 @@ beforeAll(async () => {
     guardrail('Denies held', denies, { deny: true, ...held }),
     guardrail('Masks held', masks, { deny: false, ...held }),
     guardrail('By sentence', denies, { deny: true, stream_mode: 'sentence' }),
+    guardrail(
+      'Denies digits',
+      { id: 'default.regexMatch', parameters: { rule: '41111111', not: true } },
+      { deny: true, ...held },
+    ),
   ]);
 });
 afterAll(() => Promise.all([lab?.stop(), agent?.close()]));
@@ -495,6 +503,53 @@ describe('what an agent answers', () => {
   });
 });
 
+it('a word that one of two artifacts says in pieces is found, whatever the other says between them', async () => {
+  const piece = (artifactId: string, text: string) => ({
+    jsonrpc: '2.0',
+    id: 'call-1',
+    result: {
+      kind: 'artifact-update',
+      taskId: 't-two',
+      contextId: 'c-two',
+      append: true,
+      artifact: { artifactId, parts: [{ kind: 'text', text }] },
+    },
+  });
+  for (const looks of ['denies', 'denies held', 'by sentence'] as const) {
+    await enforce([], [looks]);
+    agent.handle(
+      sse([
+        piece('one', `it is ${word.slice(0, 4)}`),
+        piece('two', 'or '),
+        piece('one', word.slice(4)),
+      ]),
+    );
+    const answer = await lab.ask(agents.a2a.slug, '', rpc('message/stream', message('x')));
+    expect(await answer.text(), looks).toContain('"code":-32000');
+  }
+});
+
+it('numbers and names in data are looked at as what is said there', async () => {
+  await enforce(['denies digits'], ['denies digits']);
+  const parts = (data: unknown) => ({
+    kind: 'message',
+    role: 'agent',
+    parts: [{ kind: 'data', data }],
+  });
+  for (const data of [{ n: 41111111 }, [41111111], { '41111111': 1 }]) {
+    const sent = rpc('message/send', {
+      message: { ...message('x').message, parts: parts(data).parts },
+    });
+    expect((await lab.ask(agents.a2a.slug, '', sent)).status).toBe(446);
+    agent.handle(result(parts(data)));
+    const asked = rpc('message/send', message('x'));
+    expect((await lab.ask(agents.a2a.slug, '', asked)).status).toBe(446);
+  }
+  agent.handle(sse([{ jsonrpc: '2.0', id: 'call-1', result: parts({ n: 41111111 }) }]));
+  const answer = await lab.ask(agents.a2a.slug, '', rpc('message/stream', message('x')));
+  expect(await answer.text()).toContain('"code":-32000');
+});
+
 it('a task whose answer is kept back was paid for, and stays its caller’s', async () => {
   await enforce([], ['denies']);
   const task = (text: string) => ({
@@ -732,7 +787,7 @@ describe('however a stream ends', () => {
 it('a large message is looked at to its end, and its answer too', async () => {
   await enforce(['denies'], ['denies']);
   const data = Array.from({ length: 30_000 }, (_, at) => 1_000_000_000 + at);
-  const large = (text: string) => message('x', { parts: [{ data: { data } }, { text }] });
+  const large = (text: string) => message('x', { metadata: { data }, parts: [{ text }] });
   agent.handle(result(large('fine').message));
   const passed = await lab.ask(agents.a2a.slug, '', rpc('message/send', large('fine')));
   expect([passed.status, (await passed.text()).length > 256 * 1024]).toEqual([200, true]);

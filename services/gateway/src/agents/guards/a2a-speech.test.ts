@@ -24,7 +24,7 @@ describe('what an event of an agent says', () => {
         result: { kind: 'artifact-update', taskId: 't', contextId: 'c', artifact },
       }),
     ).toEqual([
-      ['one', 'artifact', 'result.artifact.parts.0.text'],
+      ['one', expect.stringMatching(/^artifact \d+$/), 'result.artifact.parts.0.text'],
       ['two', 'whole', 'result.artifact.parts.1.data.b'],
     ]);
     const message: JsonObject = { role: 'ROLE_AGENT', messageId: 'm', parts: [{ text: 'three' }] };
@@ -41,6 +41,24 @@ describe('what an event of an agent says', () => {
       ['one', 'whole', 'result.artifacts.0.parts.0.text'],
       ['two', 'whole', 'result.artifacts.0.parts.1.data.b'],
     ]);
+  });
+
+  it('goes on with the texts of its own artifact, of several that are told at a time', () => {
+    const keyOf = (artifactId: string) =>
+      heard({ artifactUpdate: { artifact: { artifactId, parts: [{ text: 'x' }] } } })[0]?.[1];
+    expect(keyOf('a')).toBe(keyOf('a'));
+    expect(keyOf('a')).not.toBe(keyOf('b'));
+    const names = Array.from({ length: 5000 }, (_, at) => keyOf(`artifact-${at}`));
+    expect(new Set(names).size).toBeLessThan(1000);
+  });
+
+  it('is the numbers in data, and no others', () => {
+    const parts = [{ kind: 'data', data: { card: 4111, of: [1.5] } }];
+    expect(heard({ code: 7, message: { parts, metadata: { usage: { tokens: 3 } } } })).toEqual([
+      ['4111', 'whole', 'message.parts.0.data.card'],
+      ['1.5', 'whole', 'message.parts.0.data.of.0'],
+    ]);
+    expect(heard({ Parts: [{ Data: [8] }] }).length).toBe(1);
   });
 
   it('is whatever stands in the place of a name, a label or a time', () => {

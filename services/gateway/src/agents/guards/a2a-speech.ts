@@ -1,4 +1,4 @@
-import { folded, isObject } from '@sluice/a2a';
+import { folded, isObject, textIn } from '@sluice/a2a';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { SpeechFormat } from '@sluice/providers';
 import { isLabel, isNaming, isPlainName } from './hidden-names.ts';
@@ -14,7 +14,7 @@ type Path = Piece['path'];
 export const a2aSpeech: SpeechFormat = {
   hear(event) {
     const pieces: Piece[] = [];
-    hearWithin(event, [], pieces);
+    hearWithin(event, [], '', pieces);
     const isOver = isLast(event);
     return isOver ? { pieces, closes: () => true } : { pieces };
   },
@@ -24,31 +24,64 @@ export const a2aSpeech: SpeechFormat = {
   callsAreText: false,
 };
 
-function hearWithin(value: JsonValue | undefined, path: Path, pieces: Piece[]): void {
+/** @param artifact of which it tells; empty = of none */
+function hearWithin(
+  value: JsonValue | undefined,
+  path: Path,
+  artifact: string,
+  pieces: Piece[],
+): void {
   if (typeof value === 'string') {
-    if (value !== '' && !isNoText(path, value)) pieces.push(pieceOf(value, path));
+    if (value !== '' && !isNoText(path, value)) pieces.push(pieceOf(value, path, artifact));
+  } else if (typeof value === 'number') {
+    if (isOfData(path)) pieces.push(pieceOf(String(value), path, artifact));
   } else if (Array.isArray(value))
-    for (const [at, item] of value.entries()) hearWithin(item, [...path, at], pieces);
+    for (const [at, item] of value.entries()) hearWithin(item, [...path, at], artifact, pieces);
   else if (isObject(value))
-    for (const [name, inner] of Object.entries(value))
-      hearWithin(inner as JsonValue, [...path, name], pieces);
+    for (const [name, inner] of Object.entries(value)) {
+      const named = folded(name) === 'artifact' ? textIn(inner, 'artifactid') : undefined;
+      hearWithin(inner as JsonValue, [...path, name], named ?? artifact, pieces);
+    }
 }
 
-function pieceOf(text: string, path: Path): Piece {
-  const voice = voiceOf(path);
+/** What a part holds that is no text: its numbers say something. */
+function isOfData(path: Path): boolean {
+  return path.some(
+    (step, at) =>
+      isNamed(step, 'data') && typeof path[at - 1] === 'number' && isNamed(path[at - 2], 'parts'),
+  );
+}
+
+function isNamed(step: string | number | undefined, name: string): boolean {
+  return typeof step === 'string' && folded(step) === name;
+}
+
+function pieceOf(text: string, path: Path, artifact: string): Piece {
+  const voice = voiceOf(path, artifact);
   return voice === undefined
     ? { key: '', kind: 'beside', choice: 0, text, path, isWhole: true }
     : { key: voice, kind: 'said', choice: 0, text, path };
 }
 
 /** Which text a piece goes on with; undefined = it is whole. */
-function voiceOf(path: Path): string | undefined {
+function voiceOf(path: Path, artifact: string): string | undefined {
   const steps = path.map((step) => (typeof step === 'string' ? folded(step) : ''));
   if (steps.at(-1) !== 'text' || steps.at(-3) !== 'parts') return undefined;
   // Tasks tell of what was said before.
   if (steps.includes('artifacts') || steps.includes('history')) return undefined;
-  return steps.includes('artifact') ? 'artifact' : 'message';
+  return steps.includes('artifact') ? `artifact ${numbered(artifact)}` : 'message';
 }
+
+/** Agents write several artifacts at a time. So many are told apart that whoever holds them is not filled by their names. */
+function numbered(name: string): number {
+  let sum = 0;
+  for (let at = 0; at < Math.min(name.length, nameLengthMax); at++)
+    sum = (sum * 31 + name.charCodeAt(at)) % voicesMax;
+  return sum;
+}
+
+const voicesMax = 997;
+const nameLengthMax = 256;
 
 /** Envelope, names, times, and the bytes of files, in which nobody reads words. */
 function isNoText(path: Path, value: string): boolean {
