@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createSealer, McpFault, type McpRequest } from '@sluice/mcp';
+import {
+  createSealer,
+  McpFault,
+  type McpRequest,
+  type McpResponse,
+  readMessage,
+} from '@sluice/mcp';
 import { describe, expect, it } from 'vitest';
 import type { McpCall } from './mcp-call.ts';
 import { newSessionName, type Session, sealSession } from './session.ts';
@@ -90,6 +96,40 @@ describe('Sessions', () => {
     await sessions.of(callOf(), id);
     await sessions.end(session);
     expect(() => sessions.of(callOf(), id)).toThrow('Session not found');
+  });
+
+  it('takes ids of 1,024 bytes of servers, whatever the client says of itself, and says of which it takes none', () => {
+    const id = '01a2267b-c44a-71de-bf38-cc220cd3f4e7';
+    const call = {
+      principal: `user:${id}`,
+      server: { source: { id } },
+      bundle: { source: { workspaceId: id } },
+      key: { source: { organisationId: id } },
+    } as unknown as McpCall;
+    const capabilities = { roots: { listChanged: true }, sampling: {}, elicitation: {} };
+    const asked = {
+      idText: '1',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities,
+        clientInfo: { name: 'n'.repeat(900) },
+      },
+    } as unknown as McpRequest;
+    const reply = readMessage(
+      Buffer.from(
+        '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}',
+      ),
+    ) as McpResponse;
+    const begun = new Sessions({
+      sealer,
+      notes: new SessionNotes(undefined),
+      replicaId: id,
+    });
+    const upstreamId = 's'.repeat(1024);
+    expect(begun.begin(call, asked, reply, upstreamId).id.length).toBeLessThanOrEqual(2048);
+    expect(() => begun.begin(call, asked, reply, 's'.repeat(1200))).toThrow(
+      'its session id is too long',
+    );
   });
 
   it('keeps what is too long for an id of a merged server for itself alone, without Redis', async () => {
