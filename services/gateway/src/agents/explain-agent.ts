@@ -148,7 +148,7 @@ async function judge(exchange: AgentExchange, parts: AgentParts, shown: Shown): 
   else if (plan.protocol === 'a2a') shown.asked = await readAsked(exchange);
   shown.isRead = true;
   const { asked } = shown;
-  if (asked !== undefined && asked.kind !== 'card') {
+  if (asked !== undefined) {
     await judgeAsked(exchange, asked, plan, parts);
     if (asked.callbacks.length > 0 && plan.pushes !== undefined) {
       shown.callbacks = plan.pushes;

@@ -122,6 +122,7 @@ describe('POST /v1/explain/agent/{agent}', () => {
       { body: '{"jsonrpc":"2.0","id":1,"id":2,"method":"message/send"}' },
       { body: rpc('tasks/get', { id: 'of-nobody' }) },
       { body: { id: 'of-nobody' }, below: '/v1/tasks/of-nobody:cancel' },
+      { body: rpc('agent/getAuthenticatedExtendedCard', { id: 'of-nobody' }) },
       { body: push },
       { body: push, at: denied.slug },
     ];
