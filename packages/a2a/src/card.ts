@@ -37,13 +37,13 @@ const faultTexts: Readonly<Record<JsonFault, string>> = {
   'too-many-values': 'made of too many values',
 };
 
-/** Whether clients could take this for a card: it says where an agent is. */
-export function isCard(value: unknown): value is AgentCard {
+/** Whether clients could take this for a card: it says where an agent is. @param isAskedFor they will whatever else it is */
+export function isCard(value: unknown, isAskedFor = false): value is AgentCard {
   if (!isObject(value)) return false;
   const names = new Set<string>();
   for (const name in value) names.add(folded(name));
   if (names.has('supportedinterfaces') || names.has('additionalinterfaces')) return true;
-  return names.has('url') && names.has('name') && !names.has('parts');
+  return names.has('url') && (isAskedFor || (names.has('name') && !names.has('parts')));
 }
 
 export interface CardSkill {

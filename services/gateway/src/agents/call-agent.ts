@@ -314,13 +314,14 @@ class Call {
     asked: Asked,
     bytes: Buffer,
   ): Partial<BodyReply> | undefined | Promise<Partial<BodyReply>> {
-    if (isCard(value)) {
+    const isAskedFor = asked.kind === 'card';
+    if (isCard(value, isAskedFor)) {
       const { 'if-none-match': known } = this.#exchange.arrival.headers;
       return cardReply(value, this.#face(), known);
     }
     const document: Record<string, unknown> = value;
     const { result } = document;
-    if (isCard(result)) {
+    if (isCard(result, isAskedFor)) {
       const shown = { ...document, result: cardBehindGateway(result, this.#face()) };
       return { body: Buffer.from(JSON.stringify(shown)) };
     }

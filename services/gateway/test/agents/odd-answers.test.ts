@@ -114,6 +114,18 @@ describe('an answer of an agent', () => {
     }
   });
 
+  it('that was asked for as a card leads nowhere else, though it has no name', async () => {
+    const card = { url: `${agent.url}/base`, capabilities: {}, skills: [] };
+    agent.handle(json(200, card));
+    expect(await (await lab.ask(slug, 'v1/card')).text()).not.toContain(agent.url);
+    agent.handle(json(200, { jsonrpc: '2.0', id: 'call-1', result: card }));
+    const answer = await lab.rpc(slug, 'GetExtendedAgentCard', {});
+    expect(await answer.text()).not.toContain(agent.url);
+    const error = { jsonrpc: '2.0', id: 'call-1', error: { code: -32007, message: 'none' } };
+    agent.handle(json(200, error));
+    expect(await (await lab.rpc(slug, 'GetExtendedAgentCard', {})).json()).toEqual(error);
+  });
+
   it('of another protocol that cannot be unpacked passes as it came', async () => {
     const type = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     agent.handle(bytes(404, Buffer.from('{}'), type));
