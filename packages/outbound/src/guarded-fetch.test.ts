@@ -35,7 +35,11 @@ describe('createGuardedFetch', () => {
   it('sends method, headers and body, and gives the whole reply', async () => {
     const origin = await listen(async (req, res) => {
       const body = await req.setEncoding('utf8').reduce((all, part) => all + part, '');
-      res.writeHead(201, { 'x-seen': `${req.method} ${req.url} ${req.headers.accept}` }).end(body);
+      res
+        .writeHead(201, {
+          'x-seen': `${req.method} ${req.url} ${req.headers.accept} ${req.headers['accept-encoding']}`,
+        })
+        .end(body);
     });
     const reply = await fetcher()(`${origin}/a?b=c`, {
       ...enough,
@@ -45,7 +49,7 @@ describe('createGuardedFetch', () => {
     });
     expect([reply.status, reply.headers['x-seen'], reply.body.toString()]).toEqual([
       201,
-      'POST /a?b=c text/plain',
+      'POST /a?b=c text/plain identity',
       'héllo',
     ]);
   });

@@ -104,7 +104,7 @@ export function createGuardedFetch({
       const reply = await pools.pool(url.origin, { by, owner }).request({
         method: request.method ?? 'GET',
         path: `${url.pathname}${url.search}`,
-        headers: request.headers ?? {},
+        headers: { ...asItIs, ...request.headers },
         body: request.body ?? null,
         signal:
           request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]),
@@ -131,7 +131,7 @@ export function createGuardedFetch({
       const { statusCode, headers, body } = await pools.pool(url.origin, { by, owner }).request({
         method: request.method ?? 'GET',
         path: `${url.pathname}${url.search}`,
-        headers: request.headers ?? {},
+        headers: { ...asItIs, ...request.headers },
         body: request.body ?? null,
         signal,
       });
@@ -146,6 +146,9 @@ export function createGuardedFetch({
 
   return Object.assign(fetch, { stream, close: () => pools.close(0) });
 }
+
+/** Nothing is unpacked here, and without this a host may compress. */
+const asItIs = { 'accept-encoding': 'identity' } as const;
 
 async function* readCounted(
   body: AsyncIterable<Buffer>,
