@@ -12,7 +12,7 @@ import type { ApartBytes } from '../exchange/arrived-request.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
-import { inTurn, largeBytes } from '../http/large-work.ts';
+import { inTurn } from '../http/large-work.ts';
 import { overloaded } from '../http/read-body.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import type { OngoingAttempt } from './ongoing-attempt.ts';
@@ -194,7 +194,6 @@ function decodeInTurn<T>(
   bytes: number,
   decode: () => T,
 ): T | Promise<T> {
-  if (bytes < largeBytes) return decode();
   return inTurn(requester.bundle?.source.workspaceId ?? '', bytes, decode);
 }
 
