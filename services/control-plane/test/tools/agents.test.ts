@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lastEntries } from '../support/audit-trail.ts';
 import { createPerson, createServiceKey } from '../support/fixture.ts';
 import { type Caller, type Harness, startHarness } from '../support/harness.ts';
 import { holdsInClear } from '../support/holds-in-clear.ts';
@@ -267,6 +268,12 @@ describe('agent servers', () => {
     expect((await workspace().get(server)).body).toEqual(body.data[0]);
     await workspace().put(server, { name: 'Trips' }).expect(200);
     expect((await workspace().get(server)).body.name).toBe('Trips');
+    const [entry] = await lastEntries(h, 1);
+    const behind = {
+      agent_integration_id: idOf(integration),
+      agent_integration_slug: body.data[0].agent_integration_slug,
+    };
+    expect(entry).toMatchObject({ resourceId: idOf(server), before: behind, after: behind });
     const area = await newWorkspace();
     await h.as(area.key).get(server).expect(403);
     await h.as(h.other.admin_key).get(server).expect(404);

@@ -189,8 +189,12 @@ describe('MCP servers', () => {
     expect(await lastEntry(one)).toMatchObject({
       action: 'update',
       workspaceId: h.first.workspace_id,
-      before: { name: 'Sums' },
-      after: { name: 'Renamed' },
+      before: { name: 'Sums', mcp_integration_id: integration, mcp_integration_slug: 'calculator' },
+      after: {
+        name: 'Renamed',
+        mcp_integration_id: integration,
+        mcp_integration_slug: 'calculator',
+      },
     });
     await workspace().put(one, { description: null }).expect(200);
     expect((await workspace().get(one)).body.description).toBeNull();

@@ -28,7 +28,11 @@ export const agentKind: RegistryKind<AgentTypes> = {
     userAccess: db.agentServerUserAccess,
   }),
   present: presentAgentIntegrationDetail,
-  presentServer,
+  presentServer: (row) => ({
+    ...presentServer(row),
+    agent_integration_id: row.integrationId,
+    agent_integration_slug: row.integration.slug,
+  }),
   // Agents have none.
   async forgetSignIns() {},
 };

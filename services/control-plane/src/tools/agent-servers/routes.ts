@@ -11,7 +11,6 @@ import { presentSkill, presentSkillCounts } from '../agent-integrations/present.
 import { settingsOf } from '../agent-integrations/routes.ts';
 import { switchServerOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
-import { presentServer } from '../registry/present.ts';
 import type { RegistryParts } from '../registry/registry.ts';
 import {
   createServer,
@@ -89,9 +88,7 @@ async function readCard(call: AdminRequest, sealed: SealedAddresses): Promise<Ag
 
 function presentAgentServer(row: FoundServer<AgentTypes>, baseUrl: string) {
   return {
-    ...presentServer(row),
-    agent_integration_id: row.integrationId,
-    agent_integration_slug: row.integration.slug,
+    ...agentKind.presentServer(row),
     auth_type: row.integration.authType,
     url: agentServerUrl(baseUrl, row.slug),
   };

@@ -1,7 +1,7 @@
 import type { McpIntegration, McpServer, Prisma } from '../../generated/prisma/client.ts';
 import { presentServer } from '../registry/present.ts';
 import type { RegistryKind } from '../registry/registry-kind.ts';
-import { presentMcpIntegration, presentMerged } from './present.ts';
+import { presentBehind, presentMcpIntegration, presentMerged } from './present.ts';
 
 type Columns = Pick<
   Prisma.McpIntegrationUncheckedUpdateInput,
@@ -43,7 +43,7 @@ export const mcpKind: RegistryKind<McpTypes> = {
     userAccess: db.mcpServerUserAccess,
   }),
   present: presentMcpIntegration,
-  presentServer: (row) => ({ ...presentServer(row), ...presentMerged(row) }),
+  presentServer: (row) => ({ ...presentServer(row), ...presentBehind(row), ...presentMerged(row) }),
   async forgetSignIns(db, integrationId) {
     await db.mcpConnection.deleteMany({ where: { server: { integrationId } } });
     await db.mcpIntegrationToken.deleteMany({ where: { integrationId } });

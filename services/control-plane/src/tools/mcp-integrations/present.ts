@@ -3,6 +3,7 @@ import type { McpIntegration } from '../../generated/prisma/client.ts';
 import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
+import type { FoundServer } from '../registry/tables.ts';
 import type { McpTypes } from './kind.ts';
 import type { IntegrationPolicy } from './policy.ts';
 
@@ -75,6 +76,11 @@ export function presentCounts(counts: Awaited<ReturnType<typeof listOffers>>['co
     resources: count('resource'),
     resource_templates: count('resource_template'),
   };
+}
+
+/** Which integration answers for a server; a merged one has none. */
+export function presentBehind({ integrationId, integration }: FoundServer<McpTypes>) {
+  return { mcp_integration_id: integrationId, mcp_integration_slug: integration?.slug ?? null };
 }
 
 /** What servers have of ours, beside what is published. */

@@ -3,7 +3,7 @@ import type { AnswerOf } from '@sluice/contracts/admin';
 import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
 import { instant } from '../../kernel/http/shapes.ts';
 import type { McpTypes } from '../mcp-integrations/kind.ts';
-import { presentCapability, presentMerged } from '../mcp-integrations/present.ts';
+import { presentBehind, presentCapability, presentMerged } from '../mcp-integrations/present.ts';
 import type { OfferRow } from '../registry/offers-store.ts';
 import { presentServer } from '../registry/present.ts';
 import type { FoundServer } from '../registry/tables.ts';
@@ -12,8 +12,7 @@ import type { ShownAs } from './shown-as.ts';
 export function presentMcpServer(row: FoundServer<McpTypes>, baseUrl: string) {
   return {
     ...presentServer(row),
-    mcp_integration_id: row.integrationId,
-    mcp_integration_slug: row.integration?.slug ?? null,
+    ...presentBehind(row),
     mcp_integration_url: row.integration?.url ?? null,
     auth_type: row.integration?.authType ?? null,
     url: mcpServerUrl(baseUrl, row.slug),
