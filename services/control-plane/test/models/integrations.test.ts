@@ -268,6 +268,38 @@ describe('/integrations/{slug}/models', () => {
 });
 
 describe('/integrations/{slug}/workspaces', () => {
+  it('gives a provider to who newly gets access, and makes none anew that was deleted', async () => {
+    const path = '/integrations/once/workspaces';
+    const body = { name: 'Once', slug: 'once', ai_provider_id: 'openai', key: secret };
+    await admin().post('/integrations', body).expect(200);
+    const grant = { id: h.first.workspace_slug, enabled: true };
+    const send = (change: object) =>
+      admin()
+        .put(path, { workspaces: [{ ...grant, ...change }] })
+        .expect(200);
+    const provider = (status: number) => workspace().get('/providers/once').expect(status);
+    await send({});
+    await provider(200);
+    await workspace().delete('/providers/once').expect(200);
+    const { body: shown } = await admin().get(path).expect(200);
+    await admin()
+      .put(path, { workspaces: shown.workspaces })
+      .set('x-service-lenient-input', 'true')
+      .expect(200);
+    await provider(404);
+    await send({ rate_limits: [{ type: 'requests', unit: 'rpm', value: 9 }] });
+    await provider(404);
+    await send({ create_default_provider: true });
+    await provider(200);
+    await workspace().delete('/providers/once').expect(200);
+    await send({ enabled: false });
+    await send({ create_default_provider: false });
+    await provider(404);
+    await send({ enabled: false });
+    await send({});
+    await provider(200);
+  });
+
   it('opens an integration to workspaces, with a provider, and closes it', async () => {
     await admin().post('/integrations', {
       name: 'Granted',

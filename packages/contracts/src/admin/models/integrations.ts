@@ -193,7 +193,7 @@ const updateIntegrationWorkspacesBody = z.object({
     .optional(),
   global_workspace_access: globalWorkspaceAccess.nullish(),
   override_existing_workspace_access: z.boolean().default(false),
-  create_default_provider: z.boolean().default(true),
+  create_default_provider: z.boolean().optional(),
   default_provider_slug: slugField.optional(),
 });
 

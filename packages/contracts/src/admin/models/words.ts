@@ -43,7 +43,8 @@ export const modelWords = {
   default: 'What counts for units that are not named.',
   image: 'For images.',
   additional_units: 'For units that only some models have, by name.',
-  create_default_provider: 'Whether a workspace gets a provider of it at once.',
+  create_default_provider:
+    'Whether a workspace gets a provider of it at once. Left out: if its access is new; one that it deleted since is not made anew.',
   default_provider_slug: 'The slug of that provider.',
   global_workspace_access:
     'Whether every workspace may use it, new ones too; null = only those named.',

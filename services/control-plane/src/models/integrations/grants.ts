@@ -65,7 +65,10 @@ export async function changeGrants(
       lastResetAt: entry.reset_usage === true ? now : undefined,
       now,
     });
-    if (entry.enabled && (entry.create_default_provider ?? body.create_default_provider)) {
+    // One that had access may have deleted its provider: that stands, whatever else of its grant changes.
+    const getsProvider =
+      entry.create_default_provider ?? body.create_default_provider ?? grant?.enabled !== true;
+    if (entry.enabled && getsProvider) {
       const field =
         entry.default_provider_slug === undefined
           ? 'body.default_provider_slug'
