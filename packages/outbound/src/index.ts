@@ -48,5 +48,5 @@ export { OpenedKeys, type SigningRequest, type WrittenKey } from './private-keys
 export { PrivateKeyFault } from './private-keys/private-key-fault.ts';
 export { type Proxies, type ProxySettings, readProxies, readProxy } from './proxies.ts';
 export { readTlsIdentity, type TlsIdentity } from './tls-identity.ts';
-export { upstreamFailure } from './upstream-failure.ts';
+export { unsendable, upstreamFailure } from './upstream-failure.ts';
 export { type PlaceTerms, withPlace } from './with-place.ts';

@@ -11,17 +11,21 @@ export function upstreamFailure(error: unknown, headKnown: boolean): GatewayErro
     if (cause instanceof AggregateError && cause.errors.length > 0)
       return upstreamFailure(mostTelling(cause.errors), headKnown);
     const code = codeOf(cause);
-    // A credential, a header or a path that HTTP cannot carry: nothing was sent.
-    if (code === 'UND_ERR_INVALID_ARG')
-      return new GatewayError('request.invalid_header', {
-        message:
-          'The path, a header or the credential for the provider has characters that HTTP forbids.',
-        cause: error,
-      });
+    // Nothing was sent.
+    if (code === 'UND_ERR_INVALID_ARG') return unsendable(error);
     const failureCause = causeOf(code, cause.name);
     if (failureCause !== undefined) return failureOf(failureCause, headKnown, error, code);
   }
   return failureOf('closed', headKnown, error);
+}
+
+/** A credential, a header or a path that HTTP cannot carry. */
+export function unsendable(cause: unknown): GatewayError {
+  return new GatewayError('request.invalid_header', {
+    message:
+      'The path, a header or the credential for the provider has characters that HTTP forbids.',
+    cause,
+  });
 }
 
 /** The reason why a host was not reached, as an error of that name with its own words. */

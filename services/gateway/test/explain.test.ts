@@ -604,6 +604,45 @@ describe.each(inTurns(modes, modes.length, 1))('POST /v1/explain, %s', (_mode, o
       );
       expect(explained.would_fail).toMatchObject({ code: 'provider.endpoint_unsupported' });
     });
+
+    it.each<[string, string, object, object, { path?: string }]>([
+      [
+        'what its format has no place for',
+        'request.params_dropped',
+        { logit_bias: { 1: 1 } },
+        {},
+        {},
+      ],
+      ['a message of nobody', 'request.invalid_field', { messages: [{ role: 'alien' }] }, {}, {}],
+      ['more answers than it gives', 'request.invalid_field', { n: 2 }, {}, {}],
+      ['a key with a line break', 'request.invalid_header', {}, { api_key: 'sk\n' }, {}],
+      ['a project that is missing', 'provider.setting_missing', {}, { provider: 'vertex-ai' }, {}],
+      [
+        'an item that another has',
+        'request.state_not_kept',
+        { input: [{ type: 'item_reference', id: 'msg_1' }] },
+        {},
+        { path: '/responses' },
+      ],
+    ])(
+      '%s cannot be sent (%s)',
+      async (_case, code, body, more, { path = '/chat/completions' }) => {
+        const call = using(
+          { provider: 'anthropic', api_key: 'sk-target', ...more },
+          {
+            headers: { 'x-service-strict-params': 'true' },
+            body: { model: 'claude-sonnet-4', messages: chatBody.messages, ...body },
+          },
+        );
+        const { would_fail, plan } = await explain(call, `/v1/explain${path}`);
+        const refused = await scenario.call(`/v1${path}`, call);
+        const { error } = (await refused.json()) as { error: { message: string; param: unknown } };
+        const told = { status: refused.status, code, message: error.message, param: error.param };
+        expect(would_fail).toEqual(told);
+        expect(plan[0]?.unavailable).toEqual(told);
+        expect(error).toMatchObject({ code });
+      },
+    );
   });
 
   describe('is itself refused', () => {

@@ -1,7 +1,9 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { unsendable } from '@sluice/outbound';
 import { stopOf } from '../../calls/request-bounds.ts';
 import { callTarget, endsRequest, type CallParts as LoopParts } from '../../calls/retry-loop.ts';
 import { mayBeRepeated } from '../../calls/surely-undone.ts';
-import { canResend } from '../../exchange/prepared-call.ts';
+import { canResend, type PreparedCall } from '../../exchange/prepared-call.ts';
 import { hedgeKeyOf, lessonOf } from '../../routing/learn.ts';
 import { withoutRefused } from '../adapt-call.ts';
 import { isStrict } from '../dropped-params.ts';
@@ -37,7 +39,22 @@ export function call(parts: CallParts): Step {
         !mayBeRepeated(operation, { status, error });
       return { status, stops, reply, error };
     },
+    judge({ prepared, judgedCache }) {
+      if (prepared !== undefined && judgedCache?.status !== 'HIT') checkHeaders(prepared);
+    },
   };
+}
+
+/** As the client of HTTP does when it sends them. @throws GatewayError `request.invalid_header` */
+function checkHeaders({ headers }: PreparedCall): void {
+  try {
+    for (const [name, values] of Object.entries(headers)) {
+      validateHeaderName(name);
+      for (const value of [values].flat()) validateHeaderValue(name, value);
+    }
+  } catch (cause) {
+    throw unsendable(cause);
+  }
 }
 
 type Result = Awaited<ReturnType<typeof callTarget>>;

@@ -1,11 +1,11 @@
 import type { CallRules } from '../../calls/prepare/call-rules.ts';
 import { addressCall } from '../../calls/prepare/prepare-unified.ts';
 import { sentBody } from '../../calls/prepare/sent-body.ts';
-import { inTurn, largeBytes } from '../../http/large-work.ts';
+import { inTurn } from '../../http/large-work.ts';
 import type { BatchParts } from '../asking-batches.ts';
 import { refuseDropped } from '../dropped-params.ts';
 import { prepareCall as prepare } from '../prepare-call.ts';
-import type { Rung, Step, TargetAnswer } from '../step.ts';
+import type { Step } from '../step.ts';
 import { checkSentModels } from '../target/served-model.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 
@@ -24,30 +24,23 @@ export function prepareCall(parts: PrepareCallParts): Step {
     refuseDropped(exchange, target, prepared, parts);
     visit.prepared = prepared;
   };
+  const runInTurn = (visit: TargetVisit): void | Promise<void> => {
+    const { bundle, subject } = visit.exchange;
+    const bytes = subject.body?.length ?? 0;
+    return inTurn(bundle?.source.workspaceId ?? '', bytes, () => run(visit));
+  };
   return {
     run(visit, next) {
-      const bytes = visit.exchange.subject.body?.length ?? 0;
-      if (bytes >= largeBytes) return runInTurn(visit, bytes, run, next);
-      run(visit);
-      return next(visit);
+      const turn = runInTurn(visit);
+      return turn === undefined ? next(visit) : turn.then(() => next(visit));
     },
     judge(visit) {
       const { exchange, shaped } = visit;
       const target = targetOf(visit);
       checkSentModels(exchange, target, sentBody(exchange, target, shaped));
+      // Told of a call that is refused by what follows, too.
       visit.base = addressCall(exchange, target, exchange.subject.json ?? {}, parts).base;
-      // Answers are kept under what would be sent.
-      if (visit.planned.cache !== undefined) run(visit);
+      return runInTurn(visit);
     },
   };
-}
-
-async function runInTurn(
-  visit: TargetVisit,
-  bytes: number,
-  run: (visit: TargetVisit) => void,
-  next: Rung,
-): Promise<TargetAnswer> {
-  await inTurn(visit.exchange.bundle?.source.workspaceId ?? '', bytes, () => run(visit));
-  return next(visit);
 }
