@@ -1,7 +1,7 @@
 import type { AgentIntegration, Prisma } from '../../generated/prisma/client.ts';
 import { presentServer } from '../registry/present.ts';
 import type { RegistryKind } from '../registry/registry-kind.ts';
-import { presentAgentIntegrationDetail } from './present.ts';
+import { presentAgentIntegrationDetail, presentBehind } from './present.ts';
 
 type Columns = Pick<Prisma.AgentIntegrationUncheckedCreateInput, 'agentCard' | 'protocol'>;
 
@@ -28,11 +28,7 @@ export const agentKind: RegistryKind<AgentTypes> = {
     userAccess: db.agentServerUserAccess,
   }),
   present: presentAgentIntegrationDetail,
-  presentServer: (row) => ({
-    ...presentServer(row),
-    agent_integration_id: row.integrationId,
-    agent_integration_slug: row.integration.slug,
-  }),
+  presentServer: (row) => ({ ...presentServer(row), ...presentBehind(row) }),
   // Agents have none.
   async forgetSignIns() {},
 };

@@ -3,6 +3,8 @@ import type { AgentIntegration } from '../../generated/prisma/client.ts';
 import { instant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
+import type { FoundServer } from '../registry/tables.ts';
+import type { AgentTypes } from './kind.ts';
 import { skillType } from './skills.ts';
 
 type Detail = AnswerOf<'agent-integrations.read'>;
@@ -36,4 +38,9 @@ export function presentSkill(row: OfferRow): Skill {
 
 export function presentSkillCounts(counts: Awaited<ReturnType<typeof listOffers>>['counts']) {
   return { skills: counts.get(skillType) ?? { total: 0, enabled: 0 } };
+}
+
+/** Which integration is behind a server. */
+export function presentBehind({ integrationId, integration }: FoundServer<AgentTypes>) {
+  return { agent_integration_id: integrationId, agent_integration_slug: integration.slug };
 }

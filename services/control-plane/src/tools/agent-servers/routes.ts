@@ -7,10 +7,11 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { type AgentTypes, agentKind } from '../agent-integrations/kind.ts';
-import { presentSkill, presentSkillCounts } from '../agent-integrations/present.ts';
+import { presentBehind, presentSkill, presentSkillCounts } from '../agent-integrations/present.ts';
 import { settingsOf } from '../agent-integrations/routes.ts';
 import { switchServerOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
+import { presentServer } from '../registry/present.ts';
 import type { RegistryParts } from '../registry/registry.ts';
 import {
   createServer,
@@ -88,7 +89,8 @@ async function readCard(call: AdminRequest, sealed: SealedAddresses): Promise<Ag
 
 function presentAgentServer(row: FoundServer<AgentTypes>, baseUrl: string) {
   return {
-    ...agentKind.presentServer(row),
+    ...presentServer(row),
+    ...presentBehind(row),
     auth_type: row.integration.authType,
     url: agentServerUrl(baseUrl, row.slug),
   };
