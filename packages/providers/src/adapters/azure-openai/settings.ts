@@ -33,7 +33,11 @@ export function deploymentOf({ model, setting }: CallFacts): Deployment {
     setting('azure-deployment-config') ?? setting('deployments'),
     model,
   );
-  const name = listed?.name ?? setting('azure-deployment-id') ?? setting('deployment-id');
+  const name =
+    listed?.name ??
+    setting('azure-deployment-id') ??
+    setting('deployment-id') ??
+    setting('azure-deployment-name');
   const apiVersion = listed?.apiVersion ?? setting('azure-api-version') ?? setting('api-version');
   return {
     name,
