@@ -257,6 +257,8 @@ export interface ProviderEntry {
   settings?: readonly SettingName[];
   /** Those of them that the vendor's own clients send, without the service prefix. */
   bareSettings?: readonly SettingName[];
+  /** Further ones, which admins keep and configs name, and no header says. */
+  keptSettings?: readonly SettingName[];
   /**
    * Further headers (lower case) of the vendor's that say whose account is
    * meant; those that settings fill need not be named.

@@ -156,7 +156,9 @@ function warningFaults(
   // Nothing can be told beside lines.
   if (endpoint.lines === true) return [];
   const { warnings = [] } = answer.body as { warnings?: string[] };
-  const told = warnings.map((each) => each.split(':', 1)[0]).sort();
+  // A virtual key has a field for each setting of each provider.
+  const ofInput = warnings.filter((each) => !/is no setting of \S+, and does/.test(each));
+  const told = ofInput.map((each) => each.split(':', 1)[0]).sort();
   const isTold = endpoint.body !== undefined;
   if (takesAnyParameter(endpoint)) return [];
   const due = [...(isTold ? ['body.field_of_tomorrow'] : []), 'query.parameter_of_tomorrow'];

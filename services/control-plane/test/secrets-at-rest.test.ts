@@ -60,6 +60,7 @@ describe('no credential is in the database in clear', () => {
         key,
         configurations: { ...settings, ...nested, custom_headers: headers },
       })
+      .set('x-service-lenient-input', 'true')
       .expect(200);
     const modelHeaders = { authorization: secret(), 'x-team': secret() };
     await workspace()

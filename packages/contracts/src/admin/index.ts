@@ -67,7 +67,11 @@ export {
   policyCreditMin,
   type UsageLimitsPolicyType,
 } from './limits/usage-limits-policies.ts';
-export type { GlobalWorkspaceAccess } from './models/integrations.ts';
+export {
+  type GlobalWorkspaceAccess,
+  generalSettings,
+  publishedSettings,
+} from './models/integrations.ts';
 export type { SecretMapping, SecretMappingBody } from './models/secret-mappings.ts';
 export { type SecretManagerType, secretManagerAuth } from './models/secret-references.ts';
 export {

@@ -1,4 +1,4 @@
-import { findProvider, providerIds } from '@sluice/providers';
+import { findProvider, keptSettings, providerIds } from '@sluice/providers';
 import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBundle } from '../support/bundle.ts';
@@ -14,6 +14,7 @@ afterAll(() => h.stop());
 const workspace = () => h.as(h.first.workspace_key);
 const admin = () => h.as(h.first.admin_key);
 const secret = 'sk-secret-of-openai-1234';
+let made = 0;
 
 describe('integrations', () => {
   it('of a workspace come with a provider, and never show their credentials', async () => {
@@ -27,11 +28,15 @@ describe('integrations', () => {
         openai_organization: 'org-1',
         custom_host: 'https://proxy.example.org/v1',
         custom_headers: { 'x-team': 'a', authorization: 'Bearer hidden-token' },
-        openai_client_secret: 'hidden-secret-1',
+        azure_entra_client_secret: 'hidden-secret-1',
       },
     });
     expect(created.status).toBe(200);
-    expect(created.body).toEqual({ id: expect.any(String), slug: 'main' });
+    expect(created.body).toEqual({
+      id: expect.any(String),
+      slug: 'main',
+      warnings: [expect.stringContaining('azure_entra_client_secret')],
+    });
     const read = await workspace().get('/integrations/main').expect(200);
     expect(read.body).toMatchObject({
       object: 'integration',
@@ -43,7 +48,7 @@ describe('integrations', () => {
       configurations: {
         openai_organization: 'org-1',
         custom_host: 'https://proxy.example.org/v1',
-        masked_openai_client_secret: 'hi*******-1',
+        masked_azure_entra_client_secret: 'hi*******-1',
       },
     });
     const everything = JSON.stringify([
@@ -93,6 +98,83 @@ describe('integrations', () => {
     expect(refused).toEqual([]);
     const read = await workspace().get('/integrations/of-azure-foundry').expect(200);
     expect(read.body.ai_provider_id).toBe('azure-foundry');
+  });
+
+  it.each([
+    [
+      'openai',
+      { openai_orgnaization: 'o' },
+      /openai_orgnaization.* did you mean openai_organization\?/,
+    ],
+    ['openai', { 'openai-project': 'p' }, /did you mean openai_project\?/],
+    [
+      'openai',
+      { oracle_user: 'o' },
+      /oracle_user: is no setting of openai; there are .*custom_host/,
+    ],
+    ['openai', { openai_organization: { a: 1 } }, /openai_organization: must be a text/],
+    ['openai', { openai_organization: ['a'] }, /must be a text/],
+    ['openai', { openai_organization: 'a\nb' }, /must not hold control characters/],
+    ['azure-openai', { azure_deployment_config: { a: 1 } }, /must be a list/],
+    ['azure-openai', { azure_deployment_config: true }, /must be a list/],
+    ['vertex-ai', { vertex_service_account_json: ['a'] }, /must be an object/],
+    ['vertex-ai', { vertex_regoin: 'eu' }, /did you mean vertex_region\?/],
+    ['openai', { tls_ca: 5 }, /tls_ca/],
+    ['openai', { custom_hots: 'https://a.example.org' }, /did you mean custom_host\?/],
+  ])('refuse for %s the settings %j', async (provider, configurations, words) => {
+    const slug = `refuses-${++made}`;
+    const body = { name: 'x', slug, ai_provider_id: provider };
+    const { status, body: told } = await workspace().post('/integrations', {
+      ...body,
+      configurations,
+    });
+    const field = `body.configurations.${Object.keys(configurations)[0]}`;
+    expect([status, told.data.field]).toEqual([400, field]);
+    expect(told.data.errors).toEqual([expect.stringMatching(words)]);
+    await workspace().post('/integrations', body).expect(200);
+    const changed = await workspace().put(`/integrations/${slug}`, { configurations });
+    expect([changed.status, changed.body.data.field]).toEqual([400, field]);
+    expect((await workspace().get(`/integrations/${slug}`)).body.configurations).toEqual({});
+  });
+
+  it('take the settings of every provider, in both spellings, and in warnings those of others', async () => {
+    for (const id of providerIds()) {
+      const settings = keptSettings(findProvider(id)!);
+      const configurations = Object.fromEntries(
+        settings.map(({ name, form }, index) => [
+          index % 2 === 1 && settings.length > 4
+            ? name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
+            : name,
+          form === 'list' ? [] : form === 'object' ? {} : 'a-1',
+        ]),
+      );
+      const body = { name: id, slug: `all-of-${id}`, ai_provider_id: id, configurations };
+      const answer = await workspace().post('/integrations', body);
+      expect([id, answer.status, answer.body.warnings]).toEqual([id, 200, undefined]);
+    }
+    const others = { azure_resource_name: 'r', openai_project: 'p' };
+    const body = { name: 'x', slug: 'of-others', ai_provider_id: 'openai', configurations: others };
+    expect((await workspace().post('/integrations', body)).body.warnings).toEqual([
+      'body.configurations.azure_resource_name: is no setting of openai, and does nothing there',
+    ]);
+  });
+
+  it('take of lenient callers what nobody has, which may be sent back', async () => {
+    const configurations = { openai_orgnaization: 'o', custom_host: 'https://a.example.org' };
+    const body = { name: 'x', slug: 'lenient', ai_provider_id: 'openai', configurations };
+    const { body: created } = await workspace()
+      .post('/integrations', body)
+      .set('x-service-lenient-input', 'true')
+      .expect(200);
+    expect(created.warnings).toEqual([expect.stringContaining('openai_orgnaization')]);
+    const { body: shown } = await workspace().get('/integrations/lenient').expect(200);
+    expect(shown.configurations).toEqual(configurations);
+    const back = { configurations: shown.configurations };
+    expect((await workspace().put('/integrations/lenient', back).expect(200)).body).toEqual({});
+    const changed = { configurations: { openai_orgnaization: 'p' } };
+    await workspace().put('/integrations/lenient', changed).expect(400);
+    const removed = { configurations: { openai_orgnaization: null } };
+    await workspace().put('/integrations/lenient', removed).expect(200);
   });
 
   it.each([
@@ -158,13 +240,13 @@ describe('integrations', () => {
       slug: 'parts',
       ai_provider_id: 'openai',
       key: secret,
-      configurations: { openai_project: 'p', api_secret: 'hidden-secret-2' },
+      configurations: { openai_project: 'p', aws_secret_access_key: 'hidden-secret-2' },
     });
     expect(
       (
         await workspace().put('/integrations/parts', {
           name: 'y',
-          configurations: { masked_api_secret: '***', openai_project: null },
+          configurations: { masked_aws_secret_access_key: '***', openai_project: null },
         })
       ).body,
     ).toEqual({});
@@ -172,7 +254,7 @@ describe('integrations', () => {
     expect(read.body).toMatchObject({
       name: 'y',
       masked_key: 'sk*******34',
-      configurations: { masked_api_secret: 'hi*******-2' },
+      configurations: { masked_aws_secret_access_key: 'hi*******-2' },
     });
     expect(read.body.configurations).not.toHaveProperty('openai_project');
     await workspace().put('/integrations/parts', { key: null });

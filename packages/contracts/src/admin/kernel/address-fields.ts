@@ -43,6 +43,8 @@ const addressFields = new Set([
   'snowflake_account',
   'workers_ai_account_id',
   'amzn_sagemaker_target_container_hostname',
+  // Who is believed to be at an address.
+  'tls_ca',
   // Who is asked: each has an address of its own.
   'provider',
   'ai_provider_id',

@@ -18,7 +18,9 @@ import { cappedListQuery, commaList, pageQuery, tagsQuery } from '../kernel/pagi
 import { rateLimits, shownRateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
-/** Settings of the provider: its own fields as they are, those that every provider has checked. */
+const pem = z.string().max(1_048_576).nullish();
+
+/** Settings of the provider: those that every provider has, and its own, which the catalogue knows. */
 const configurations = z
   .looseObject({
     custom_host: hostField.nullish(),
@@ -27,8 +29,58 @@ const configurations = z
     allowed_custom_hosts: z.array(hostField).max(50).nullish(),
     /** Ours: of lists of what stays at the provider, all of them or what the caller's workspace made. */
     lists: z.enum(['all', 'own']).nullish(),
+    /** Ours: certificates, and the key to them. */
+    tls_ca: pem,
+    tls_cert: pem,
+    tls_key: pem,
+    anthropic_inspect_stream_for_overloaded_error: z
+      .union([z.boolean(), z.enum(['true', 'false'])])
+      .nullish(),
   })
   .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most');
+
+/** Settings that every provider has. */
+export const generalSettings: readonly string[] = Object.keys(configurations.shape);
+
+/** Settings of single providers that are published; they are taken of all. */
+export const publishedSettings: readonly string[] = [
+  'openai_organization',
+  'openai_project',
+  'azure_auth_mode',
+  'azure_resource_name',
+  'azure_deployment_config',
+  'azure_entra_tenant_id',
+  'azure_entra_client_id',
+  'azure_entra_client_secret',
+  'azure_managed_client_id',
+  'azure_workload_client_id',
+  'azure_workload_tenant_id',
+  'azure_foundry_url',
+  'azure_api_version',
+  'azure_deployment_name',
+  'aws_auth_type',
+  'aws_region',
+  'aws_access_key_id',
+  'aws_secret_access_key',
+  'aws_role_arn',
+  'aws_external_id',
+  'amzn_sagemaker_custom_attributes',
+  'amzn_sagemaker_target_model',
+  'amzn_sagemaker_target_variant',
+  'amzn_sagemaker_target_container_hostname',
+  'amzn_sagemaker_inference_id',
+  'amzn_sagemaker_enable_explanations',
+  'amzn_sagemaker_inference_component',
+  'amzn_sagemaker_session_id',
+  'amzn_sagemaker_model_name',
+  'vertex_auth_type',
+  'vertex_region',
+  'vertex_project_id',
+  'vertex_service_account_json',
+  'workers_ai_account_id',
+  'huggingface_base_url',
+  'snowflake_account',
+];
 
 const factor = z.number().min(0).nullish();
 const pricedTokens = [

@@ -33,6 +33,11 @@ export const modelWords = {
   allowed_custom_hosts: 'The hosts that a request may send these credentials to.',
   lists:
     'What lists of files, batches, vector stores and other objects at the provider show: `all`, or what the workspace that asks made through the service. Default: `all`.',
+  tls_ca: 'Authorities to trust in place of the usual ones, as PEM.',
+  tls_cert: 'The certificate to show to the provider, as PEM; with `tls_key`.',
+  tls_key: 'The key to that certificate, as PEM.',
+  anthropic_inspect_stream_for_overloaded_error:
+    'Whether a stream that begins with Anthropic’s `overloaded_error` is answered as 529. Default: false.',
   secret_mappings: 'Which settings come from secret managers.',
   target_field: 'The setting that the secret is put into.',
   secret_reference_id: 'The secret reference that it comes from, by UUID or slug.',

@@ -86,6 +86,15 @@ export const azureOpenAi: ProviderEntry = {
     'azure-model-name',
     ...azureAuthSettings,
   ],
+  keptSettings: [
+    'azure-deployment-config',
+    'azure-deployment-name',
+    'deployments',
+    'resource-name',
+    'deployment-id',
+    'api-version',
+    'model-name',
+  ],
   modelBehind,
   servedBy(facts) {
     const { name } = deploymentOf(facts);

@@ -126,6 +126,7 @@ export const bedrock: ProviderEntry = {
   files: s3Files,
   settings: [...awsSettings, ...fileSettings, 'anthropic-beta'],
   bareSettings: ['anthropic-beta'],
+  keptSettings: ['aws-bedrock-role-arn'],
   source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/welcome.html, November 2026',
   note: 'ARNs of application inference profiles and of provisioned models do not tell their model: these are called through Converse without vendor-specific fields.',
 };

@@ -18,6 +18,7 @@ import { credentialColumns, openCredentials } from './credentials.ts';
 import { changeGrants } from './grants.ts';
 import { guardIntegration, inConfigurations } from './guard-credentials.ts';
 import { knownProvider } from './known-provider.ts';
+import { checkSettings } from './known-settings.ts';
 import { presentGlobalAccess, presentGrant, presentIntegrationDetail } from './present.ts';
 import { changeReached, reachIntegration } from './reach.ts';
 import {
@@ -47,6 +48,13 @@ export function createIntegration(
 ): Promise<{ id: string; slug: string }> {
   knownProvider(parts, 'body.ai_provider_id', body.ai_provider_id);
   warnOfHost(call, body.configurations?.custom_host, parts);
+  const configurations = mergeConfigurations({}, body.configurations, inConfigurations);
+  checkSettings(
+    body.ai_provider_id,
+    { before: {}, after: configurations },
+    inConfigurations,
+    call.notes,
+  );
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
     call.permit(workspace === undefined ? 'organisation' : 'workspace');
@@ -62,7 +70,7 @@ export function createIntegration(
       description: body.description ?? null,
       ...credentialColumns(parts.vault, id, {
         key: keepMasked(null, body.key ?? null, 'body.key'),
-        configurations: mergeConfigurations({}, body.configurations, inConfigurations),
+        configurations,
       }),
       secretMappings: await mappingsOf(
         db,
@@ -109,6 +117,12 @@ export function changeIntegration(
       key: body.key === undefined ? key : keepMasked(key, body.key, 'body.key'),
       configurations: mergeConfigurations(configurations, body.configurations, inConfigurations),
     };
+    checkSettings(
+      integration.aiProviderId,
+      { before: configurations, after: after.configurations },
+      inConfigurations,
+      call.notes,
+    );
     await guardIntegration(db, parts.vault, integration.id, {
       before: { ...before, mappings: stored },
       after: { ...after, mappings },

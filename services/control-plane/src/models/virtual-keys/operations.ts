@@ -11,6 +11,7 @@ import { mergeConfigurations } from '../integrations/configurations.ts';
 import { credentialColumns, openCredentials } from '../integrations/credentials.ts';
 import { guardIntegration } from '../integrations/guard-credentials.ts';
 import { knownProvider } from '../integrations/known-provider.ts';
+import { checkSettings } from '../integrations/known-settings.ts';
 import type { IntegrationParts } from '../integrations/operations.ts';
 import {
   findIntegration,
@@ -39,6 +40,8 @@ export function createVirtualKey(
   parts: IntegrationParts,
 ): Promise<string> {
   const aiProviderId = knownProvider(parts, 'body.provider', body.provider);
+  const configurations = mergeConfigurations({}, toConfigurations(body), bodyFieldOf);
+  checkSettings(aiProviderId, { before: {}, after: configurations }, bodyFieldOf, call.notes);
   return call.change(async (change) => {
     const { db } = change;
     const workspace = await requireWorkspace(
@@ -57,7 +60,7 @@ export function createVirtualKey(
       name: body.name,
       ...credentialColumns(parts.vault, id, {
         key: keepMasked(null, body.key ?? null, 'body.key'),
-        configurations: mergeConfigurations({}, toConfigurations(body), bodyFieldOf),
+        configurations,
       }),
       secretMappings: await mappingsOf(change, workspace.organisationId, workspace.id, body),
       createdAt: call.now,
@@ -149,6 +152,12 @@ async function changeCredentials(
     key: key === undefined ? credentials.key : keepMasked(credentials.key, key, 'body.key'),
     configurations: mergeConfigurations(credentials.configurations, settings, bodyFieldOf),
   };
+  checkSettings(
+    integration.aiProviderId,
+    { before: credentials.configurations, after: after.configurations },
+    bodyFieldOf,
+    call.notes,
+  );
   await guardIntegration(db, parts.vault, integration.id, {
     before: { ...credentials, mappings: stored },
     after: { ...after, mappings },

@@ -54,7 +54,7 @@ const changeable = () => ({
   description: 'What it is for',
   configurations: {
     openai_organization: 'org-1',
-    openai_api_secret: 'configured-secret-0001',
+    openai_project: 'proj-1',
     custom_host: 'https://models.example.org/v1',
     custom_headers: { 'x-team': 'a', 'x-api-key': 'header-secret-0001' },
   },
