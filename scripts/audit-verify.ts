@@ -61,5 +61,5 @@ async function verifyDatabase(
     { stdio: 'inherit', env: { ...process.env, DATABASE_URL: databaseUrl } },
   );
   const [code] = (await once(child, 'exit')) as [number | null];
-  return code ?? 1;
+  return code ?? 2;
 }

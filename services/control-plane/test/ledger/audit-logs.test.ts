@@ -293,15 +293,18 @@ describe('the audit chain', () => {
   const verification = async () => (await admin().get('/audit-logs/verify').expect(200)).body;
   /** What an operator sees; the exit code says whether all is well. */
   async function command(...args: string[]): Promise<{ code: number; lines: string[] }> {
+    const { code, stdout } = await commandAt(h.env.DATABASE_URL, ...args);
+    return { code, lines: stdout.trim().split('\n') };
+  }
+  async function commandAt(url: string | undefined, ...args: string[]) {
     const script = join(import.meta.dirname, '../../src', 'verify-audit.ts');
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    const env = { DATABASE_URL: h.env.DATABASE_URL, PATH, NODE_COMPILE_CACHE };
+    const env = { DATABASE_URL: url, PATH, NODE_COMPILE_CACHE };
     const run = promisify(execFile)(process.execPath, [script, ...args], { env });
-    const { stdout, code } = await run.then(
-      ({ stdout }) => ({ stdout, code: 0 }),
-      (error: { stdout: string; code: number }) => error,
+    return run.then(
+      (done) => ({ ...done, code: 0 }),
+      (error: { stdout: string; stderr: string; code: number }) => error,
     );
-    return { code, lines: stdout.trim().split('\n') };
   }
   const where = (sequence: bigint) => ({ organisationId: h.first.organisation_id, sequence });
   const entryAt = (sequence: bigint) =>
@@ -339,6 +342,19 @@ describe('the audit chain', () => {
       new RegExp(`^${h.other.organisation_id}  valid  1 entries  head [0-9a-f]{64}$`),
     );
     expect((await command(h.other.organisation_id)).lines).toEqual(lines.slice(1));
+  });
+
+  it('says that it could not be looked at in a line, and not that it is broken', async () => {
+    const faults: [string, string[], RegExp][] = [
+      ['postgres://nobody@127.0.0.1:1/x', [], /Can't reach database server at 127\.0\.0\.1:1$/],
+      ['nonsense', [], /is not valid:\n {2}DATABASE_URL must have at least 16 characters/],
+      [h.env.DATABASE_URL as string, ['nobody'], /There is no organisation nobody\.$/],
+    ];
+    for (const [url, args, words] of faults) {
+      const { code, stderr } = await commandAt(url, ...args);
+      expect([url, code, stderr.trim()]).toEqual([url, 2, expect.stringMatching(words)]);
+      expect(stderr).not.toMatch(/^\s+at |invocation/m);
+    }
   });
 
   it('is verified for the organisation of the key, and by organisation keys only', async () => {
