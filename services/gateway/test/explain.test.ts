@@ -597,6 +597,35 @@ describe.each(inTurns(modes, modes.length, 1))('POST /v1/explain, %s', (_mode, o
       });
     });
 
+    it.each([
+      ['is an error, and asks the next target', {}, 200, undefined],
+      [
+        'is an answer where it is told softly, and ends the request',
+        { soft_deny_200: true },
+        200,
+        200,
+      ],
+    ])('a denial %s', async (_case, more, status, explained) => {
+      const checks = [
+        { id: 'default.contains', parameters: { words: ['Hello'], operator: 'none' } },
+      ];
+      const hook = { id: 'words', type: 'guardrail', checks, deny: true, ...more };
+      const call = using(
+        {
+          strategy: { mode: 'fallback' },
+          targets: [target('gpt-4o', { before_request_hooks: [hook] }), target('gpt-4o-mini')],
+        },
+        { body: { ...chatBody, messages: [{ role: 'user', content: 'Hello' }] } },
+      );
+      const { would_fail, plan } = await explain(call);
+      const answer = await scenario.chat(call);
+      const asked = (await answer.json()) as { hook_results?: object };
+      expect([answer.status, would_fail?.status]).toEqual([status, explained]);
+      expect(plan[0]?.unavailable?.status).toBe(explained ?? 446);
+      expect(plan[0]?.guardrails?.input[0]?.soft_deny_200).toBe(explained && true);
+      expect(asked.hook_results === undefined).toBe(explained === undefined);
+    });
+
     it('an endpoint that the provider lacks is a request that would fail', async () => {
       const explained = await explain(
         { headers: { 'x-service-provider': 'anthropic' } },

@@ -12,6 +12,8 @@ export interface JudgedHook {
   /** Null = others would have to be asked, or there is no answer yet. */
   readonly verdict: boolean | null;
   readonly checks: readonly { readonly id: string; readonly verdict: boolean | null }[];
+  /** It would deny, by an answer with status 200. */
+  readonly soft_deny_200?: true;
 }
 
 /** Hooks without running them. */
@@ -50,5 +52,6 @@ export async function judgeHook(
       id: check.id,
       verdict: result.checks[local.indexOf(check)]?.verdict ?? null,
     })),
+    ...(result.soft_deny_200 === true ? { soft_deny_200: true } : {}),
   };
 }

@@ -4,6 +4,7 @@ import { hooksOf } from '../../compiled/enforced-guardrails.ts';
 import { sessionHooks } from '../../compiled/session-hooks.ts';
 import { deniedReply } from '../../guardrails/guardrail-replies.ts';
 import type { HookRun } from '../../guardrails/hook-results.ts';
+import { softAnswer } from '../../guardrails/soft-denial.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { type CheckedRequest, checkedRequest } from '../checked-request.ts';
 import { deniedRequest } from '../denied-request.ts';
@@ -56,10 +57,15 @@ export function checkInput(parts: CheckInputParts): Step {
       // What follows is judged by what would be sent.
       if (request !== undefined && visit.exchange.subject.operation.body !== 'raw')
         visit.shaped = request;
-      const denies = visit.judgedHooks.input.some(
+      const denying = judged.input.filter(
         ({ verdict, deny, async }) => verdict === false && deny && !async,
       );
-      if (denies) throw new GatewayError('guardrail.denied');
+      if (denying.length === 0) return;
+      const error = new GatewayError('guardrail.denied');
+      const isSoft = denying.every((hook) => hook.soft_deny_200 === true);
+      throw isSoft && softAnswer(deniedRequest(visit), error.message) !== undefined
+        ? new GatewayError('guardrail.denied', { status: 200 })
+        : error;
     },
   };
 }
