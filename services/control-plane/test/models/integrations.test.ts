@@ -201,6 +201,11 @@ describe('integrations', () => {
       'body.configurations.custom_headers.x-a',
     ],
     [
+      'a header that HTTP does not carry',
+      { name: 'x', ai_provider_id: 'openai', configurations: { custom_headers: { 'x-a': '€' } } },
+      'body.configurations.custom_headers.x-a',
+    ],
+    [
       'an unknown multiplier',
       { name: 'x', ai_provider_id: 'openai', pricing_adjustments: { multiplier: { moon: 1 } } },
       'body.pricing_adjustments.multiplier',

@@ -92,7 +92,10 @@ export const headersField = z.record(
   z
     .string()
     .max(8192)
-    .regex(/^[^\p{Cc}]*$/u, 'must not hold control characters'),
+    .regex(
+      /^[ -~\u00a0-\u00ff]*$/,
+      'must have only characters that HTTP headers take: no control characters, none beyond Latin-1',
+    ),
 );
 
 /**
