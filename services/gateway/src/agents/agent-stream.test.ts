@@ -90,6 +90,19 @@ describe('agentStream', () => {
     expect(text).toContain(second);
   });
 
+  it('keeps the last state when what comes after it tells only of usage', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 4 };
+    const last = { kind: 'artifact-update', taskId: 't', metadata: { usage } };
+    const { told } = await relay(pieces([event(task), 5, event(done), 5, event(last), 5]));
+    expect(told.state).toBe('completed');
+    expect(told.usage).toMatchObject({ inputTokens: 3, outputTokens: 4 });
+  });
+
+  it('reads an event that begins with more blanks than one', async () => {
+    const { told } = await relay(pieces([event(task).replace('data: ', 'data:  \t')]));
+    expect(told.taskId).toBe('t');
+  });
+
   it('passes the same bytes and reads the same, however they are cut', async () => {
     const usage = { metadata: { usage: { prompt_tokens: 3, completion_tokens: 4 } } };
     for (const lineEnd of ['\n', '\r\n', '\r']) {

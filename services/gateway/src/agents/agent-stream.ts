@@ -168,8 +168,7 @@ class EventTap {
   end(): void {
     const rest = this.#framer.end();
     if (rest !== undefined) this.#look(rest);
-    if (this.#lastState !== undefined) this.#read(this.#lastState);
-    this.#lastState = undefined;
+    this.#readLastState();
   }
 
   /** Since it was asked last. */
@@ -187,15 +186,20 @@ class EventTap {
     const text = events.toString('latin1');
     const speaksOfUsage = text.includes('usage') || text.includes('Usage');
     if (taskId === undefined || contextId === undefined || speaksOfUsage) {
-      this.#lastState = undefined;
+      this.#readLastState();
       this.#read(events);
     } else if (text.includes('"state"') || text.includes('"error"')) this.#lastState = events;
+  }
+
+  #readLastState(): void {
+    if (this.#lastState !== undefined) this.#read(this.#lastState);
+    this.#lastState = undefined;
   }
 
   #read(events: Buffer): void {
     for (const { data } of parseSseEvents(events)) {
       // Agents that speak as OpenAI do end with a word.
-      if (!data.startsWith('{')) continue;
+      if (!/^[ \t\r\n]*\{/.test(data)) continue;
       try {
         this.#told.add(readAgentReply(readJsonText(data, jsonBounds.reply)));
       } catch {
