@@ -1,5 +1,5 @@
 import { operations } from '@sluice/contracts';
-import type { PolicyCondition } from '@sluice/contracts/admin';
+import type { PolicyCondition, PolicyTarget } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from '../kernel/database/client.ts';
@@ -22,6 +22,13 @@ interface Place {
   readonly knownTo?: (workspaceId: string) => Prisma.Sql;
 }
 
+/** By what, and where, a policy may name what it counts. */
+export interface PolicyNaming {
+  readonly target: PolicyTarget;
+  readonly scope: PolicyScope;
+  readonly ids: CatalogueIds;
+}
+
 /** What condition keys name, by the table that has it. */
 const tables: Readonly<Record<string, Place>> = {
   api_key: { table: 'api_keys' },
@@ -36,6 +43,20 @@ const tables: Readonly<Record<string, Place>> = {
   },
   mcp_server: { table: 'mcp_servers' },
 };
+
+/** Budgets count calls of tools and agents, too: as providers `mcp` and `agent`, by their servers. */
+const servers: readonly Place[] = [{ table: 'mcp_servers' }, { table: 'agent_servers' }];
+const serverKinds = ['mcp', 'agent'];
+
+function placesOf(key: string, target: PolicyTarget): readonly Place[] {
+  const place = tables[key];
+  if (place === undefined) return [];
+  return key === 'virtual_key' && target === 'usage' ? [place, ...servers] : [place];
+}
+
+function providersFor(target: PolicyTarget, ids: CatalogueIds): readonly string[] {
+  return target === 'usage' ? [...ids, ...serverKinds] : ids;
+}
 
 const itsOwn = (id: string) => Prisma.sql`workspace_id = ${id}::uuid`;
 
@@ -54,18 +75,18 @@ export async function namedConditions(
   call: AdminRequest,
   db: Database,
   conditions: readonly PolicyCondition[],
-  { scope, ids, allowMissing }: { scope: PolicyScope; ids: CatalogueIds; allowMissing: boolean },
+  naming: PolicyNaming & { allowMissing: boolean },
 ): Promise<PolicyCondition[]> {
   const faults: { field: string; message: string }[] = [];
   const named: PolicyCondition[] = [];
   for (const [index, condition] of conditions.entries()) {
     const { key } = condition;
-    const known = await knownNames(db, scope, ids, key, valuesOf(condition));
+    const known = await knownNames(db, naming, key, valuesOf(condition));
     const read = async (field: 'value' | 'excludes', value: string | string[]) => {
       for (const [at, each] of asList(value).entries())
         if (isName(each) && known !== undefined && !known.has(each.trim())) {
           const path = `body.conditions[${index}].${field}${Array.isArray(value) ? `[${at}]` : ''}`;
-          const there = await namesThere(db, scope, ids, key);
+          const there = await namesThere(db, naming, key);
           const message = `names no ${key} "${each.slice(0, 80)}"${nearestAdvice(each, there)}`;
           faults.push({ field: path, message });
         }
@@ -81,7 +102,7 @@ export async function namedConditions(
   }
   const lines = faults.slice(0, 20).map(({ field, message }) => `${field}: ${message}`);
   const [first] = faults;
-  if (first !== undefined && !allowMissing)
+  if (first !== undefined && !naming.allowMissing)
     throw new GatewayError('admin.validation', {
       field: first.field,
       message: lines[0] ?? '',
@@ -119,8 +140,7 @@ const isName = (value: string) => !value.trim().endsWith('*');
 /** What is kept for each value that names something; undefined where any text may be meant. */
 async function knownNames(
   db: Database,
-  { organisationId, workspaceId }: PolicyScope,
-  ids: CatalogueIds,
+  { scope, target, ids }: PolicyNaming,
   key: string,
   values: readonly string[],
 ): Promise<ReadonlyMap<string, string> | undefined> {
@@ -130,15 +150,20 @@ async function knownNames(
         .filter((value) => known.some((each) => each.toLowerCase() === value.toLowerCase()))
         .map((value) => [value, value]),
     );
-  if (key === 'provider') return same(ids);
+  if (key === 'provider') return same(providersFor(target, ids));
   if (key === 'endpoint_type') return same(Object.keys(operations));
-  if (key === 'organisation_id') return same([organisationId]);
-  const place = tables[key];
-  if (place === undefined || values.length === 0) return undefined;
-  const rows = await db.$queryRaw<{ id: string; slug: string }[]>(Prisma.sql`
+  if (key === 'organisation_id') return same([scope.organisationId]);
+  const places = placesOf(key, target);
+  if (places.length === 0 || values.length === 0) return undefined;
+  const named = places.map(
+    (place) => Prisma.sql`
     SELECT id::text, slug FROM ${Prisma.raw(place.table)}
-    WHERE ${within(place, { organisationId, workspaceId })}
-      AND (slug = ANY(${values}::text[]) OR id = ANY(${values.filter(isUuid)}::uuid[]))`);
+    WHERE ${within(place, scope)}
+      AND (slug = ANY(${values}::text[]) OR id = ANY(${values.filter(isUuid)}::uuid[]))`,
+  );
+  const rows = await db.$queryRaw<{ id: string; slug: string }[]>(
+    Prisma.join(named, ' UNION ALL '),
+  );
   const known = new Map(rows.map(({ slug }) => [slug, slug]));
   for (const { id, slug } of rows)
     for (const value of values)
@@ -150,17 +175,19 @@ async function knownNames(
 
 async function namesThere(
   db: Database,
-  scope: PolicyScope,
-  ids: CatalogueIds,
+  { scope, target, ids }: PolicyNaming,
   key: string,
 ): Promise<string[]> {
-  if (key === 'provider') return [...ids];
+  if (key === 'provider') return [...providersFor(target, ids)];
   if (key === 'endpoint_type') return Object.keys(operations);
-  const place = tables[key];
-  if (place === undefined) return [scope.organisationId];
+  const places = placesOf(key, target);
+  if (places.length === 0) return [scope.organisationId];
+  const slugs = places.map(
+    (place) =>
+      Prisma.sql`SELECT slug FROM ${Prisma.raw(place.table)} WHERE ${within(place, scope)}`,
+  );
   const rows = await db.$queryRaw<{ slug: string }[]>(Prisma.sql`
-    SELECT slug FROM ${Prisma.raw(place.table)} WHERE ${within(place, scope)}
-    ORDER BY slug LIMIT ${comparedMax}`);
+    ${Prisma.join(slugs, ' UNION ')} ORDER BY slug LIMIT ${comparedMax}`);
   return rows.map(({ slug }) => slug);
 }
 

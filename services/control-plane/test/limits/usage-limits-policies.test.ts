@@ -386,3 +386,46 @@ it('a policy is in the audit log as it was and as it is, and its workspace hears
     ['delete', 150, [150, 'archived']],
   ]);
 });
+
+it('a policy names what tools and agents are counted by, and one of rates does not', async () => {
+  const open = { workspaces: [{ id: h.first.workspace_id, enabled: true }] };
+  const servers: string[] = [];
+  for (const [kind, more] of [
+    ['agent', { auth_type: 'none' }],
+    ['mcp', { auth_type: 'none', transport: 'http' }],
+  ] as const) {
+    const body = {
+      name: 'Counted',
+      slug: `counted-${kind}`,
+      url: 'https://example.com/x',
+      ...more,
+    };
+    const { id } = (await admin().post(`/${kind}-integrations`, body).expect(200)).body;
+    await admin().put(`/${kind}-integrations/${id}/workspaces`, open).expect(200);
+    const server = { name: 'Counted', slug: body.slug, [`${kind}_integration_id`]: id };
+    servers.push((await workspace().post(`/${kind}-servers`, server).expect(200)).body.id);
+  }
+  const conditions = [
+    { key: 'provider', value: ['agent', 'mcp'] },
+    { key: 'virtual_key', value: ['counted-agent', 'counted-mcp', ...servers] },
+  ];
+  const one = await create({ conditions });
+  const slugs = ['counted-agent', 'counted-mcp'];
+  expect((await workspace().get(one)).body.conditions).toEqual([
+    conditions[0],
+    { key: 'virtual_key', value: [...slugs, ...slugs] },
+  ]);
+  await workspace().put(one, { conditions }).expect(200);
+  const near = { ...budget, conditions: [{ key: 'virtual_key', value: 'counted-agnet' }] };
+  const refused = await workspace().post(path, near).expect(400);
+  expect(refused.body.data.message).toContain('did you mean counted-agent?');
+  const rate = {
+    conditions,
+    group_by: budget.group_by,
+    type: 'requests',
+    unit: 'rpm',
+    value: 3,
+  };
+  const rates = await workspace().post('/policies/rate-limits', rate).expect(400);
+  expect(rates.body.data.errors).toHaveLength(6);
+});

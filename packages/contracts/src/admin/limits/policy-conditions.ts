@@ -23,8 +23,16 @@ export const conditionKeys: readonly ConditionKey[] = [
   { id: 'api_key', targets: always, about: 'Keys, by slug or UUID.' },
   { id: 'workspace_id', targets: always, about: 'Workspaces, by slug or UUID.' },
   { id: 'organisation_id', targets: always, about: 'The organisation, by UUID.' },
-  { id: 'virtual_key', targets: ofModels, about: 'Saved providers, by slug or UUID.' },
-  { id: 'provider', targets: ofModels, about: 'Providers of the catalogue, by id.' },
+  {
+    id: 'virtual_key',
+    targets: ofModels,
+    about: 'Saved providers, by slug or UUID; of budgets servers of tools and agents, too.',
+  },
+  {
+    id: 'provider',
+    targets: ofModels,
+    about: 'Providers of the catalogue, by id; of budgets `mcp` and `agent`, too.',
+  },
   { id: 'config', targets: ofModels, about: 'Configs, by slug or UUID.' },
   { id: 'prompt', targets: ofModels, about: 'Prompts, by slug or UUID.' },
   {

@@ -38,7 +38,7 @@ export function createPolicy(
     const { db, describe } = change;
     const scope = await policyScope(call, db, body);
     const allowMissing = query.allow_missing;
-    const naming = { scope, ids, allowMissing };
+    const naming = { target: body.target, scope, ids, allowMissing };
     const policy = await insertPolicy(db, {
       id: newId(),
       ...scope,
@@ -71,8 +71,9 @@ export function changePolicy(
   ids: CatalogueIds,
 ): Promise<void> {
   return change(call, async (db, policy) => {
-    requireConditionsFor(policy.target === 'mcp_tools' ? 'mcp_tools' : 'llm', body.conditions);
-    const naming = { scope: policy, ids, allowMissing: query.allow_missing };
+    const target = policy.target === 'mcp_tools' ? 'mcp_tools' : 'llm';
+    requireConditionsFor(target, body.conditions);
+    const naming = { target, scope: policy, ids, allowMissing: query.allow_missing };
     const columns = {
       name: body.name,
       description: body.description,

@@ -44,7 +44,12 @@ export function changePolicy(
       weekStartsOn: weekStarts.policy,
       path: 'body',
     });
-    const naming = { scope: policy, ids, allowMissing: query.allow_missing };
+    const naming = {
+      target: 'usage',
+      scope: policy,
+      ids,
+      allowMissing: query.allow_missing,
+    } as const;
     const columns = {
       name: body.name,
       description: body.description,

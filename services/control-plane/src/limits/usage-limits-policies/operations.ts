@@ -47,7 +47,7 @@ export function createPolicy(
   return call.change(async (change) => {
     const { db, describe } = change;
     const scope = await policyScope(call, db, body);
-    const naming = { scope, ids, allowMissing: query.allow_missing };
+    const naming = { target: 'usage', scope, ids, allowMissing: query.allow_missing } as const;
     const policy = await insertPolicy(db, {
       id: newId(),
       ...scope,
