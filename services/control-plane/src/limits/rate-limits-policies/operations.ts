@@ -73,7 +73,8 @@ export function changePolicy(
   return change(call, async (db, policy) => {
     const target = policy.target === 'mcp_tools' ? 'mcp_tools' : 'llm';
     requireConditionsFor(target, body.conditions);
-    const naming = { target, scope: policy, ids, allowMissing: query.allow_missing };
+    const allowMissing = query.allow_missing;
+    const naming = { target, scope: policy, ids, allowMissing } as const;
     const columns = {
       name: body.name,
       description: body.description,

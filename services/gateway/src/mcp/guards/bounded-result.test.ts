@@ -1,6 +1,10 @@
 import { type McpResponse, messageBounds, readMessage } from '@sluice/mcp';
 import { expect, it } from 'vitest';
-import { boundedResult } from './bounded-result.ts';
+import type { ServerReply } from '../server-reply.ts';
+import { boundedResult as bounded } from './bounded-result.ts';
+
+const boundedResult = (reply: ServerReply, bytesMax: number) =>
+  bounded(reply, bytesMax) as McpResponse;
 
 const reply = (result: object) =>
   readMessage(
@@ -43,4 +47,35 @@ it('keeps structured content whole, or the call has failed', () => {
   expect(failed.result).toMatchObject({ isError: true });
   expect(failed.result.structuredContent).toBeUndefined();
   expect(failed.bytes.length).toBeLessThanOrEqual(1024);
+});
+
+const large = 'a'.repeat(9000);
+it.each([
+  ['structured content alone', { structuredContent: { a: large } }],
+  ['the result of old revisions', { toolResult: large }],
+  ['content that is no list', { content: text(large) }],
+  ['metadata', { content: [text('a')], _meta: { large } }],
+  ['what nobody knows', { content: [text('a')], structuredContent: {}, large }],
+])('lets a call have failed of which something else is too large: %s', (_what, result) => {
+  for (const resultType of [undefined, 'complete']) {
+    const failed = boundedResult(reply({ resultType, ...result }), 1024);
+    const typed = resultType === undefined ? {} : { resultType };
+    expect(failed.result).toEqual({ ...typed, content: [marker], isError: true });
+  }
+});
+
+it('keeps a task whose result is too large, and what a server asks', () => {
+  const task = { resultType: 'complete', taskId: 't', status: 'completed' };
+  const told = boundedResult(reply({ ...task, result: { content: [text(large)] } }), 1024);
+  expect(told.result).toEqual({ ...task, result: { content: [marker], isError: true } });
+  const asks = reply({ resultType: 'input_required', requestState: large, inputRequests: {} });
+  expect(boundedResult(asks, 1024)).toBe(asks);
+});
+
+it('shortens an error that is too large', () => {
+  const error = { code: -32000, message: large, data: { large } };
+  const long = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 'é', error }));
+  const short = bounded(readMessage(long, messageBounds.upstream) as ServerReply, 1024);
+  expect(short).toMatchObject({ kind: 'error', id: 'é', error: { code: -32000 } });
+  expect(JSON.parse(short.bytes.toString()).error.message).toMatch(/^a{100} \[Cut by the gateway/);
 });

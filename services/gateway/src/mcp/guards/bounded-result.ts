@@ -1,25 +1,75 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { isObject, type McpResponse, MessageEdit, messageBounds, readMessage } from '@sluice/mcp';
+import {
+  errorReply,
+  isObject,
+  type McpErrorReply,
+  type McpResponse,
+  MessageEdit,
+  messageBounds,
+  readMessage,
+  resultReply,
+} from '@sluice/mcp';
+import type { ServerReply } from '../server-reply.ts';
 
 /** Room for what is said of a cut. */
 const markerRoom = 160;
 
+/** Of what an error says: with its marker it is within the least bound. */
+const errorCharsMax = 100;
+
 /**
  * The answer of a tool within so many bytes: texts are cut from the end, and a marker
- * says so. Structured content is not cut, since it would not be what was declared: where it
+ * says so. Nothing else is cut, since it would not be what was declared: where that
  * is too large itself, the call has failed.
  */
-export function boundedResult(reply: McpResponse, bytesMax: number): McpResponse {
+export function boundedResult(reply: ServerReply, bytesMax: number): ServerReply {
+  const { bytes } = reply;
+  // What is asked of the caller is no result yet.
+  if (bytes.length <= bytesMax || isQuestion(reply)) return reply;
+  const marker = `[Cut by the gateway: the result has ${bytes.length} bytes, and ${bytesMax} may be given.]`;
+  if (reply.kind === 'error') return read(shortError(reply, marker));
+  const cut = cutContent(reply, bytesMax, marker);
+  return cut.bytes.length <= bytesMax ? cut : read(failedResult(reply, marker, bytesMax));
+}
+
+function isQuestion(reply: ServerReply): boolean {
+  return reply.kind !== 'error' && reply.result.resultType === 'input_required';
+}
+
+function read(bytes: Buffer): ServerReply {
+  return readMessage(bytes, messageBounds.upstream) as ServerReply;
+}
+
+function shortError(reply: McpErrorReply, marker: string): Buffer {
+  const { idText = 'null', error } = reply;
+  const message = `${error.message.slice(0, errorCharsMax)} ${marker}`;
+  return errorReply(idText, { code: error.code, message });
+}
+
+function failedResult({ idText, result }: McpResponse, marker: string, bytesMax: number): Buffer {
+  const { resultType, result: ofTask, ...others } = result;
+  const failed = { content: [{ type: 'text', text: marker }], isError: true };
+  const typed = resultType === undefined ? {} : { resultType };
+  // Of a task that tells its result the rest is the task.
+  const task = resultReply(idText, { ...typed, ...others, result: failed });
+  return isObject(ofTask) && task.length <= bytesMax
+    ? task
+    : resultReply(idText, { ...typed, ...failed });
+}
+
+function cutContent(reply: McpResponse, bytesMax: number, marker: string): McpResponse {
   const { bytes, result } = reply;
   const { content, structuredContent } = result;
-  if (bytes.length <= bytesMax || !Array.isArray(content)) return reply;
+  if (!Array.isArray(content)) return reply;
   const structuredBytes = structuredContent === undefined ? 0 : jsonBytes(structuredContent);
   const isTooLarge = structuredBytes > bytesMax - 2 * markerRoom;
   const contentBytes = jsonBytes(content);
   const others = Math.max(0, bytes.length - contentBytes - (isTooLarge ? structuredBytes : 0));
   const kept = cutBlocks(content, bytesMax - others - markerRoom);
-  const text = `[Cut by the gateway: the result has ${bytes.length} bytes, and ${bytesMax} may be given.]`;
-  const edit = new MessageEdit(reply).setResult('content', [...kept, { type: 'text', text }]);
+  const edit = new MessageEdit(reply).setResult('content', [
+    ...kept,
+    { type: 'text', text: marker },
+  ]);
   if (isTooLarge) edit.setResult('structuredContent', undefined).setResult('isError', true);
   return readMessage(edit.bytes(), messageBounds.upstream) as McpResponse;
 }

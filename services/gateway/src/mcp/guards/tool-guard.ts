@@ -98,9 +98,7 @@ export class ToolGuard {
   async after(reply: ServerReply, listener?: VerdictListener): Promise<ServerReply> {
     const judged = await this.#judged(reply, listener);
     const { bytesMax } = this.#init;
-    return judged.kind === 'error' || bytesMax === undefined
-      ? judged
-      : boundedResult(judged, bytesMax);
+    return bytesMax === undefined ? judged : boundedResult(judged, bytesMax);
   }
 
   async #judged(reply: ServerReply, listener?: VerdictListener): Promise<ServerReply> {
