@@ -449,6 +449,35 @@ describe('a server made of others', () => {
     expect(textOf(one)).toBe('small only {"a":1}');
   });
 
+  it('has once what a member lists on every page of a list without an end', async () => {
+    const endless = await startLegacyUpstream({
+      makeServer() {
+        const server = new Server(
+          { name: 'endless', version: '1' },
+          { capabilities: { tools: {} } },
+        );
+        server.setRequestHandler(ListToolsRequestSchema, () => ({
+          tools: ['again', 'and-again'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+          nextCursor: 'again',
+        }));
+        return server;
+      },
+    });
+    try {
+      const one = await lab.save({ url: endless.url });
+      const { slug } = await lab.merge(members(one, b));
+      const { client } = await lab.connect(slug);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(['again', 'and-again', ...smallTools]);
+      await lab.scenario.admin('PUT', `/mcp-servers/${one.id}`, { exposure: 'search' });
+      const { client: searching } = await lab.connect(one.slug);
+      const found = await searching.callTool({ name: 'find_tools', arguments: { query: 'again' } });
+      expect(found.structuredContent).toMatchObject({ found: 2, of: 2 });
+    } finally {
+      await endless.close();
+    }
+  });
+
   it('leaves a record at the member, which names it, and explains whose a call would be', async () => {
     const { slug } = await lab.merge(members(b, m), { prefix: 'always' });
     const { client } = await lab.connect(slug, {

@@ -135,24 +135,36 @@ async function listOf(
   ask: AskMember,
   opened: () => void,
 ): Promise<readonly PageItem[]> {
-  const items: PageItem[] = [];
+  const items = new Map<string, PageItem>();
   let cursor: string | undefined;
-  for (let page = 0; page < pagesMax && items.length < itemsMax; page += 1) {
+  for (let page = 0; page < pagesMax && items.size < itemsMax; page += 1) {
     const asked = listRequest(base, kind.method, cursor);
     const reply = new HeardReply(call.reply, { opened });
     await ask(member, asked, reply);
     const answer = reply.answerTo(asked);
     if (answer.kind === 'error') {
       // A server without any of these says so.
-      if (answer.error.code === rpcCodes.methodNotFound) return items;
+      if (answer.error.code === rpcCodes.methodNotFound) break;
       throw new McpFault({ status: 200, ...answer.error });
     }
-    items.push(...itemsOfPage(answer, kind));
+    addNew(items, itemsOfPage(answer, kind), itemsMax);
     const { nextCursor } = answer.result;
     if (typeof nextCursor !== 'string') break;
     cursor = nextCursor;
   }
-  return items;
+  return [...items.values()];
+}
+
+/** What stands on several pages is one thing: models take no two tools of one name. */
+export function addNew(
+  items: Map<string, PageItem>,
+  page: readonly PageItem[],
+  itemsMax: number,
+): void {
+  for (const item of page) {
+    if (items.size === itemsMax) return;
+    if (!items.has(item.name)) items.set(item.name, item);
+  }
 }
 
 /** What of a request's `_meta` says who asks, and of which era. */

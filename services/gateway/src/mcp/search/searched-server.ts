@@ -23,7 +23,7 @@ import {
 import { RecentMap } from '../../chain/recent-map.ts';
 import { listMsMax } from '../access.ts';
 import type { McpCall } from '../mcp-call.ts';
-import { listRequest } from '../merged/gather.ts';
+import { addNew, listRequest } from '../merged/gather.ts';
 import { HeardReply } from '../merged/heard-reply.ts';
 import type { ServedServer } from '../served-server.ts';
 import type { Session } from '../session.ts';
@@ -179,10 +179,10 @@ export class SearchedServer implements ServedServer {
   }
 
   async #listed(call: McpCall, asked: McpRequest, isModern: boolean, ask: Ask): Promise<Found> {
-    const tools: PageItem[] = [];
+    const tools = new Map<string, PageItem>();
     const leftOut: string[] = [];
     let cursor: string | undefined;
-    for (let page = 0; page < pagesMax && tools.length < toolsMax; page += 1) {
+    for (let page = 0; page < pagesMax && tools.size < toolsMax; page += 1) {
       const plain = listRequest(asked, kind.method, cursor);
       const request = isModern ? hearingWarnings(plain) : plain;
       const reply = new HeardReply(call.reply, {
@@ -198,12 +198,12 @@ export class SearchedServer implements ServedServer {
       const answer = reply.answerTo(request);
       if (answer.kind === 'error')
         throw new McpFault({ status: 200, ...answer.error, idText: asked.idText });
-      tools.push(...itemsOfPage(answer, kind));
+      addNew(tools, itemsOfPage(answer, kind), toolsMax);
       const { nextCursor } = answer.result;
       if (typeof nextCursor !== 'string') break;
       cursor = nextCursor;
     }
-    return { tools, leftOut, until: performance.now() + keptMs };
+    return { tools: [...tools.values()], leftOut, until: performance.now() + keptMs };
   }
 }
 
