@@ -188,17 +188,18 @@ export class ToolCaller {
   }
 
   async #list(server: ToolServer): Promise<readonly ListedTool[]> {
-    const tools: ListedTool[] = [];
+    // A name is offered to the model once, on however many pages it stands.
+    const tools = new Map<string, ListedTool>();
     let cursor: string | undefined;
     // Others wait for it, too: who began it may leave.
     const signal = AbortSignal.timeout(120_000);
     try {
-      for (let page = 0; page < pagesMax && tools.length < listedToolsMax; page += 1) {
+      for (let page = 0; page < pagesMax && tools.size < listedToolsMax; page += 1) {
         const params: JsonObject = cursor === undefined ? {} : { cursor };
         const result = await this.#ask(server, 'tools/list', params, signal);
         for (const tool of Array.isArray(result.tools) ? result.tools : []) {
           const read = isObject(tool) ? listedTool(tool) : undefined;
-          if (read !== undefined) tools.push(read);
+          if (read !== undefined && !tools.has(read.name)) tools.set(read.name, read);
         }
         if (typeof result.nextCursor !== 'string') break;
         cursor = result.nextCursor;
@@ -210,7 +211,7 @@ export class ToolCaller {
         cause: error,
       });
     }
-    return tools;
+    return [...tools.values()];
   }
 
   /** @throws McpFault, GatewayError */

@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -705,6 +706,28 @@ describe('which servers are ours', () => {
       }
     } finally {
       await Promise.all([modern.close(), sse.close()]);
+    }
+  });
+
+  it('a tool that stands on every page of an endless list is offered once', async () => {
+    const endless = await startLegacyUpstream({
+      makeServer() {
+        const made = fixtureServer(log);
+        made.setRequestHandler(ListToolsRequestSchema, () => ({
+          tools: ['echo', 'write'].map((name) => ({ name, inputSchema: { type: 'object' } })),
+          nextCursor: 'again',
+        }));
+        return made;
+      },
+    });
+    try {
+      const { slug } = await lab.save({ url: endless.url });
+      const name = script({ calls: [{ name: 'echo' }] }, { text: 'Done.' });
+      const answer = (await (await say(name, mcp({ server_label: slug }))).json()) as Body;
+      expect(answer.output[0].tools.map((tool: Body) => tool.name)).toEqual(['echo', 'write']);
+      expect(answer.output[1]).toMatchObject({ type: 'mcp_call', error: null });
+    } finally {
+      await endless.close();
     }
   });
 
