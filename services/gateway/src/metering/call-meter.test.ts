@@ -560,6 +560,16 @@ describe('a record', () => {
     });
   });
 
+  it('bills of an error the tokens that it tells, and no call', async () => {
+    const told = { inputTokens: 10, outputTokens: 5, cachedTokens: 0, reasoningTokens: 0 };
+    const error = { outcome: 'upstream_error', rpcErrorCode: -32000, upstreamStatus: 200 } as const;
+    expect(await end({ ...error, told })).toMatchObject({
+      inputTokens: 10n,
+      outputTokens: 5n,
+      costNanoUsd: 150_000n,
+    });
+  });
+
   it('believes what a result tells of its tokens, unless it cannot be true', async () => {
     const result = (usage: object) => ({
       outcome: 'success' as const,

@@ -193,11 +193,12 @@ export class CallMeter {
       end(end) {
         if (isOver) return Promise.resolve();
         isOver = true;
-        const told = useOf(event, price, inputTokens, end);
+        const due = wasSent(end) ? price : { ...price, callNanoUsd: 0 };
+        const told = useOf(event, due, inputTokens, end);
         const { elsewhere } = end;
         return elsewhere === undefined || told.source !== 'reported'
           ? settle(end, told)
-          : lessBilled(told, price, elsewhere, requester, children).then((use) => settle(end, use));
+          : lessBilled(told, due, elsewhere, requester, children).then((use) => settle(end, use));
       },
     };
 
@@ -264,13 +265,16 @@ function estimateOf(price: CallPrice, inputTokens: number): Estimate {
 
 const notSent: ReadonlySet<string> = new Set(['upstream_error', 'denied', 'gateway_error']);
 
+function wasSent({ isSent, outcome }: CallEnd): boolean {
+  return isSent ?? !notSent.has(outcome);
+}
+
 /** What is billed of a call, by how it ended (docs/limits.md). */
 function useOf(event: ServerEvent, price: CallPrice, sentTokens: number, end: CallEnd): EventUse {
   const told = end.told ?? (event.kind === 'mcp' ? usageInToolResult(end.result) : undefined);
-  const isSent = end.isSent ?? !notSent.has(end.outcome);
   const isTold = told !== undefined && (told.inputTokens > 0 || told.outputTokens > 0);
   if (!event.spends && !(event.kind === 'agent' && isTold)) return nothingUsed;
-  if (!isSent && told === undefined) return nothingUsed;
+  if (!wasSent(end) && told === undefined) return nothingUsed;
   if (told !== undefined && isPlausible(told))
     return priced(price, told.inputTokens, told.outputTokens, 'reported', false);
   const isImplausible = told !== undefined;
