@@ -22,6 +22,7 @@ import type { AgentParts } from './agent-parts.ts';
 import { type AgentPlan, agentPlan } from './agent-plan.ts';
 import { agentStream, type StreamEnd } from './agent-stream.ts';
 import { type BegunCall, beginCall, deniedEnd, outcomeOfAnswer } from './begin-call.ts';
+import { callbackPrefix } from './callbacks/callback-addresses.ts';
 import { withGivenCallbacks, withOwnCallbacks } from './callbacks/own-callbacks.ts';
 import { claimWork, usedSince } from './claim-work.ts';
 import { type Destination, destinationOf } from './destination.ts';
@@ -325,7 +326,8 @@ class Call {
       const shown = { ...document, result: cardBehindGateway(result, this.#face()) };
       return { body: Buffer.from(JSON.stringify(shown)) };
     }
-    if (asked.kind === 'push') {
+    // Some agents show them beside the task as well.
+    if (asked.kind === 'push' || (asked.kind !== 'list' && bytes.includes(callbackPrefix))) {
       const { source } = this.#server;
       const given = withGivenCallbacks(bytes, value, source.id, this.#parts.callbacks);
       return given && { body: given };

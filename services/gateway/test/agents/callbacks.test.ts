@@ -152,6 +152,17 @@ describe('an agent that calls back through the gateway', () => {
     expect(JSON.stringify(sentTo(agent))).not.toContain(given);
   });
 
+  it('shows them beside a task as well', async () => {
+    const { id, url } = await begin();
+    const told = (at: string) =>
+      update(id, { metadata: { pushNotificationConfigs: [{ url: at }] } });
+    agent.handle(result(told(url)));
+    const answer = await lab.rpc(saved.slug, 'tasks/get', { id });
+    expect(((await answer.json()) as { result: object }).result).toEqual(
+      told(`${hook.url}/hook?job=1`),
+    );
+  });
+
   it('passes on nothing to addresses that it made up, or of tasks of others', async () => {
     const { url } = await begin();
     const before = hook.requests.length;

@@ -35,6 +35,8 @@ const urlBytesMax = 2000;
 /** Of all that is sealed: more is opened by nobody. */
 const sealedBytesMax = 3000;
 const prefix = '/v1/agent/';
+/** What stands in the path of each. */
+export const callbackPrefix = `${prefix}~`;
 
 /** Addresses of ours in the place of those where callers want to be called back. */
 export class CallbackAddresses {
@@ -92,7 +94,7 @@ export class CallbackAddresses {
 
   /** What a caller gave, of an address that an agent shows; undefined = it is another's, or none of ours. */
   given(address: string, serverId: string): string | undefined {
-    const at = address.lastIndexOf(`${prefix}~`);
+    const at = address.lastIndexOf(callbackPrefix);
     if (at < 0) return undefined;
     const target = this.open(address.slice(at + prefix.length));
     return target?.serverId === serverId ? target.url : undefined;
