@@ -331,6 +331,8 @@ export type ChatStreamEvent =
       details?: JsonObject;
     }
   /** `isBegun`: counted when the answer began, what came out is not in it yet. */
-  | { type: 'usage'; usage: ChatUsage; bill?: ReplyBill; isBegun?: true }
+  | { type: 'usage'; usage: ChatUsage; isBegun?: true }
+  /** Beside tokens, also where none are counted. Callers are not told. */
+  | { type: 'bill'; bill: ReplyBill }
   | { type: 'reply-end' }
   | { type: 'fault'; kind: string; message: string; status: number };

@@ -46,6 +46,7 @@ export class RestDecoder implements StreamDecoder {
     switch (event.type) {
       case 'reply-start':
       case 'usage':
+      case 'bill':
       case 'fault':
         return [event];
       case 'text-start':

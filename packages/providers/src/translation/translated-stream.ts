@@ -90,7 +90,7 @@ export class TranslatedStreamReader implements StreamReader {
       this.#note(event);
       // Garbage is ours to tell of, with a code; only the provider's own words are translated.
       if (this.#state.phase === 'failed' && !this.faultForwarded) break;
-      text += this.#encoder.encode(shownEvent(event));
+      if (event.type !== 'bill') text += this.#encoder.encode(shownEvent(event));
     }
     return text;
   }
@@ -109,7 +109,9 @@ export class TranslatedStreamReader implements StreamReader {
         break;
       case 'usage':
         state.isHalfTold = event.isBegun === true;
-        if (event.bill !== undefined) addBill(state.facts, event.bill);
+        break;
+      case 'bill':
+        addBill(state.facts, event.bill);
         break;
       case 'finish':
         state.facts.finishReason ??= event.raw;

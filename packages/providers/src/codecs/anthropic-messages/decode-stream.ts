@@ -76,9 +76,10 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
   #toldUsage(isBegun: boolean): ChatStreamEvent[] {
     const usage = usageOf(this.#usage);
-    if (usage === undefined) return [];
-    const told = { type: 'usage', usage, bill: readBill(this.#usage) } as const;
-    return [isBegun ? { ...told, isBegun } : told];
+    const bill: ChatStreamEvent = { type: 'bill', bill: readBill(this.#usage) };
+    if (usage === undefined) return [bill];
+    const told = { type: 'usage', usage } as const;
+    return [isBegun ? { ...told, isBegun } : told, bill];
   }
 
   #blockStart(block: number, value: JsonObject): ChatStreamEvent[] {

@@ -58,8 +58,8 @@ export class ConverseStreamDecoder implements StreamDecoder {
     // What a guardrail found comes last, told where the request asked for it.
     if (this.#finish !== undefined && body.trace !== undefined)
       this.#finish = { ...this.#finish, details: { trace: body.trace } };
-    const out: ChatStreamEvent[] =
-      usage === undefined ? [] : [{ type: 'usage', usage, bill: readBill(body) }];
+    const out: ChatStreamEvent[] = usage === undefined ? [] : [{ type: 'usage', usage }];
+    out.push({ type: 'bill', bill: readBill(body) });
     return this.#finish === undefined ? out : [...out, ...this.#end()];
   }
 

@@ -117,7 +117,8 @@ function end(delta: JsonObject): ChatStreamEvent[] {
   if (error) return [{ type: 'fault', kind: 'upstream_error', message: error, status: 502 }];
   const usage = usageOf(objectOf(delta.usage));
   const raw = stringOf(delta.finish_reason) ?? 'COMPLETE';
-  const out: ChatStreamEvent[] = usage ? [{ type: 'usage', usage, bill: readBill(delta) }] : [];
+  const out: ChatStreamEvent[] = usage ? [{ type: 'usage', usage }] : [];
+  out.push({ type: 'bill', bill: readBill(delta) });
   out.push({ type: 'finish', choice: 0, reason: decodeFinishReason(raw), raw });
   out.push({ type: 'reply-end' });
   return out;

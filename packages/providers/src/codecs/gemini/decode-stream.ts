@@ -50,7 +50,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
     }
     this.#blocked ??= blockedChoice(body);
     const usage = usageOf(objectOf(body.usageMetadata));
-    if (usage !== undefined) out.push({ type: 'usage', usage, bill: readBill(body) });
+    if (usage !== undefined) out.push({ type: 'usage', usage });
+    out.push({ type: 'bill', bill: readBill(body) });
     return out;
   }
 

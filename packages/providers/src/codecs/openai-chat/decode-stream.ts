@@ -54,7 +54,8 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
       return [{ type: 'fault', kind: fault.type, message: fault.message, status: fault.status }];
     const out: ChatStreamEvent[] = [];
     // Azure begins with verdicts on the prompt, in a chunk that names neither reply nor model.
-    if (!this.#started && body.id !== '') {
+    const isFirst = !this.#started && body.id !== '';
+    if (isFirst) {
       this.#started = true;
       out.push({
         type: 'reply-start',
@@ -70,8 +71,10 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     if (told !== undefined) {
       this.#told = joinedUsage(this.#told, told);
       const usage = usageOf(this.#told);
-      if (usage !== undefined) out.push({ type: 'usage', usage, bill: readBill(body) });
+      if (usage !== undefined) out.push({ type: 'usage', usage });
     }
+    // The tier is told with every chunk.
+    if (isFirst || told !== undefined) out.push({ type: 'bill', bill: readBill(body) });
     this.#learn(event.data, out);
     return out;
   }

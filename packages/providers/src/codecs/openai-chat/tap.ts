@@ -33,8 +33,8 @@ export class OpenAiTap implements StreamTap {
       this.#told = joinedUsage(this.#told, told);
       const usage = usageOf(this.#told);
       if (usage !== undefined) state.tellUsage(usage);
-      addBill(facts, readBill(body));
     }
+    addBill(facts, readBill(body));
     for (const value of arrayOf(body.choices) ?? []) {
       const choice = objectOf(value) ?? {};
       if (state.phase === 'preamble' && isContent(choice)) state.phase = 'content';

@@ -106,6 +106,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         createdSeconds: numberOf(response.created_at),
         serviceTier: stringOf(response.service_tier),
       },
+      { type: 'bill', bill: readBill(response) },
     ];
   }
 
@@ -245,8 +246,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
 function usageEvents(response: JsonObject): ChatStreamEvent[] {
   const usage = usageOf(objectOf(response.usage));
-  if (usage === undefined) return [];
-  return [{ type: 'usage', usage, bill: readBill(response) }];
+  const bill: ChatStreamEvent = { type: 'bill', bill: readBill(response) };
+  return usage === undefined ? [bill] : [{ type: 'usage', usage }, bill];
 }
 
 function faultEvents(body: JsonObject): ChatStreamEvent[] {

@@ -33,6 +33,7 @@ export class ResponsesTap implements StreamTap {
     const response = objectOf(body.response);
     state.facts.id ??= stringOf(response?.id);
     state.facts.model ??= stringOf(response?.model);
+    if (response !== undefined) addBill(state.facts, readBill(response));
     switch (type) {
       case 'response.completed':
       case 'response.incomplete': {
@@ -77,11 +78,6 @@ export class ResponsesTap implements StreamTap {
 }
 
 function readUsage(response: JsonObject | undefined, state: StreamState): void {
-  if (response === undefined) return;
-  const usage = usageOf(objectOf(response.usage));
-  const bill = readBill(response);
-  if (usage !== undefined) {
-    state.tellUsage(usage);
-    addBill(state.facts, bill);
-  } else if (bill.units !== undefined) addBill(state.facts, { units: bill.units });
+  const usage = usageOf(objectOf(response?.usage));
+  if (usage !== undefined) state.tellUsage(usage);
 }
