@@ -1,6 +1,7 @@
 import type { Endpoint } from '@sluice/contracts';
 import { GrowingBytes } from '@sluice/json';
 import type { ReplySink, StreamReply } from '../exchange/reply.ts';
+import { codingOf } from '../http/content-coding.ts';
 import type { Lead } from './flights.ts';
 import { deliver, isAnswer } from './forms.ts';
 import type { CacheFill, Delivery } from './request.ts';
@@ -50,7 +51,7 @@ export class Fill implements CacheFill {
 
   keepStream(reply: StreamReply, wasWhole: () => boolean): StreamReply {
     const contentType = String(reply.headers['content-type'] ?? '');
-    const isPlain = (reply.headers['content-encoding'] ?? 'identity') === 'identity';
+    const isPlain = codingOf(reply.headers) === '';
     if (this.#isOver || reply.status !== 200 || !eventStreamType.test(contentType) || !isPlain) {
       this.#end();
       return reply;

@@ -322,6 +322,15 @@ describe('a stream on its way', () => {
     expect(textOf((await next).reply)).toBe(streamEvents.join(''));
   });
 
+  it('is kept where it says that it is not compressed, however that is spelt', async () => {
+    const { fill } = await ask({ wantsStream: true });
+    const headers = { 'content-type': 'text/event-stream', 'content-encoding': 'Identity' };
+    const { reply } = manualStream({ headers });
+    const watched = fill?.keepStream(reply, () => true);
+    expect(watched).not.toBe(reply);
+    watched?.discard();
+  });
+
   it('is left alone when it is an error, compressed, or no event stream', async () => {
     const others: Parameters<typeof manualStream>[0][] = [
       { status: 206 },

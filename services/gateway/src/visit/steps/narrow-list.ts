@@ -1,6 +1,7 @@
 import type { ObjectKind } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { BodyReply, Reply, ReplyHeaders } from '../../exchange/reply.ts';
+import { codingOf } from '../../http/content-coding.ts';
 import { keptAt } from '../../owners/kept-at.ts';
 import { atCursor, listedMax, narrowedKind, readPage } from '../../owners/own-list.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
@@ -88,8 +89,8 @@ export function narrowList({ owners }: NarrowListParts): Step {
 
 /** @throws GatewayError for what is no document */
 function readWhole(reply: Reply): Promise<BodyReply> {
-  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = reply.headers;
-  const isText = encoding === 'identity' && !/^text\/event-stream\b/i.test(String(type));
+  const isStream = /^text\/event-stream\b/i.test(String(reply.headers['content-type']));
+  const isText = codingOf(reply.headers) === '' && !isStream;
   if (isText || reply.kind === 'body') return wholeReply(reply);
   reply.discard();
   throw unreadable();
