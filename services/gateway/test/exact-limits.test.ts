@@ -464,6 +464,7 @@ describe('two gateways with one Redis', () => {
     inTrial(lab, async (trial) => {
       const upstream = await trial.upstream('gpt', openAiReply);
       const { key } = await newKey(lab, { rate_limits: dailyRequests(1000) });
+      const small = await newKey(lab, { usage_limits: { type: 'cost', credit_limit: 1 } });
       const config = upstream.target();
       const ask = (records?: number) =>
         trial.ask({ key, config, ...(records !== undefined && { records }) });
@@ -484,6 +485,9 @@ describe('two gateways with one Redis', () => {
         expect(slow).toBeGreaterThan(0);
         expect(slow).toBeLessThanOrEqual(4);
         expect(await saidDegraded(await ask(1))).toEqual(all(true));
+        const refused = await trial.ask({ key: small.key, config, records: 1 });
+        expect(codeOf(refused)).toBe('limit.unavailable');
+        expect(await saidDegraded(refused)).toEqual(all(true));
       } finally {
         process.kill(pid, 'SIGCONT');
       }

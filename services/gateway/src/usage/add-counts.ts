@@ -1,3 +1,4 @@
+import type { GatewayError } from '@sluice/errors';
 import type { BegunRecord, Counts } from '@sluice/usage';
 import type { Reservation } from '../exchange/reservation.ts';
 
@@ -17,6 +18,11 @@ export function noteJudgements(record: BegunRecord, { states }: Reservation): vo
     if (wouldRefuse && !record.wouldHaveRefused.includes(name))
       record.wouldHaveRefused = [...record.wouldHaveRefused, name];
   }
+}
+
+/** The same of one that refused, as its error tells. */
+export function noteRefusal(record: BegunRecord, { headers }: Pick<GatewayError, 'headers'>): void {
+  if (headers?.['x-service-limits-degraded'] !== undefined) record.limitsDegraded = true;
 }
 
 function sum(before: Counts, more: Counts): Counts {

@@ -5,7 +5,7 @@ import { clipped } from '../exchange/clipped.ts';
 import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
 import type { Reservation, Used } from '../exchange/reservation.ts';
-import { addCounts } from './add-counts.ts';
+import { addCounts, noteRefusal } from './add-counts.ts';
 import {
   type BegunAttempt,
   type GuessedPrompt,
@@ -170,6 +170,7 @@ export interface Refusal {
   readonly code: string;
   readonly status: number;
   readonly failureCause?: FailureCause | undefined;
+  readonly headers?: GatewayError['headers'];
 }
 
 /** A call that was refused before it was made: its one record. */
@@ -193,6 +194,7 @@ export async function recordRefusedEvent(
   record.statusCode = error.status;
   record.errorCode = error.code;
   record.failureCause = error.failureCause ?? '';
+  noteRefusal(record, { headers: error.headers });
   record.costKnown = true;
   record.latencyMs = performance.now() - requester.arrival.startedAt;
   record.gatewayMs = record.latencyMs;

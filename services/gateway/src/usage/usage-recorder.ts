@@ -11,7 +11,7 @@ import type { Subject } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import { isCacheHit, type Visit, type VisitNotes } from '../exchange/visit.ts';
 import { addClient } from './add-client.ts';
-import { addCounts } from './add-counts.ts';
+import { addCounts, noteRefusal } from './add-counts.ts';
 import type { Outbox, OutboxNote } from './outbox.ts';
 import { replySummary } from './reply-summary.ts';
 import { SequenceNumbers } from './sequence-numbers.ts';
@@ -89,6 +89,7 @@ export class UsageRecorder {
     record.statusCode = error.status;
     record.errorCode = error.code;
     addCounts(record, at?.visit?.reservation);
+    noteRefusal(record, error);
     record.failureCause = error.failureCause ?? '';
     record.costKnown = true;
     addUncalled(record, requester, at?.visit);
