@@ -104,6 +104,53 @@ export function provesBilling({
       await upstream.close();
     });
 
+    it('a response whose counts cannot be true, or count nothing, by what it says', async () => {
+      const upstream = await startUpstream();
+      const text = 'Optimistic locking checks at the end. '.repeat(20);
+      const content = [{ type: 'output_text', text, annotations: [] }];
+      const counts = [
+        { input_tokens: 1e15, output_tokens: 300 },
+        { input_tokens: -5, output_tokens: 2.5 },
+        { total_tokens: 1500 },
+      ];
+      for (const [at, usage] of counts.entries()) {
+        const response = {
+          id: `response_odd_${at}`,
+          object: 'response',
+          model: 'gpt-4o-mini',
+          background: true,
+          output: [{ type: 'message', role: 'assistant', content }],
+          created_at: createdAt - 60 - at,
+        };
+        upstream.handle(({ method }) =>
+          json(
+            200,
+            method === 'POST'
+              ? { ...response, status: 'queued', output: [], usage: null }
+              : { ...response, status: 'completed', usage },
+          ),
+        );
+        const config = { ...target(0), custom_host: `${upstream.url}/v1` };
+        const body = { model: 'gpt-4o-mini', input: 'Hi', background: true };
+        const id = await idOf(await ask('/v1/responses', config, { body }));
+        expect((await look(`/v1/responses/${id}`, config)).status).toBe(200);
+        const bill = await eventually(() => {
+          const found = records()
+            .all()
+            .find(({ createdAtMs }) => Number(createdAtMs) === response.created_at * 1000);
+          if (found === undefined) throw new Error('no bill');
+          return found;
+        });
+        expect(bill).toMatchObject({
+          inputTokens: 0n,
+          outputTokens: BigInt(text.length / 4),
+          usageEstimated: true,
+          usageImplausible: at < 2,
+        });
+      }
+      await upstream.close();
+    });
+
     it('a run, polled and streamed', async () => {
       for (const isStream of [false, true]) {
         const before = billOf('createRun').length;

@@ -233,6 +233,18 @@ describe('rows of batches', () => {
     expect(read?.facts).toMatchObject({ usage: { inputTokens: 21, outputTokens: 4 } });
   });
 
+  it('tells how much an answer says, also where it counts what cannot be true', () => {
+    const usage = { ...completion.usage, completion_tokens: -4 };
+    const row = {
+      custom_id: 'a-1',
+      response: { status_code: 200, body: { ...completion, usage } },
+    };
+    const read = (provider: string, told: unknown) =>
+      batchRowReader(provider, options)(Buffer.from(JSON.stringify(told)))?.facts.textChars;
+    expect(read('openai', row)).toBe('Rayleigh.'.length);
+    expect(read('anthropic', rows[8]?.[2])).toBe('Rayleigh.'.length);
+  });
+
   it('tells messages where messages were asked', () => {
     const row = Buffer.from(JSON.stringify(rows[8]?.[2]));
     const read = batchRowReader('anthropic', { ...options, endpoint: '/v1/messages' })(row);

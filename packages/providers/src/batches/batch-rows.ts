@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import { findProvider } from '../catalog.ts';
 import type { CallContext, ProviderEntry, ReplyFacts, Translation } from '../contract.ts';
 import { objectOf, parseJson, parseObject, stringOf } from '../json/json-access.ts';
+import { charsSaidIn } from '../translation/said-in-bytes.ts';
 import { LargeRow } from './large-rows.ts';
 import { openAiRows } from './openai.ts';
 import { lineFault, readBatchInput, rowEndpoint, urlOfEndpoint } from './read-line.ts';
@@ -124,11 +125,17 @@ function asItCame(
 
 function factsOf(reply: JsonValue, translation: Translation, context: CallContext): ReplyFacts {
   try {
-    return translation.decode(Buffer.from(JSON.stringify(reply)), context, plainHead).facts;
+    const bytes = Buffer.from(JSON.stringify(reply));
+    return withChars(translation.decode(bytes, context, plainHead).facts, reply);
   } catch {
     // Not the format after all: nothing is told.
     return {};
   }
+}
+
+/** What was counted may be what cannot be true. */
+function withChars(facts: ReplyFacts, reply: JsonValue): ReplyFacts {
+  return { ...facts, textChars: facts.textChars ?? charsSaidIn(objectOf(reply) ?? {}) };
 }
 
 function told(
@@ -160,7 +167,7 @@ function told(
     endpoint,
     isSuccess: isSuccess && read?.status === 200,
     status: read?.status ?? status,
-    facts: read?.facts ?? {},
+    facts: isSuccess ? withChars(read?.facts ?? {}, reply) : {},
     ...(result.asked === undefined ? {} : { asked: result.asked }),
     bytes: Buffer.from(JSON.stringify(line)),
   };

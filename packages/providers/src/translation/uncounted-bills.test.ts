@@ -56,10 +56,7 @@ const streams: Record<string, [string, Endpoint, string, Buffer[], Partial<Reply
     'openai',
     'createModelResponse',
     'gpt-5-mini',
-    [
-      sse({ type: 'response.created', response: { ...response, service_tier: 'flex' } }),
-      sse(said),
-    ],
+    [sse({ type: 'response.created', response: { ...response, service_tier: 'flex' } }), sse(said)],
     { servedTier: 'flex' },
   ],
   'a message': [

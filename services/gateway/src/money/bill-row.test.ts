@@ -50,3 +50,15 @@ it.each([
     isImplausible: true,
   });
 });
+
+it.each([
+  { units: { webSearches: 1e9 } },
+  { units: { images: -1 } },
+  { chargedTokens: { inputTokens: 1e15, outputTokens: 0 } },
+])('nor what else is charged: %j', (facts) => {
+  const usage = told({ inputTokens: 21, outputTokens: 4 });
+  const billed = bill({ facts: { usage, ...facts } });
+  expect(billed).toMatchObject({ isEstimated: true, isImplausible: true });
+  expect(billed.facts.units).toBeUndefined();
+  expect(billed.facts.chargedTokens).toBeUndefined();
+});

@@ -1,6 +1,7 @@
 import { noUsage } from '@sluice/contracts';
 import type { UnifiedRow } from '@sluice/providers';
 import type { Bill } from '../exchange/attempt.ts';
+import { arePossible } from './bounded-units.ts';
 import { boundedUsage } from './bounded-usage.ts';
 import type { NamedTarget, UseEstimates } from './estimate-use.ts';
 
@@ -9,17 +10,27 @@ const bounds = { inputTokensMax: 20_000_000, outputTokensMax: 10_000_000 };
 /** Of what models write. */
 const charsPerToken = 4;
 
+type Row = Pick<UnifiedRow, 'facts' | 'asked'>;
+type RowEstimates = Pick<UseEstimates, 'promptOf'>;
+
 /**
- * What a line that a provider answered in a batch is billed by: what it counted, else an estimate of the
- * question – where the row repeats it – and of what was seen of the answer. No limit held anything for it.
+ * What a line that a provider answered in a batch is billed by, and what it made after its answer: what it counted, else an
+ * estimate of the question – where the row repeats it – and of what was seen of the answer. No limit held anything for it.
  */
-export function billRow(
-  { facts, asked }: Pick<UnifiedRow, 'facts' | 'asked'>,
-  target: NamedTarget,
-  estimates: Pick<UseEstimates, 'promptOf'>,
-): Bill {
+export function billRow(row: Row, target: NamedTarget, estimates: RowEstimates): Bill {
+  const bill = billOfTokens(row, target, estimates);
+  const { units, ...facts } = bill.facts;
+  if (units === undefined || arePossible(units)) return bill;
+  return { facts, isEstimated: true, isImplausible: true };
+}
+
+function billOfTokens({ facts, asked }: Row, target: NamedTarget, estimates: RowEstimates): Bill {
+  const { chargedTokens: charged } = facts;
   const isImplausible =
-    facts.usage !== undefined && boundedUsage(facts.usage, bounds).isImplausible;
+    facts.usage !== undefined &&
+    [facts.usage, { ...noUsage, ...charged }].some(
+      (counts) => boundedUsage(counts, bounds).isImplausible,
+    );
   if (facts.usage !== undefined && !isImplausible)
     return { facts, isEstimated: false, isImplausible };
   const { chargedTokens: _, ...others } = facts;

@@ -35,15 +35,17 @@ export function ownersPart({
   workNotes,
   ...parts
 }: OwnersParts) {
+  const bill = (row: Pick<UnifiedRow, 'facts' | 'asked'>, target: Target) =>
+    billRow(row, target, estimates);
   const billing = {
     ...parts,
+    bill,
     claims: new BillClaims(shared),
     arePossible,
     price: (facts: ReplyFacts, target: Target, atMs: number) =>
       priceReply(facts, target, prices, atMs),
   };
   const lateBills = new LateBills(billing);
-  const bill = (row: UnifiedRow, target: Target) => billRow(row, target, estimates);
-  const batchBills = new BatchBills({ ...billing, bill }, lateBills);
+  const batchBills = new BatchBills(billing, lateBills);
   return { owners, lateBills, workNotes, batchBills };
 }

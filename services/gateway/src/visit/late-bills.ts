@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { ObjectOperationId, ReplyUnits } from '@sluice/contracts';
+import type { JsonObject, ObjectOperationId, ReplyUnits } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
-import { passThroughTranslation, type ReplyFacts } from '@sluice/providers';
-import type { PricedReply } from '../exchange/attempt.ts';
+import {
+  charsSaidIn,
+  passThroughTranslation,
+  type ReplyFacts,
+  type UnifiedRow,
+} from '@sluice/providers';
+import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Reservation } from '../exchange/reservation.ts';
 import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { type LimitWatchers, RequestLimits } from '../limits/request-limits.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
-import { type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
+import { type Counted, type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
 import { addCounts } from '../usage/add-counts.ts';
 import { addReply } from '../usage/add-reply.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
@@ -25,6 +30,8 @@ export interface LateBillParts {
   claims: BillClaims;
   /** Whether a provider may have counted so. */
   arePossible: (units: ReplyUnits) => boolean;
+  /** What work that told such facts is charged by. */
+  bill: (row: Pick<UnifiedRow, 'facts'>, target: Target) => Bill;
   /** What a reply with such facts costs; undefined = no price is known. */
   price: (facts: ReplyFacts, target: Target, atMs: number) => PricedReply | undefined;
 }
@@ -58,11 +65,14 @@ export class LateBills {
     const { startedAtMs } = exchange.arrival;
     if (isForgotten(work.completedAtMs || work.createdAtMs, startedAtMs)) return;
     if (!(await claims.take(organisationId, origin, work.id))) return;
-    const facts = factsOf(work, context, this.#parts.arePossible);
-    if (facts?.usage === undefined && facts?.units === undefined) return;
-    const isEstimated = 'units' in work.used && work.used.isEstimated;
-    const isImplausible = facts.units !== undefined && Object.keys(facts.units).length === 0;
-    const served = withModel(targetOf(visit), facts);
+    const told = factsOf(work, context, this.#parts.arePossible);
+    if (told === undefined) return;
+    const served = withModel(targetOf(visit), told);
+    const bill =
+      'units' in work.used
+        ? countedBill(told, work.used)
+        : this.#parts.bill({ facts: told }, served);
+    const { facts } = bill;
     const priced = price(facts, served, startedAtMs);
     const record = recorder.blankFor(exchange, visit, served);
     record.createdAtMs = plausible(work.createdAtMs, startedAtMs);
@@ -77,7 +87,7 @@ export class LateBills {
     record.responseModel = clipped(facts.model ?? '');
     record.latencyMs = Math.max(0, work.completedAtMs - work.createdAtMs);
     record.logFormat = '';
-    addReply(record, { facts, isEstimated, isImplausible }, priced);
+    addReply(record, bill, priced);
     const { inputTokens = 0, outputTokens = 0 } = facts.usage ?? {};
     const tokens = inputTokens + outputTokens;
     const used = { tokens, costNanoUsd: priced?.cost.totalNanoUsd ?? 0 };
@@ -144,11 +154,18 @@ function factsOf(
   }
   try {
     const bytes = Buffer.from(JSON.stringify(used.document));
-    return translations[used.format].decode(bytes, context, { status: 200, headers: {} }).facts;
+    const head = { status: 200, headers: {} };
+    const { facts } = translations[used.format].decode(bytes, context, head);
+    return { ...facts, textChars: charsSaidIn(used.document as JsonObject) };
   } catch {
     // Not the format after all: nothing is told.
     return undefined;
   }
+}
+
+function countedBill(facts: ReplyFacts, { isEstimated }: Counted): Bill {
+  const isImplausible = facts.units !== undefined && Object.keys(facts.units).length === 0;
+  return { facts, isEstimated, isImplausible };
 }
 
 const translations = {
