@@ -174,6 +174,36 @@ async function savedProvider(
 }
 
 describe('a batch at OpenAI', () => {
+  it('of which a line is told twice is counted as it is recorded: once', async () => {
+    const made = await s.admin<{ id: string; key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'told twice',
+      scopes: ['completions.write'],
+      workspace_id: s.stack.credentials.workspace_id,
+      usage_limits: { type: 'tokens', credit_limit: 100_000 },
+    });
+    const client = clientOf(atOpenAi(), made.key);
+    const batch = await client.batches.create({
+      input_file_id: await upload(client, [
+        asking('same', 'Hi', 'our-half'),
+        asking('same', 'Hi', 'our-half'),
+        asking('other', 'Hi', 'our-half'),
+      ]),
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    await completed(client, batch.id);
+    const output = await get(`/v1/batches/${batch.id}/output`, atOpenAi(), made.key);
+    expect(linesIn(await output.text())).toHaveLength(3);
+    await eventually(async () => {
+      const key = await s.admin<{ usage_limits: { current_usage: number } }>(
+        'GET',
+        `/api-keys/${made.id}`,
+      );
+      expect((await batchUse(s, batch.id)).total).toBe(2);
+      expect(key.usage_limits.current_usage).toBe(3000);
+    }, patient);
+  }, 60_000);
+
   it('has an output of unified lines, and costs once what its list says, or half', async () => {
     const { client, batch } = await run([
       asking('listed-é', 'Hi', 'our-listed'),

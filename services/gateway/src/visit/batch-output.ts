@@ -139,8 +139,9 @@ async function* rowsOf(
       const isLarge = !Buffer.isBuffer(line);
       const row = isLarge ? line.end() : reader.read(line);
       if (row === undefined && !isLarge) continue;
-      if (row !== undefined) await reader.bill?.hear(row);
-      if (row !== undefined && notRun !== undefined) told.add(row.customId, ++number);
+      const isNews = row !== undefined && told.add(row.customId, ++number) === undefined;
+      // Told again it is the same record, and counts no more than that.
+      if (isNews) await reader.bill?.hear(row);
       const own = isLarge ? tooLargeResult(row?.customId) : line;
       yield Buffer.concat([reader.isNative ? own : (row?.bytes ?? tooLargeLine()), lineEnd]);
     }
