@@ -112,6 +112,13 @@ export const adminCodes = {
     admin: 'AB04',
     text: 'Analytics cannot be reached.',
   },
+  'admin.analytics_busy': {
+    status: 503,
+    retry: 'same-target',
+    type: 'api_error',
+    admin: 'AB04',
+    text: 'More is asked of analytics at the moment than they answer.',
+  },
   'admin.analytics_too_large': {
     status: 400,
     retry: 'never',

@@ -21,6 +21,8 @@ export function rpcPart(
     const { code, cause, status } = error;
     // What was refused, whoever asked is told: anybody with a key could fill the log with it.
     if (status < 500) logger.debug({ code, method }, 'a gRPC call was refused');
+    // Whoever asked asks again.
+    else if (status === 503) logger.warn({ err: error, code, method }, 'a gRPC call was put off');
     else logger.error({ err: error, cause, code, method }, 'a gRPC call failed');
   };
   let server: RpcServer | undefined;

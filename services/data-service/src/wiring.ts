@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { parseNatsAddresses } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
 import { analytics, jobs, usage } from '@sluice/proto-stubs';
 import { serverTls, Unavailable } from '@sluice/rpc';
 import {
@@ -15,7 +16,7 @@ import { explainedBy, sparingOutages } from '@sluice/telemetry';
 import { createApp } from './app.ts';
 import { batchesPart } from './batches/batches-part.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
-import { clickHouseOutages } from './clickhouse/outage.ts';
+import { askedTooMuch, clickHouseOutages } from './clickhouse/outage.ts';
 import { replicationOf } from './clickhouse/replication.ts';
 import { createSchemaGate } from './clickhouse/wait-for-schema.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
@@ -38,6 +39,9 @@ import { createUsageSink } from './sinks/usage-sink.ts';
 /** What the sink still holds when what brought it has ended gets so long. */
 const lastInsertMs = 1000;
 
+/** What is wrong with the question itself, whatever ClickHouse said of it. */
+const isRefusal = (error: unknown) => error instanceof GatewayError && error.status < 500;
+
 /** Opens ClickHouse and builds the parts. Nothing else constructs a client. */
 export async function wire(
   env: Env,
@@ -50,6 +54,8 @@ export async function wire(
   const metrics = ingestMetrics(registry);
   const {
     client,
+    intake,
+    questions,
     insertBlock,
     catchUp,
     close: closeClickHouse,
@@ -61,9 +67,10 @@ export async function wire(
   const outages =
     env.CLICKHOUSE_URL === undefined ? [] : clickHouseOutages(all, client, env.CLICKHOUSE_URL);
   const isOutage = explainedBy(outages);
-  const logger = sparingOutages(all, isOutage);
+  const asked = askedTooMuch(all);
+  const logger = sparingOutages(all, explainedBy([...outages, asked]));
   const sink = createUsageSink({
-    client,
+    client: intake,
     insertBlock,
     metrics,
     logger,
@@ -96,7 +103,7 @@ export async function wire(
   const rollUps = new AbortController();
   let rollingUp: Promise<void> | undefined;
   const app = createApp({
-    missing: createReadiness(client, schema, () => isRetired),
+    missing: createReadiness(intake, schema, () => isRetired),
     async renderMetrics() {
       await refreshGaps();
       metrics.queuedRows.set(sink.size);
@@ -122,7 +129,7 @@ export async function wire(
     {
       name: 'clickhouse',
       stop() {
-        for (const outage of outages) outage.stop();
+        for (const outage of [...outages, asked]) outage.stop();
         return closeClickHouse();
       },
     },
@@ -140,17 +147,19 @@ export async function wire(
       requestBytesMax: 20 * 1024 * 1024,
       onConverted: createRpcMetrics(registry, { seriesMax: 25 }),
       translate: (error) =>
-        isOutage(error) ? new Unavailable('ClickHouse cannot be reached.') : error,
+        !isRefusal(error) && isOutage(error)
+          ? new Unavailable('ClickHouse cannot be reached.')
+          : error,
       logger,
       services: [
         served(usage.UsageService, usageHandlers(sink, client)),
         served(usage.OwnerService, ownerHandlers(client)),
-        served(analytics.AnalyticsService, analyticsHandlers(client)),
+        served(analytics.AnalyticsService, analyticsHandlers({ questions, client })),
         served(
           analytics.LedgerService,
-          ledgerHandlers({ client, sink, keeper, nowMs, gapGraceMs: env.GAP_GRACE }),
+          ledgerHandlers({ questions, sink, keeper, nowMs, gapGraceMs: env.GAP_GRACE }),
         ),
-        served(analytics.LogService, logHandlers(client)),
+        served(analytics.LogService, logHandlers(questions)),
         served(
           jobs.ContentService,
           contentHandlers({

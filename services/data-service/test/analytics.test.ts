@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createQuestions, questionLimits } from '../src/clickhouse/questions.ts';
 import { rollUp } from '../src/rollups/roll-up.ts';
 import { analyticsHandlers } from '../src/rpc/analytics.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
@@ -17,7 +18,7 @@ let handlers: ReturnType<typeof analyticsHandlers>;
 
 beforeAll(async () => {
   ledger = await openLedger();
-  handlers = analyticsHandlers(ledger.client);
+  handlers = analyticsHandlers(ledger);
   await ledger.client.command({ query: 'SYSTEM STOP MERGES usage_records' });
 });
 afterAll(() => ledger.close());
@@ -185,7 +186,10 @@ describe('GetGraph', () => {
       graph: analytics.Graph.REQUESTS,
       filter: dayFilter({ organisationId }),
     });
-    await expect(analyticsHandlers(tight).getGraph(request, context)).rejects.toMatchObject({
+    const questions = createQuestions(tight, { ...questionLimits, atOnce: 2 });
+    await expect(
+      analyticsHandlers({ client, questions }).getGraph(request, context),
+    ).rejects.toMatchObject({
       code: 'admin.analytics_too_large',
       status: 400,
     });

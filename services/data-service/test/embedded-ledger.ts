@@ -10,14 +10,14 @@ const whenAllIsYoung = Date.UTC(2020, 0, 1);
 
 /** The real engine inside the test, with schema and sink. One a process: the engine allows no more. */
 export async function openLedger({ nowMs = () => whenAllIsYoung }: { nowMs?: () => number } = {}) {
-  const { client, insertBlock, catchUp, close } = await connectClickHouse({
+  const { client, intake, questions, insertBlock, catchUp, close } = await connectClickHouse({
     dataDir: await temporaryFolder('clickhouse'),
   });
   await applySchema(client, schemaFolder);
   const metrics = ingestMetrics(createMetrics({ app: 'test', env: 'test' }));
   const logger = createLogger({ service: 'test', level: 'silent' });
   const sink = createUsageSink({
-    client,
+    client: intake,
     insertBlock,
     metrics,
     logger,
@@ -26,6 +26,8 @@ export async function openLedger({ nowMs = () => whenAllIsYoung }: { nowMs?: () 
   });
   return {
     client,
+    intake,
+    questions,
     catchUp,
     sink,
     /** The rows of a query as objects. */

@@ -29,7 +29,7 @@ let all: Entry[];
 
 beforeAll(async () => {
   ledger = await openLedger();
-  handlers = analyticsHandlers(ledger.client);
+  handlers = analyticsHandlers(ledger);
   // Copies stay in parts of their own.
   for (const table of ['usage_records', 'usage_adjustments', 'feedbacks'])
     await ledger.client.command({ query: `SYSTEM STOP MERGES ${table}` });

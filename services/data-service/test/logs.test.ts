@@ -15,7 +15,7 @@ let logs: ReturnType<typeof logHandlers>;
 const context = { signal: new AbortController().signal };
 beforeAll(async () => {
   ledger = await openLedger();
-  logs = logHandlers(ledger.client);
+  logs = logHandlers(ledger.questions);
 });
 afterAll(() => ledger.close());
 

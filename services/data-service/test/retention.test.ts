@@ -70,7 +70,7 @@ async function agesIn(table: string, organisationId: string): Promise<number[]> 
 }
 
 async function requestsOf(organisationId: string): Promise<number> {
-  const { summary } = await analyticsHandlers(ledger.client).getGraph(
+  const { summary } = await analyticsHandlers(ledger).getGraph(
     create(analytics.GetGraphRequestSchema, {
       graph: analytics.Graph.REQUESTS,
       filter: { organisationId, fromMs: BigInt(todayMs - 380 * dayMs), toMs: BigInt(todayMs) },

@@ -1,9 +1,11 @@
+import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPerson } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 let h: Harness;
+let isBusy = false;
 let graphRequest: analytics.GetGraphRequest | undefined;
 let summaryRequest: analytics.GetSummaryRequest | undefined;
 let groupRequest: analytics.ListGroupsRequest | undefined;
@@ -25,6 +27,7 @@ beforeAll(async () => {
         };
       },
       async getSummary(request) {
+        if (isBusy) throw new GatewayError('admin.analytics_busy');
         summaryRequest = request;
         return { values: { hits: 1, avg_latency: 2.5, total_requests: 4, cache_speedup: 50 } };
       },
@@ -372,6 +375,17 @@ describe('analytics', () => {
       expect(await seen(keyOf('member'))).toEqual(own('member'));
       expect(await seen(keyOf('manager'))).toEqual([undefined]);
     });
+  });
+
+  it('answers 503 when the data service is asked more than it answers, and says when to ask again', async () => {
+    isBusy = true;
+    try {
+      const answer = await h.as(h.first.workspace_key).get(`/analytics/summary/cache?${range}`);
+      expect([answer.status, answer.body.data.code]).toEqual([503, 'admin.analytics_busy']);
+      expect(answer.headers['retry-after']).toBe('5');
+    } finally {
+      isBusy = false;
+    }
   });
 
   it('answers 503 when the data service cannot be reached', async () => {

@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { InsertBlock } from '../columns/native-block.ts';
 import { openEmbedded } from './embedded-engine.ts';
+import { createQuestions, type Questions, questionLimits } from './questions.ts';
 import { catchUp, type Replication } from './replication.ts';
 import { statementSettings } from './statement-settings.ts';
 
@@ -12,7 +13,11 @@ export type ClickHousePlace =
   | { dataDir: string };
 
 export interface ClickHouse {
+  /** For jobs, and for what gateways ask while a caller waits. */
   readonly client: ClickHouseClient;
+  /** For what is stored, and what must be known for it: no question and no job is before it. */
+  readonly intake: ClickHouseClient;
+  readonly questions: Questions;
   readonly insertBlock: InsertBlock;
   /** Waits until what is asked has all that was stored before; at once where there are no replicas. */
   readonly catchUp: () => Promise<void>;
@@ -23,7 +28,7 @@ export interface ClickHouse {
 /** Opens ClickHouse. A server need not be there yet: calls fail until it is. */
 export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHouse> {
   if ('dataDir' in place) return openEmbedded(place.dataDir);
-  const client = createClient({
+  const options = {
     url: place.url,
     application: 'sluice-data-service',
     request_timeout: 30_000,
@@ -33,11 +38,19 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
       ...statementSettings,
       ...(place.replication === undefined ? {} : replicaSettings),
     },
+  };
+  // Each has connections of its own, and waits for no others.
+  const [client, intake] = [createClient(options), createClient(options)];
+  const asked = createClient({
+    ...options,
+    clickhouse_settings: { ...options.clickhouse_settings, ...questionSettings },
   });
   return {
     client,
+    intake,
+    questions: createQuestions(asked, { ...questionLimits, atOnce: questionsAtOnce }),
     async insertBlock(table, { columns, bytes }) {
-      const { stream } = await client.exec({
+      const { stream } = await intake.exec({
         query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Native`,
         values: Readable.from([bytes], { objectMode: false }),
       });
@@ -47,9 +60,17 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
     catchUp: async () => {
       if (place.replication !== undefined) await catchUp(client);
     },
-    close: () => client.close(),
+    async close() {
+      await Promise.all([client, intake, asked].map((each) => each.close()));
+    },
   };
 }
+
+/** What nobody waits for any more is ended. */
+const questionSettings = { cancel_http_readonly_queries_on_client_close: 1 } as const;
+
+/** As many as the client has connections to a server. */
+const questionsAtOnce = 10;
 
 /**
  * Most replicas have an insert before it is answered, so that no record is lost with one of them. Two inserts of the same

@@ -5,16 +5,17 @@ import { writableFolder } from '@sluice/env';
 import { textLiteral } from '../queries/parameters.ts';
 import { blockFile } from './block-file.ts';
 import type { ClickHouse } from './connect.ts';
+import { createQuestions, questionLimits } from './questions.ts';
 import { statementSettings } from './statement-settings.ts';
 
 /** The engine's types come from the client's older twin package: the same shapes under other names. */
 type Connection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['connection']>;
 
 /**
- * How many questions the engine works on at once, and inserts beside them. A connection does one thing after the other, and
+ * How many statements the engine works on at once: questions and jobs, and what is stored beside them. A connection does one thing after the other, and
  * each call that it has holds a thread of libuv's pool until it is answered, of which the process has four unless told otherwise.
  */
-const connectionsOf = { questions: 2, inserts: 1 } as const;
+const connectionsOf = { work: 2, intake: 1 } as const;
 
 /** Opens the engine inside this process on its folder, which it has for itself. */
 export async function openEmbedded(dataDir: string): Promise<ClickHouse> {
@@ -35,21 +36,24 @@ export async function openEmbedded(dataDir: string): Promise<ClickHouse> {
       clickhouse_settings: { ...statementSettings, input_format_parallel_parsing: 0 },
     });
   const more = (count: number) => Array.from({ length: count }, open);
-  const client = clientOf(shared([first, ...more(connectionsOf.questions - 1)]));
-  const inserts = clientOf(shared(more(connectionsOf.inserts)));
+  const client = clientOf(shared([first, ...more(connectionsOf.work - 1)]));
+  const intake = clientOf(shared(more(connectionsOf.intake)));
   const file = blockFile(dataDir);
   return {
     client,
+    intake,
+    // No more than there are connections: a job waits for the first that ends, and not behind those that wait.
+    questions: createQuestions(client, { ...questionLimits, atOnce: connectionsOf.work }),
     insertBlock: (table, { columns, bytes }) =>
       file.hold(bytes, async (path) => {
         const names = columns.join(', ');
-        await inserts.command({
+        await intake.command({
           query: `INSERT INTO ${table} (${names}) SELECT ${names} FROM file(${textLiteral(path)}, Native)`,
         });
       }),
     catchUp: async () => {},
     async close() {
-      await Promise.all([client.close(), inserts.close()]);
+      await Promise.all([client.close(), intake.close()]);
       await drainPending();
       lock.release();
     },
@@ -60,9 +64,13 @@ export async function openEmbedded(dataDir: string): Promise<ClickHouse> {
 function shared(connections: readonly Connection[]): Connection {
   const free = [...connections];
   const waiting: ((connection: Connection) => void)[] = [];
-  async function use<T>(call: (connection: Connection) => Promise<T>): Promise<T> {
+  async function use<T>(
+    call: (connection: Connection) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const connection = free.pop() ?? (await new Promise<Connection>((turn) => waiting.push(turn)));
     try {
+      signal?.throwIfAborted();
       // An answer is whole when it comes: nothing is read from the connection afterwards.
       return await call(connection);
     } finally {
@@ -73,7 +81,9 @@ function shared(connections: readonly Connection[]): Connection {
   }
   return {
     ping: (params) => use((connection) => connection.ping(params)),
-    query: (params) => use((connection) => connection.query(params)),
+    // What the engine has begun it ends: told that nobody waits, it would answer at once and keep the connection.
+    query: ({ abort_signal, ...params }) =>
+      use((connection) => connection.query(params), abort_signal),
     insert: (params) => use((connection) => connection.insert(params)),
     command: (params) => use((connection) => connection.command(params)),
     exec: (params) => use((connection) => connection.exec(params)),

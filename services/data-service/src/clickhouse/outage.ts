@@ -1,4 +1,5 @@
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
+import { GatewayError } from '@sluice/errors';
 import { type Logger, Outage } from '@sluice/telemetry';
 
 /** What the log says of a ClickHouse that is not there or silent, and of one that has no room or time for what it is asked. */
@@ -29,6 +30,17 @@ export function clickHouseOutages(
       quietMs,
     }),
   ];
+}
+
+/** What the log says when questions are refused, as their turn does not come in time. */
+export function askedTooMuch(logger: Logger): Outage {
+  return new Outage({
+    logger,
+    away: 'more is asked of the ledger than it answers',
+    back: 'the ledger answers all that it is asked again',
+    isOutage: (error) => error instanceof GatewayError && error.code === 'admin.analytics_busy',
+    quietMs,
+  });
 }
 
 const quietMs = 15_000;

@@ -1,5 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client';
-import { GatewayError } from '@sluice/errors';
+import type { Reader } from '../clickhouse/questions.ts';
 import { entries, entrySettings } from './entries.ts';
 import { type EntryColumn, formWith, isSettled } from './entry-columns.ts';
 import type { Condition } from './filter.ts';
@@ -25,7 +24,7 @@ interface Place {
 
 /** The condition, with the places where entries with these columns are read; as it is, where only attempts tell them. */
 export async function withEntrySources(
-  client: ClickHouseClient,
+  client: Reader,
   condition: Condition,
   columns: readonly EntryColumn[],
   place: Place,
@@ -39,7 +38,7 @@ export async function withEntrySources(
 
 /** The same for partials by a key, which cells may know as well. */
 export function withSources(
-  client: ClickHouseClient,
+  client: Reader,
   key: Key,
   condition: Condition,
   names: readonly PartialName[],
@@ -113,34 +112,16 @@ const settings = Object.entries({ ...entrySettings, ...questionLimits })
   .map(([name, value]) => `${name} = ${value}`)
   .join(', ');
 
-/**
- * The rows of a question about entries.
- * @throws GatewayError `admin.analytics_too_large` where it would take more than one question may
- */
+/** The rows of a question about entries. */
 export async function ask<T>(
-  client: ClickHouseClient,
+  client: Reader,
   query: string,
   { parameters }: Condition,
 ): Promise<T[]> {
-  try {
-    const result = await client.query({
-      query: `${query}\nSETTINGS ${settings}`,
-      query_params: parameters.values,
-      format: 'JSONEachRow',
-    });
-    return await result.json<T>();
-  } catch (error) {
-    // Not by its class: the embedded engine has one of its own.
-    if (error instanceof Error && 'type' in error && tooLarge.has(error.type))
-      throw new GatewayError('admin.analytics_too_large', { cause: error });
-    throw error;
-  }
+  const result = await client.query({
+    query: `${query}\nSETTINGS ${settings}`,
+    query_params: parameters.values,
+    format: 'JSONEachRow',
+  });
+  return result.json<T>();
 }
-
-const tooLarge: ReadonlySet<unknown> = new Set([
-  'TIMEOUT_EXCEEDED',
-  'TOO_SLOW',
-  'TOO_MANY_ROWS',
-  'TOO_MANY_BYTES',
-  'MEMORY_LIMIT_EXCEEDED',
-]);

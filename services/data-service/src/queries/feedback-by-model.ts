@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { feedbackByModel } from './figures.ts';
 import { conditionOf } from './filter.ts';
 import type { GraphData } from './graph.ts';
@@ -7,7 +7,7 @@ import { modelKey, queryGroups } from './groups.ts';
 
 /** Models that were judged, those most often first. */
 export async function queryFeedbackByModel(
-  client: ClickHouseClient,
+  client: Reader,
   filter: analytics.Filter,
 ): Promise<GraphData> {
   const { rows } = await queryGroups(client, {

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { usage } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from './parameters.ts';
 
 const askedMax = 500;
@@ -9,7 +9,7 @@ const ownersMax = 8;
 
 /** Whose these objects are, those of one by their time. An id that several origins gave out has an owner at each. */
 export async function findOwners(
-  client: ClickHouseClient,
+  client: Reader,
   objects: readonly usage.ObjectKey[],
 ): Promise<usage.StoredObject[]> {
   const asked = objects.slice(0, askedMax);

@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { ask, mergedPartials, partialsBy, withSources } from './ask.ts';
 import { bucketStarts, bucketWidthMs } from './buckets.ts';
 import { type Figures, figureColumns, figuresIn, type GraphDeclaration } from './figures.ts';
@@ -26,7 +26,7 @@ export interface GraphData {
 
 /** One question gives the buckets and, as the grouping set without a column, the summary. */
 export async function queryGraph(
-  client: ClickHouseClient,
+  client: Reader,
   graph: GraphDeclaration,
   filter: analytics.Filter,
 ): Promise<GraphData> {
@@ -56,7 +56,7 @@ export async function queryGraph(
 
 /** The figures of the whole time only. */
 export async function querySummary(
-  client: ClickHouseClient,
+  client: Reader,
   figures: Figures,
   filter: analytics.Filter,
 ): Promise<Record<string, number>> {
@@ -73,7 +73,7 @@ interface Bucket {
 }
 
 async function queryBuckets(
-  client: ClickHouseClient,
+  client: Reader,
   { figures, parts = 'map()' }: GraphDeclaration,
   filter: analytics.Filter,
   widthMs: number,

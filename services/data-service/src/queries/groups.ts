@@ -1,6 +1,6 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { ask, type Key, mergedPartials, partialsBy, withSources } from './ask.ts';
 import { type Figures, figureColumn, figureColumns, figuresIn, groupColumns } from './figures.ts';
 import { type Condition, conditionOf, placeOf } from './filter.ts';
@@ -91,7 +91,7 @@ function figureOf(name: string): string {
 
 /** A page of groups, and how many there are in all. One question: the first row comes with every page, for the number. */
 export async function queryGroups(
-  client: ClickHouseClient,
+  client: Reader,
   { key, filter, condition: asked, figures, orderBy, ascending, size, index }: GroupsQuestion,
 ): Promise<{ total: bigint; rows: GroupRow[] }> {
   const names = partialsIn(Object.values(figures));

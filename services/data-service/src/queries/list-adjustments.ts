@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { tenancyOf } from './logs/allowed-rows.ts';
 import { checkUuid, instant } from './logs/id-time.ts';
 import { Parameters } from './parameters.ts';
@@ -9,7 +9,7 @@ type Adjustments = MessageInitShape<typeof analytics.ListAdjustmentsResponseSche
 
 /** What was added to costs later, the latest first. */
 export async function listAdjustments(
-  client: ClickHouseClient,
+  client: Reader,
   asked: analytics.ListAdjustmentsRequest,
 ): Promise<Adjustments> {
   const parameters = new Parameters();

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import type { usage } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 
 type Charges = MessageInitShape<typeof usage.ListChargesResponseSchema>;
 
@@ -13,7 +13,7 @@ const periodMsMax = 32 * 24 * 3600 * 1000;
  * its adjustments. What several targets told together has no one price, and is left out.
  */
 export async function* listCharges(
-  client: ClickHouseClient,
+  client: Reader,
   { fromMs, toMs, organisationId }: usage.ListChargesRequest,
 ): AsyncGenerator<Charges> {
   if (toMs <= fromMs || toMs - fromMs > periodMsMax)
@@ -37,7 +37,7 @@ interface Page {
   organisationId: string;
 }
 
-async function page(client: ClickHouseClient, options: Page): Promise<ChargeRow[]> {
+async function page(client: Reader, options: Page): Promise<ChargeRow[]> {
   const result = await client.query({
     query: `
       WITH

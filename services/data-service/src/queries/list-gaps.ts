@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 
 /** Numbers of a life, both ends included, that no record carries. */
 export interface Gap {
@@ -103,7 +103,7 @@ export interface GapSearch {
 
 /** What replicas heard of since a time recorded and the ledger does not have, the latest life first. */
 export async function findGaps(
-  client: ClickHouseClient,
+  client: Reader,
   { nowMs, graceMs, sinceMs }: GapSearch & { sinceMs: number },
 ): Promise<Gap[]> {
   const result = await client.query({
@@ -124,10 +124,7 @@ interface Block {
   numbers: number[];
 }
 
-async function blocksOf(
-  client: ClickHouseClient,
-  lives: readonly LifeRow[],
-): Promise<Map<string, Block[]>> {
+async function blocksOf(client: Reader, lives: readonly LifeRow[]): Promise<Map<string, Block[]>> {
   const result = await client.query({
     query: `
       SELECT replica_id, toString(block) AS block_number,
@@ -197,7 +194,7 @@ const pageSizeMax = 1000;
 
 /** A page of the gaps, each with the time before which it does not lie. */
 export async function listGaps(
-  client: ClickHouseClient,
+  client: Reader,
   request: analytics.ListGapsRequest,
   search: GapSearch,
 ): Promise<MessageInitShape<typeof analytics.ListGapsResponseSchema>> {
@@ -218,7 +215,7 @@ export async function listGaps(
 }
 
 /** When each life last told of itself before it took the first number of the gap; 0 = it never did. */
-async function timesBefore(client: ClickHouseClient, gaps: readonly Gap[]): Promise<number[]> {
+async function timesBefore(client: Reader, gaps: readonly Gap[]): Promise<number[]> {
   if (gaps.length === 0) return [];
   const result = await client.query({
     query: `

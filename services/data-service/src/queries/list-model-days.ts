@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { tenancyOf } from './logs/allowed-rows.ts';
 import { Parameters } from './parameters.ts';
 
@@ -9,7 +9,7 @@ const day = /^\d{4}-\d{2}-\d{2}$/;
 
 /** What attempts at a provider came to, a model and day; the model is the one that answered. Costs are those of now, with adjustments. */
 export async function listModelDays(
-  client: ClickHouseClient,
+  client: Reader,
   { organisationId, provider, from, to }: analytics.ListModelDaysRequest,
 ): Promise<MessageInitShape<typeof analytics.ListModelDaysResponseSchema>> {
   if (!day.test(from) || !day.test(to))

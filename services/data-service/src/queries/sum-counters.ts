@@ -1,11 +1,11 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../clickhouse/questions.ts';
 
 /** In one question; a longer one is cut off by who asks. */
 const countersMax = 10_000;
 
 /** What the records of an organisation, from a time on, say that counters came to. */
 export async function sumCounters(
-  client: ClickHouseClient,
+  client: Reader,
   asked: { organisationId: string; counters: readonly string[]; fromMs: bigint },
 ): Promise<Record<string, bigint>> {
   const counters = asked.counters.slice(0, countersMax);

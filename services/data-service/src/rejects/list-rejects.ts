@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
 import { organisationOf } from '../sinks/entry-kinds.ts';
 import { isWaiting, selectRejects } from './select-rejects.ts';
@@ -10,7 +10,7 @@ const shownBytesMax = 65_536;
 
 /** The rejects that are no rows yet, the latest first. */
 export async function listRejects(
-  client: ClickHouseClient,
+  client: Reader,
   { reason, pageSize, currentPage }: analytics.ListRejectsRequest,
 ): Promise<MessageInitShape<typeof analytics.ListRejectsResponseSchema>> {
   const parameters = new Parameters();

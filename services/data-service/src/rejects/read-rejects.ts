@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
 import type { Reject } from '../sinks/usage-sink.ts';
 import { isWaiting, selectRejects } from './select-rejects.ts';
@@ -15,7 +15,7 @@ export interface RejectsPage {
 
 /** Rejects with their bytes, by their digests. */
 export async function readRejects(
-  client: ClickHouseClient,
+  client: Reader,
   { ids, reason, after, limit }: RejectsPage,
 ): Promise<Reject[]> {
   const parameters = new Parameters();

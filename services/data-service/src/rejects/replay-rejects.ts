@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
 import { readRejects } from './read-rejects.ts';
 
@@ -14,7 +14,7 @@ const callMs = 6000;
  * nothing; what is not stays, with the reason of now.
  */
 export async function replayRejects(
-  { client, sink, nowMs }: { client: ClickHouseClient; sink: UsageSink; nowMs: () => number },
+  { client, sink, nowMs }: { client: Reader; sink: UsageSink; nowMs: () => number },
   { ids, reason, cursor }: analytics.ReplayRejectsRequest,
 ): Promise<MessageInitShape<typeof analytics.ReplayRejectsResponseSchema>> {
   const endsAtMs = nowMs() + callMs;

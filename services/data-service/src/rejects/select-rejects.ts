@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../clickhouse/questions.ts';
 import type { Parameters } from '../queries/parameters.ts';
 
 /** Of a reject that is no row yet. */
@@ -15,7 +15,7 @@ export interface StoredReject {
 
 /** Rejects, with what is asked for of their bytes. */
 export async function selectRejects(
-  client: ClickHouseClient,
+  client: Reader,
   asked: { columns: string; where: string; order: string; limit: string; parameters: Parameters },
 ): Promise<StoredReject[]> {
   const result = await client.query({

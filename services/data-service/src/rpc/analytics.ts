@@ -1,33 +1,42 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
+import type { Questions, Reader } from '../clickhouse/questions.ts';
 import { queryFeedbackByModel } from '../queries/feedback-by-model.ts';
 import { graphs, summaries } from '../queries/figures.ts';
 import { queryGraph, querySummary } from '../queries/graph.ts';
 import { groupsQuestion, queryGroups } from '../queries/groups.ts';
 import { sumCounters } from '../queries/sum-counters.ts';
 
-export function analyticsHandlers(
-  client: ClickHouseClient,
-): RpcHandlers<typeof analytics.AnalyticsService> {
+export interface AnalyticsParts {
+  questions: Questions;
+  /** For sums that limits wait for. */
+  client: Reader;
+}
+
+export function analyticsHandlers({
+  questions,
+  client,
+}: AnalyticsParts): RpcHandlers<typeof analytics.AnalyticsService> {
   return {
-    async getGraph(request) {
+    async getGraph(request, { signal }) {
+      const reader = questions.one(signal);
       const filter = required(request.filter);
       if (request.graph === analytics.Graph.FEEDBACKS_AI_MODELS)
-        return queryFeedbackByModel(client, filter);
+        return queryFeedbackByModel(reader, filter);
       const graph = graphs[request.graph];
       if (graph === undefined) throw new GatewayError('admin.validation', { field: 'graph' });
-      return queryGraph(client, graph, filter);
+      return queryGraph(reader, graph, filter);
     },
-    async getSummary(request) {
+    async getSummary(request, { signal }) {
       const figures = summaries[request.summary];
       if (figures === undefined) throw new GatewayError('admin.validation', { field: 'summary' });
-      return { values: await querySummary(client, figures, required(request.filter)) };
+      const reader = questions.one(signal);
+      return { values: await querySummary(reader, figures, required(request.filter)) };
     },
-    async listGroups(request) {
+    async listGroups(request, { signal }) {
       const question = groupsQuestion(request, required(request.filter));
-      const { total, rows } = await queryGroups(client, question);
+      const { total, rows } = await queryGroups(questions.one(signal), question);
       return {
         total,
         rows: rows.map(({ value, values }) => ({

@@ -1,7 +1,7 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
+import type { Questions } from '../clickhouse/questions.ts';
 import { listAdjustments } from '../queries/list-adjustments.ts';
 import { listGaps } from '../queries/list-gaps.ts';
 import { listModelDays } from '../queries/list-model-days.ts';
@@ -14,7 +14,7 @@ import { verifyOrganisation } from '../seals/verify-organisation.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
 
 export interface LedgerParts {
-  client: ClickHouseClient;
+  questions: Questions;
   sink: UsageSink;
   keeper: Keeper;
   nowMs: () => number;
@@ -23,16 +23,18 @@ export interface LedgerParts {
 }
 
 export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics.LedgerService> {
-  const { client, nowMs, gapGraceMs: graceMs } = parts;
+  const { questions, nowMs, gapGraceMs: graceMs } = parts;
   return {
-    listGaps: (request) => listGaps(client, request, { nowMs: nowMs(), graceMs }),
-    listAdjustments: (request) => listAdjustments(client, request),
-    listRejects: (request) => listRejects(client, request),
-    replayRejects: (request) => replayRejects(parts, request),
-    listModelDays: (request) => listModelDays(client, request),
-    listSeals: (request) => listSeals(client, request),
-    listSealedOrganisations: async () => ({
-      organisationIds: await listSealedOrganisations(client),
+    listGaps: (request, { signal }) =>
+      listGaps(questions.one(signal), request, { nowMs: nowMs(), graceMs }),
+    listAdjustments: (request, { signal }) => listAdjustments(questions.one(signal), request),
+    listRejects: (request, { signal }) => listRejects(questions.one(signal), request),
+    replayRejects: (request, { signal }) =>
+      replayRejects({ ...parts, client: questions.walk(signal) }, request),
+    listModelDays: (request, { signal }) => listModelDays(questions.one(signal), request),
+    listSeals: (request, { signal }) => listSeals(questions.one(signal), request),
+    listSealedOrganisations: async (_, { signal }) => ({
+      organisationIds: await listSealedOrganisations(questions.one(signal)),
     }),
     async keep({ organisations, others }) {
       if (others === undefined) throw new GatewayError('admin.validation', { field: 'others' });
@@ -42,8 +44,8 @@ export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics
       });
       return {};
     },
-    async verifySeals({ organisationId, since }) {
-      const verdict = await verifyOrganisation(client, { organisationId, since });
+    async verifySeals({ organisationId, since }, { signal }) {
+      const verdict = await verifyOrganisation(questions.walk(signal), { organisationId, since });
       return {
         ...verdict,
         entries: BigInt(verdict.entries),

@@ -1,12 +1,12 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { usage } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
+import type { Reader } from '../clickhouse/questions.ts';
 import { findOwners } from '../queries/find-owners.ts';
 import { listCharges } from '../queries/list-charges.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
 
 /** What gateways ask of the ledger while a caller waits. */
-export function ownerHandlers(client: ClickHouseClient): RpcHandlers<typeof usage.OwnerService> {
+export function ownerHandlers(client: Reader): RpcHandlers<typeof usage.OwnerService> {
   return {
     findOwners: async ({ objects }) => ({ objects: await findOwners(client, objects) }),
   };
@@ -15,7 +15,7 @@ export function ownerHandlers(client: ClickHouseClient): RpcHandlers<typeof usag
 /** Answers after the insert. A caller that stops waiting sends the same records again. */
 export function usageHandlers(
   sink: UsageSink,
-  client: ClickHouseClient,
+  client: Reader,
 ): RpcHandlers<typeof usage.UsageService> {
   return {
     listCharges: (request) => listCharges(client, request),

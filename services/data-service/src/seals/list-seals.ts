@@ -1,11 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../clickhouse/questions.ts';
 import { readHead, readSeals } from './seal-rows.ts';
 
 /** The seals of an organisation, the latest first. */
 export async function listSeals(
-  client: ClickHouseClient,
+  client: Reader,
   { organisationId, pageSize, currentPage }: analytics.ListSealsRequest,
 ): Promise<MessageInitShape<typeof analytics.ListSealsResponseSchema>> {
   // Sequences have no holes, unless somebody made one.
@@ -34,7 +34,7 @@ export async function listSeals(
   };
 }
 
-export async function listSealedOrganisations(client: ClickHouseClient): Promise<string[]> {
+export async function listSealedOrganisations(client: Reader): Promise<string[]> {
   const result = await client.query({
     query: 'SELECT DISTINCT organisation_id FROM ledger_seals ORDER BY organisation_id',
     format: 'JSONEachRow',

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
 import { dayStartMs, sealDay } from './days.ts';
 import { type Block, isCertain, weightOf } from './read-blocks.ts';
@@ -16,10 +16,7 @@ export interface Difference {
 }
 
 /** The id of the row that differs, where it is one alone. */
-export async function nameRow(
-  client: ClickHouseClient,
-  difference: Difference,
-): Promise<string | undefined> {
+export async function nameRow(client: Reader, difference: Difference): Promise<string | undefined> {
   const { was, is } = difference;
   const ids = idOf(was) ^ idOf(is);
   const rows = (is?.count ?? 0) - (was?.count ?? 0);
@@ -29,7 +26,7 @@ export async function nameRow(
 
 /** The row whose weight times what the sums differ by is what the weighted sums differ by. */
 async function findAltered(
-  client: ClickHouseClient,
+  client: Reader,
   { organisationId, day, workspaceId, recordsDay, table, hour, was, is }: Difference,
 ): Promise<string | undefined> {
   const parameters = new Parameters();

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
 import { dayStartMs, nextDay, sealDay } from './days.ts';
 import { type SealedTable, sealedBytes, sealedColumns } from './sealed-columns.ts';
@@ -43,7 +43,7 @@ export interface Days {
 }
 
 /** The parts that the rows, as they are now, come to: of records of each day that were in time, and of those that came late. */
-export async function readParts(client: ClickHouseClient, days: Days): Promise<Part[]> {
+export async function readParts(client: Reader, days: Days): Promise<Part[]> {
   const parts = new Map<string, Part>();
   for (let day = days.from; day <= days.to; day = nextDay(day))
     addBlocks(parts, await readBlocks(client, 'usage_records', days, inTime(day)));
@@ -57,7 +57,7 @@ const lastDay = '2149-01-01';
 
 /** The parts of what came after its day was sealed, and is of none of the seals before this day. */
 export async function readLateParts(
-  client: ClickHouseClient,
+  client: Reader,
   { organisationId, from }: Pick<Days, 'organisationId' | 'from'>,
 ): Promise<Part[]> {
   const days = { organisationId, from, to: lastDay };
@@ -105,7 +105,7 @@ type BlockRow = Record<
 >;
 
 async function readBlocks(
-  client: ClickHouseClient,
+  client: Reader,
   table: SealedTable,
   { organisationId, from, to }: Days,
   restrict: Restriction,

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
 import type { Seal } from './chain.ts';
 
@@ -44,10 +45,7 @@ export async function insertSeals(client: ClickHouseClient, seals: readonly Seal
 }
 
 /** An organisation's chain from its first entry on, page by page. */
-export async function* readChain(
-  client: ClickHouseClient,
-  organisationId: string,
-): AsyncGenerator<Seal[]> {
+export async function* readChain(client: Reader, organisationId: string): AsyncGenerator<Seal[]> {
   for (let after = 0; ; ) {
     const page = await readSeals(client, organisationId, {
       where: `sequence > ${after}`,
@@ -61,10 +59,7 @@ export async function* readChain(
 }
 
 /** The last entry of an organisation. */
-export async function readHead(
-  client: ClickHouseClient,
-  organisationId: string,
-): Promise<Seal | undefined> {
+export async function readHead(client: Reader, organisationId: string): Promise<Seal | undefined> {
   const [head] = await readSeals(client, organisationId, {
     where: 'true',
     order: 'sequence DESC',
@@ -74,7 +69,7 @@ export async function readHead(
 }
 
 export async function readSeals(
-  client: ClickHouseClient,
+  client: Reader,
   organisationId: string,
   { where, order, limit }: { where: string; order: string; limit: string },
 ): Promise<Seal[]> {

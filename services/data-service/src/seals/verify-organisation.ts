@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
 import { chainStart, type Seal, sealHash } from './chain.ts';
 import { nextDay } from './days.ts';
@@ -54,7 +54,7 @@ const faultsMax = 100;
 
 /** Walks the chain of an organisation, and compares what is sealed of the days from `since` on with the rows as they are. */
 export async function verifyOrganisation(
-  client: ClickHouseClient,
+  client: Reader,
   { organisationId, since }: { organisationId: string; since: string },
 ): Promise<SealVerdict> {
   const keptFrom = await readKeptFrom(client, organisationId);
@@ -109,7 +109,7 @@ export async function verifyOrganisation(
 const partsMax = 5000;
 
 async function compare(
-  client: ClickHouseClient,
+  client: Reader,
   days: Days,
   sealed: readonly Seal[],
   keptFrom: string,
@@ -129,7 +129,7 @@ async function compare(
 }
 
 async function readLate(
-  client: ClickHouseClient,
+  client: Reader,
   { organisationId, sealedTo }: { organisationId: string; sealedTo: string },
 ): Promise<LateRows[]> {
   const parts = await readLateParts(client, { organisationId, from: nextDay(sealedTo) });
@@ -143,7 +143,7 @@ async function readLate(
     }));
 }
 
-async function readKeptFrom(client: ClickHouseClient, organisationId: string): Promise<string> {
+async function readKeptFrom(client: Reader, organisationId: string): Promise<string> {
   const parameters = new Parameters();
   const result = await client.query({
     query: `SELECT toString(argMax(before, (organisation_id != '', before))) AS day, toUInt32(count()) AS known
@@ -199,7 +199,7 @@ function hourOf({ table, hour }: Block): string {
   return `${table} ${hour}`;
 }
 
-async function faultOf(client: ClickHouseClient, difference: Difference): Promise<SealFault> {
+async function faultOf(client: Reader, difference: Difference): Promise<SealFault> {
   const { day, workspaceId, recordsDay, table, hour, was, is } = difference;
   const rows = (is?.count ?? 0) - (was?.count ?? 0);
   const isOther = was !== undefined && is !== undefined && rows === 0 && was.ids !== is.ids;

@@ -28,13 +28,13 @@ const listed = 500;
 /** What it takes to store so many records a second for so long. */
 export async function measureIntake(options: IntakeOptions): Promise<Intake> {
   const { perSecond, seconds, agedMs } = options;
-  const { client, insertBlock, close } = await connectClickHouse(options.place);
+  const { client, intake, insertBlock, close } = await connectClickHouse(options.place);
   try {
     await applySchema(client, schemaFolder);
     const metrics = ingestMetrics(createMetrics({ app: 'data-service', env: 'speed' }));
     const logger = createLogger({ service: 'data-service', level: 'warn' });
     const sink = createUsageSink({
-      client,
+      client: intake,
       insertBlock,
       metrics,
       logger,

@@ -4,7 +4,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
 import { createLogger, createMetrics } from '@sluice/telemetry';
 import { applySchema, schemaFolder } from '../clickhouse/apply-schema.ts';
-import { connectClickHouse } from '../clickhouse/connect.ts';
+import { type ClickHouse, connectClickHouse } from '../clickhouse/connect.ts';
 import { ingestMetrics } from '../metrics.ts';
 import { listGaps } from '../queries/list-gaps.ts';
 import { repeatRollUps } from '../rollups/repeat-roll-ups.ts';
@@ -45,9 +45,10 @@ export interface Speed {
 
 /** What questions over the last thirty days take in the embedded engine, one after the other, while roll-ups are made as in service. */
 export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
-  const { client, insertBlock, catchUp, close } = await connectClickHouse({
+  const clickHouse = await connectClickHouse({
     dataDir: options.dataDir,
   });
+  const { client, intake, insertBlock, catchUp, close } = clickHouse;
   const stop = new AbortController();
   const parts: Promise<void>[] = [];
   try {
@@ -59,7 +60,7 @@ export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
     parts.push(repeatRollUps({ client, catchUp, metrics, logger, nowMs: Date.now, stopping }));
     if (options.arriving > 0) {
       const sink = createUsageSink({
-        client,
+        client: intake,
         insertBlock,
         metrics,
         logger,
@@ -70,7 +71,7 @@ export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
       await delay(arrivedMs);
     }
     const questions = [];
-    for (const [name, ask] of await questionsOf(client)) {
+    for (const [name, ask] of await questionsOf(clickHouse)) {
       if (options.only !== undefined && !options.only.test(name)) continue;
       questions.push({ name, ...(await timesOf(ask, options.times)) });
     }
@@ -104,8 +105,9 @@ async function countRecords(client: ClickHouseClient): Promise<number> {
   return Number(row?.records ?? 0);
 }
 
-async function questionsOf(client: ClickHouseClient): Promise<[string, () => Promise<unknown>][]> {
-  const handlers = analyticsHandlers(client);
+async function questionsOf(clickHouse: ClickHouse): Promise<[string, () => Promise<unknown>][]> {
+  const { client, questions } = clickHouse;
+  const handlers = analyticsHandlers(clickHouse);
   const context = { signal: new AbortController().signal };
   const filterOf = (some: FilterInit = {}) => ({
     organisationId: filledOrganisation,
@@ -130,7 +132,7 @@ async function questionsOf(client: ClickHouseClient): Promise<[string, () => Pro
         }),
         context,
       );
-  const logs = logHandlers(client);
+  const logs = logHandlers(questions);
   const listLogs = (filter?: FilterInit) => () =>
     logs.listLogs(create(analytics.ListLogsRequestSchema, { filter: filterOf(filter) }), context);
   const some = await someRecord(client);

@@ -2,7 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
 import { GatewayError } from '@sluice/errors';
 import { analytics, usage } from '@sluice/proto-stubs';
-import type { RpcClient } from '@sluice/rpc';
+import { type RpcClient, toldError } from '@sluice/rpc';
 import { type Logger, Outage } from '@sluice/telemetry';
 
 /** Somebody looks at a page: a ledger that is down is said at once. */
@@ -97,18 +97,25 @@ function translate(error: unknown): never {
   const { code, details } = error as { code?: number; details?: string };
   if (code === status.INVALID_ARGUMENT)
     throw new GatewayError('admin.validation', { message: details, cause: error });
-  throw analyticsAway(error);
+  throw isBusy(error)
+    ? new GatewayError('admin.analytics_busy', { headers: retryLater, cause: error })
+    : analyticsAway(error);
+}
+
+/** The data service refuses what would wait for too long. */
+function isBusy(error: unknown): boolean {
+  return toldError(error)?.code === 'admin.analytics_busy';
 }
 
 /** The data service is away, or does not answer in time. */
 export function analyticsAway(cause: unknown): GatewayError {
   return new GatewayError('admin.analytics_unavailable', {
-    headers: { 'retry-after': retryAfterSeconds },
+    headers: retryLater,
     cause,
   });
 }
 
-/** What the log says of a data service that is not there or silent, and of one that takes too long. */
+/** What the log says of a data service that is not there or silent, of one that takes too long, and of one that is asked too much. */
 export function ledgerOutages(
   logger: Logger,
   client: RpcClient,
@@ -137,10 +144,18 @@ export function ledgerOutages(
       isOutage: failed(status.DEADLINE_EXCEEDED),
       quietMs,
     }),
+    new Outage({
+      logger,
+      away: 'the data service is asked more than it answers',
+      back: 'the data service answers all that it is asked again',
+      facts,
+      isOutage: isBusy,
+      quietMs,
+    }),
   ];
 }
 
 const quietMs = 15_000;
 
 /** A data service starts again in some seconds. */
-const retryAfterSeconds = '5';
+const retryLater = { 'retry-after': '5' } as const;

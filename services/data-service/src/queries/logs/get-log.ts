@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../../clickhouse/questions.ts';
 import type { Condition } from '../filter.ts';
 import { Parameters } from '../parameters.ts';
 import { type Allowed, allowedRows, tenancyOf } from './allowed-rows.ts';
@@ -16,7 +16,7 @@ interface Place {
 
 /** The entry that an id is of, be it its own or that of one of its attempts, with all its attempts. */
 export async function getLog(
-  client: ClickHouseClient,
+  client: Reader,
   request: Allowed & { id: string },
 ): Promise<analytics.GetLogResponse> {
   checkUuid(request.id, 'id');
@@ -46,7 +46,7 @@ export async function getLog(
   return create(analytics.GetLogResponseSchema, { entry: placed?.entry, attempts });
 }
 
-function findAttempt(client: ClickHouseClient, request: Allowed & { id: string }) {
+function findAttempt(client: Reader, request: Allowed & { id: string }) {
   const parameters = new Parameters();
   const ms = msOfId(request.id);
   return firstPlace(
@@ -62,7 +62,7 @@ function findAttempt(client: ClickHouseClient, request: Allowed & { id: string }
 }
 
 /** Of an entry whose first attempt nobody has: it was lost with its replica. */
-function findByEntry(client: ClickHouseClient, request: Allowed & { id: string }) {
+function findByEntry(client: Reader, request: Allowed & { id: string }) {
   const parameters = new Parameters();
   const ms = msOfId(request.id);
   return firstPlace(
@@ -81,7 +81,7 @@ function findByEntry(client: ClickHouseClient, request: Allowed & { id: string }
 const lostFirstMs = 900_000;
 
 async function firstPlace(
-  client: ClickHouseClient,
+  client: Reader,
   conditions: readonly string[],
   parameters: Parameters,
 ): Promise<Place | undefined> {

@@ -1,12 +1,12 @@
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics, type usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
+import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
 
 /** What was added later to the costs of attempts of an organisation, of those that anything was added to. */
 export async function listAdjusted(
-  client: ClickHouseClient,
+  client: Reader,
   organisationId: string,
   attempts: readonly usage.UsageRecord[],
 ): Promise<analytics.AdjustedCost[]> {

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
 import { type Allowed, allowedRows } from './allowed-rows.ts';
 import { checkUuid, clockSlipMs, instant, isId, longestRequestMs, msOfId } from './id-time.ts';
@@ -11,7 +11,7 @@ import { readAttempts } from './read-attempts.ts';
 
 /** Every attempt of a request or of a trace, as far as they may be seen, with what was added to their costs. */
 export async function listAttempts(
-  client: ClickHouseClient,
+  client: Reader,
   asked: Allowed & { requestId: string; traceId: string },
 ): Promise<analytics.ListAttemptsResponse> {
   const parameters = new Parameters();

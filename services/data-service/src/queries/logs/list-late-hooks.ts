@@ -1,13 +1,13 @@
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
+import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
 import { isAnyId } from './id-time.ts';
 
 /** What hooks of the requests of these attempts came to after their records, in the order in which they ended. */
 export async function listLateHooks(
-  client: ClickHouseClient,
+  client: Reader,
   organisationId: string,
   attempts: readonly usage.UsageRecord[],
 ): Promise<usage.LateHook[]> {

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
+import type { Reader } from '../../clickhouse/questions.ts';
 import { ask, withEntrySources } from '../ask.ts';
 import { entries } from '../entries.ts';
 import { type Condition, conditionOf, placeOf, rangeOf } from '../filter.ts';
@@ -17,7 +17,7 @@ const windowGrowth = 6;
 
 /** A page of entries, the newest first, and on the first page how many there are. */
 export async function listLogs(
-  client: ClickHouseClient,
+  client: Reader,
   { filter, pageSize, cursor }: { filter: analytics.Filter; pageSize: number; cursor: string },
 ): Promise<analytics.ListLogsResponse> {
   const size = Math.min(pageSize || pageSizeDefault, pageSizeMax);
@@ -35,7 +35,7 @@ export async function listLogs(
 }
 
 async function newest(
-  client: ClickHouseClient,
+  client: Reader,
   filter: analytics.Filter,
   after: Cursor | undefined,
   count: number,
@@ -71,7 +71,7 @@ function beyond(condition: Condition, { createdAtMs, logId }: Cursor): Condition
   };
 }
 
-async function countEntries(client: ClickHouseClient, filter: analytics.Filter): Promise<number> {
+async function countEntries(client: Reader, filter: analytics.Filter): Promise<number> {
   const condition = await withEntrySources(
     client,
     conditionOf(filter),

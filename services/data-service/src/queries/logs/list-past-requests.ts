@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import type { analytics, usage } from '@sluice/proto-stubs';
+import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
 import { allowedRows } from './allowed-rows.ts';
 import { instant } from './id-time.ts';
@@ -16,7 +16,7 @@ const requestsMax = 1_000_000;
 
 /** Requests of a period, the oldest first, with all their attempts. What others sent as their own logs was not decided here. */
 export async function* listPastRequests(
-  client: ClickHouseClient,
+  client: Reader,
   request: analytics.ListPastRequestsRequest,
   signal: AbortSignal,
 ): AsyncGenerator<Answer> {
@@ -47,7 +47,7 @@ export async function* listPastRequests(
 }
 
 async function page(
-  client: ClickHouseClient,
+  client: Reader,
   request: analytics.ListPastRequestsRequest,
   after: StoredRow | undefined,
 ): Promise<StoredRow[]> {

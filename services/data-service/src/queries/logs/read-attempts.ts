@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '@clickhouse/client';
 import type { usage } from '@sluice/proto-stubs';
+import type { Reader } from '../../clickhouse/questions.ts';
 import type { Parameters } from '../parameters.ts';
 import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
 
@@ -13,7 +13,7 @@ interface Attempts {
 
 /** The attempts that the conditions admit, in the order in which they began. */
 export function readAttempts(
-  client: ClickHouseClient,
+  client: Reader,
   conditions: readonly string[],
   parameters: Parameters,
 ): Promise<Attempts> {
@@ -25,7 +25,7 @@ export function readAttempts(
 
 /** The same, where the conditions name the time of the attempts. */
 export async function readAttemptsAt(
-  client: ClickHouseClient,
+  client: Reader,
   conditions: readonly string[],
   parameters: Parameters,
 ): Promise<Attempts> {

@@ -1,7 +1,7 @@
 import { clone, create } from '@bufbuild/protobuf';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
+import type { Reader } from '../../clickhouse/questions.ts';
 import { ask } from '../ask.ts';
 import { entries, entryOfAll } from '../entries.ts';
 import type { EntryColumn } from '../entry-columns.ts';
@@ -40,7 +40,7 @@ const columns: readonly EntryColumn[] = ['log_id', 'last_id', 'created_at', 'cos
 
 /** The newest entries that a condition admits: whole, each with the record of its last attempt. */
 export async function readEntries(
-  client: ClickHouseClient,
+  client: Reader,
   condition: Condition,
   limit: number,
 ): Promise<PlacedEntry[]> {
@@ -48,11 +48,7 @@ export async function readEntries(
 }
 
 /** The newest entries that a condition admits, as they are found. */
-function findEntries(
-  client: ClickHouseClient,
-  condition: Condition,
-  limit: number,
-): Promise<FoundEntry[]> {
+function findEntries(client: Reader, condition: Condition, limit: number): Promise<FoundEntry[]> {
   return ask<FoundEntry>(
     client,
     `${foundIn(entries(condition, columns))}
@@ -63,7 +59,7 @@ function findEntries(
 }
 
 /** The one entry of which a condition admits all attempts, and nothing else: found by fewer reads. */
-export function findEntry(client: ClickHouseClient, condition: Condition): Promise<FoundEntry[]> {
+export function findEntry(client: Reader, condition: Condition): Promise<FoundEntry[]> {
   return ask<FoundEntry>(client, foundIn(entryOfAll(condition, columns)), condition);
 }
 
@@ -74,7 +70,7 @@ const foundIn = (table: string) =>
 
 /** Entries with the records of their last attempts, which are read unless they are among those that are known. */
 export async function withRecords(
-  client: ClickHouseClient,
+  client: Reader,
   condition: Condition,
   found: readonly FoundEntry[],
   known: readonly usage.UsageRecord[] = [],
@@ -109,7 +105,7 @@ export async function withRecords(
 
 /** By their times and ids, so that only the granules that hold them are read. */
 async function readRecords(
-  client: ClickHouseClient,
+  client: Reader,
   { tenant, parameters }: Condition,
   found: readonly FoundEntry[],
 ) {

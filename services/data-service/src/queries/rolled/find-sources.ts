@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client';
+import type { Reader } from '../../clickhouse/questions.ts';
 import { textLiteral } from '../parameters.ts';
 import { keptFrom } from './kept.ts';
 import { everyKey, type Slice, type UnitWidth, unitWidths } from './slices.ts';
@@ -52,7 +52,7 @@ export interface SourcesAsked {
 const spansMax = 64;
 
 export async function findSources(
-  client: ClickHouseClient,
+  client: Reader,
   { organisationId, span, slice, bucketMs = Number.POSITIVE_INFINITY, form = 0 }: SourcesAsked,
 ): Promise<Sources> {
   const widths = unitWidths.filter((width) => slice !== undefined && width * minuteMs <= bucketMs);
@@ -131,7 +131,7 @@ interface RollsRow {
 }
 
 async function findRolls(
-  client: ClickHouseClient,
+  client: Reader,
   {
     organisationId,
     spans,
