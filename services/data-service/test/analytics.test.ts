@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createQuestions, questionLimits } from '../src/clickhouse/questions.ts';
+import { createQuestions, questionLimits } from '../src/queries/questions.ts';
 import { rollUp } from '../src/rollups/roll-up.ts';
 import { analyticsHandlers } from '../src/rpc/analytics.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createQuestions, type Questions, questionLimits } from '../src/clickhouse/questions.ts';
+import { createQuestions, type Questions, questionLimits } from '../src/queries/questions.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
 import { encodedRecord } from './usage-records.ts';
 

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { InsertBlock } from '../columns/native-block.ts';
+import { createQuestions, type Questions, questionLimits } from '../queries/questions.ts';
 import { openEmbedded } from './embedded-engine.ts';
-import { createQuestions, type Questions, questionLimits } from './questions.ts';
 import { catchUp, type Replication } from './replication.ts';
 import { statementSettings } from './statement-settings.ts';
 

@@ -3,9 +3,9 @@ import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { lockDataDir } from '@sluice/data-dir';
 import { writableFolder } from '@sluice/env';
 import { textLiteral } from '../queries/parameters.ts';
+import { createQuestions, questionLimits } from '../queries/questions.ts';
 import { blockFile } from './block-file.ts';
 import type { ClickHouse } from './connect.ts';
-import { createQuestions, questionLimits } from './questions.ts';
 import { statementSettings } from './statement-settings.ts';
 
 /** The engine's types come from the client's older twin package: the same shapes under other names. */

@@ -1,9 +1,9 @@
-import type { Reader } from '../clickhouse/questions.ts';
 import { entries, entrySettings } from './entries.ts';
 import { type EntryColumn, formWith, isSettled } from './entry-columns.ts';
 import type { Condition } from './filter.ts';
 import { textLiteral } from './parameters.ts';
 import { gatheredPartial, type PartialName, partials } from './partials.ts';
+import type { Reader } from './questions.ts';
 import { findSources, rolledRows } from './rolled/find-sources.ts';
 import { columnInCells, type Slice, sliceWith, unitWidths } from './rolled/slices.ts';
 import type { Span } from './rolled/spans.ts';

@@ -1,9 +1,9 @@
 import type { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
 import { feedbackByModel } from './figures.ts';
 import { conditionOf } from './filter.ts';
 import type { GraphData } from './graph.ts';
 import { modelKey, queryGroups } from './groups.ts';
+import type { Reader } from './questions.ts';
 
 /** Models that were judged, those most often first. */
 export async function queryFeedbackByModel(

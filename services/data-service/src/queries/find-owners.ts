@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from './parameters.ts';
+import type { Reader } from './questions.ts';
 
 const askedMax = 500;
 /** Of one id: more than one is chance, or somebody's making. */

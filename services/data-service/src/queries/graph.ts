@@ -1,10 +1,10 @@
 import type { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
 import { ask, mergedPartials, partialsBy, withSources } from './ask.ts';
 import { bucketStarts, bucketWidthMs } from './buckets.ts';
 import { type Figures, figureColumns, figuresIn, type GraphDeclaration } from './figures.ts';
 import { conditionOf, placeOf, rangeEndMs, rangeOf } from './filter.ts';
 import { partialsIn } from './partials.ts';
+import type { Reader } from './questions.ts';
 import { minuteMs } from './rolled/spans.ts';
 
 interface Part {

@@ -1,10 +1,10 @@
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
 import { ask, type Key, mergedPartials, partialsBy, withSources } from './ask.ts';
 import { type Figures, figureColumn, figureColumns, figuresIn, groupColumns } from './figures.ts';
 import { type Condition, conditionOf, placeOf } from './filter.ts';
 import { partialsIn } from './partials.ts';
+import type { Reader } from './questions.ts';
 
 const { Group } = analytics;
 

@@ -1,9 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
 import { tenancyOf } from './logs/allowed-rows.ts';
 import { checkUuid, instant } from './logs/id-time.ts';
 import { Parameters } from './parameters.ts';
+import type { Reader } from './questions.ts';
 
 type Adjustments = MessageInitShape<typeof analytics.ListAdjustmentsResponseSchema>;
 

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { GatewayError } from '@sluice/errors';
 import type { usage } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
+import type { Reader } from './questions.ts';
 
 type Charges = MessageInitShape<typeof usage.ListChargesResponseSchema>;
 

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
+import type { Reader } from './questions.ts';
 
 /** Numbers of a life, both ends included, that no record carries. */
 export interface Gap {

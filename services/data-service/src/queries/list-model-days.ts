@@ -1,9 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
 import { tenancyOf } from './logs/allowed-rows.ts';
 import { Parameters } from './parameters.ts';
+import type { Reader } from './questions.ts';
 
 const day = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -1,4 +1,4 @@
-import type { Reader } from '../clickhouse/questions.ts';
+import type { Reader } from './questions.ts';
 
 /** In one question; a longer one is cut off by who asks. */
 const countersMax = 10_000;

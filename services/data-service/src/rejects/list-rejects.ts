@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
+import type { Reader } from '../queries/questions.ts';
 import { organisationOf } from '../sinks/entry-kinds.ts';
 import { isWaiting, selectRejects } from './select-rejects.ts';
 

@@ -1,5 +1,5 @@
-import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
+import type { Reader } from '../queries/questions.ts';
 import type { Reject } from '../sinks/usage-sink.ts';
 import { isWaiting, selectRejects } from './select-rejects.ts';
 

@@ -1,5 +1,5 @@
-import type { Reader } from '../clickhouse/questions.ts';
 import type { Parameters } from '../queries/parameters.ts';
+import type { Reader } from '../queries/questions.ts';
 
 /** Of a reject that is no row yet. */
 export const isWaiting = 'replayed_at = 0';

@@ -1,11 +1,11 @@
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
-import type { Questions, Reader } from '../clickhouse/questions.ts';
 import { queryFeedbackByModel } from '../queries/feedback-by-model.ts';
 import { graphs, summaries } from '../queries/figures.ts';
 import { queryGraph, querySummary } from '../queries/graph.ts';
 import { groupsQuestion, queryGroups } from '../queries/groups.ts';
+import type { Questions, Reader } from '../queries/questions.ts';
 import { sumCounters } from '../queries/sum-counters.ts';
 
 export interface AnalyticsParts {

@@ -1,10 +1,10 @@
 import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
-import type { Questions } from '../clickhouse/questions.ts';
 import { listAdjustments } from '../queries/list-adjustments.ts';
 import { listGaps } from '../queries/list-gaps.ts';
 import { listModelDays } from '../queries/list-model-days.ts';
+import type { Questions } from '../queries/questions.ts';
 import { listRejects } from '../rejects/list-rejects.ts';
 import { replayRejects } from '../rejects/replay-rejects.ts';
 import type { KeptDays } from '../retention/cutoff-days.ts';

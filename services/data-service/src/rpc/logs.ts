@@ -1,11 +1,11 @@
 import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
-import type { Questions } from '../clickhouse/questions.ts';
 import { getLog } from '../queries/logs/get-log.ts';
 import { listAttempts } from '../queries/logs/list-attempts.ts';
 import { listLogs } from '../queries/logs/list-logs.ts';
 import { listPastRequests } from '../queries/logs/list-past-requests.ts';
+import type { Questions } from '../queries/questions.ts';
 
 /** Single requests, as operators look at them. */
 export function logHandlers(questions: Questions): RpcHandlers<typeof analytics.LogService> {

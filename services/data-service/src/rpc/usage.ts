@@ -1,8 +1,8 @@
 import type { usage } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
-import type { Reader } from '../clickhouse/questions.ts';
 import { findOwners } from '../queries/find-owners.ts';
 import { listCharges } from '../queries/list-charges.ts';
+import type { Reader } from '../queries/questions.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
 
 /** What gateways ask of the ledger while a caller waits. */

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../clickhouse/questions.ts';
+import type { Reader } from '../queries/questions.ts';
 import { readHead, readSeals } from './seal-rows.ts';
 
 /** The seals of an organisation, the latest first. */

@@ -1,5 +1,5 @@
-import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
+import type { Reader } from '../queries/questions.ts';
 import { dayStartMs, sealDay } from './days.ts';
 import { type Block, isCertain, weightOf } from './read-blocks.ts';
 

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
+import type { Reader } from '../queries/questions.ts';
 import type { Seal } from './chain.ts';
 
 type SealRow = Record<

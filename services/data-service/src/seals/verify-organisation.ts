@@ -1,5 +1,5 @@
-import type { Reader } from '../clickhouse/questions.ts';
 import { Parameters } from '../queries/parameters.ts';
+import type { Reader } from '../queries/questions.ts';
 import { chainStart, type Seal, sealHash } from './chain.ts';
 import { nextDay } from './days.ts';
 import { type Difference, nameRow } from './name-row.ts';

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../../clickhouse/questions.ts';
 import type { Condition } from '../filter.ts';
 import { Parameters } from '../parameters.ts';
+import type { Reader } from '../questions.ts';
 import { type Allowed, allowedRows, tenancyOf } from './allowed-rows.ts';
 import { checkUuid, clockSlipMs, instant, isId, longestRequestMs, msOfId } from './id-time.ts';
 import { readAttemptsAt } from './read-attempts.ts';

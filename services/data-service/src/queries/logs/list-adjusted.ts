@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { analytics, type usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
-import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
+import type { Reader } from '../questions.ts';
 
 /** What was added later to the costs of attempts of an organisation, of those that anything was added to. */
 export async function listAdjusted(

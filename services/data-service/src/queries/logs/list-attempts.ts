@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
+import type { Reader } from '../questions.ts';
 import { type Allowed, allowedRows } from './allowed-rows.ts';
 import { checkUuid, clockSlipMs, instant, isId, longestRequestMs, msOfId } from './id-time.ts';
 import { listAdjusted } from './list-adjusted.ts';

@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
-import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
+import type { Reader } from '../questions.ts';
 import { isAnyId } from './id-time.ts';
 
 /** What hooks of the requests of these attempts came to after their records, in the order in which they ended. */

@@ -1,9 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import { analytics } from '@sluice/proto-stubs';
-import type { Reader } from '../../clickhouse/questions.ts';
 import { ask, withEntrySources } from '../ask.ts';
 import { entries } from '../entries.ts';
 import { type Condition, conditionOf, placeOf, rangeOf } from '../filter.ts';
+import type { Reader } from '../questions.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import { type PlacedEntry, readEntries } from './read-entries.ts';
 

@@ -1,8 +1,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { GatewayError } from '@sluice/errors';
 import type { analytics, usage } from '@sluice/proto-stubs';
-import type { Reader } from '../../clickhouse/questions.ts';
 import { Parameters } from '../parameters.ts';
+import type { Reader } from '../questions.ts';
 import { allowedRows } from './allowed-rows.ts';
 import { instant } from './id-time.ts';
 import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';

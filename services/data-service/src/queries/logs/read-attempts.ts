@@ -1,6 +1,6 @@
 import type { usage } from '@sluice/proto-stubs';
-import type { Reader } from '../../clickhouse/questions.ts';
 import type { Parameters } from '../parameters.ts';
+import type { Reader } from '../questions.ts';
 import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
 
 export const attemptsMax = 1000;

@@ -1,11 +1,11 @@
 import { clone, create } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
-import type { Reader } from '../../clickhouse/questions.ts';
 import { ask } from '../ask.ts';
 import { entries, entryOfAll } from '../entries.ts';
 import type { EntryColumn } from '../entry-columns.ts';
 import type { Condition } from '../filter.ts';
+import type { Reader } from '../questions.ts';
 import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
 
 /** An entry as it is found, before its last attempt's record is read. */

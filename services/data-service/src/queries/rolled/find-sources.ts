@@ -1,5 +1,5 @@
-import type { Reader } from '../../clickhouse/questions.ts';
 import { textLiteral } from '../parameters.ts';
+import type { Reader } from '../questions.ts';
 import { keptFrom } from './kept.ts';
 import { everyKey, type Slice, type UnitWidth, unitWidths } from './slices.ts';
 import {
