@@ -225,7 +225,7 @@ describe('createAdminForwarder', () => {
 
   it('lets nothing wait behind questions to a ledger that is silent', async () => {
     const controlPlane = await listening((req, res) => {
-      if (req.url !== '/v1/configs') return;
+      if (req.url !== '/v1/configs' && req.method !== 'POST') return;
       res.end('{}');
     });
     const forwarder = createAdminForwarder({
@@ -243,7 +243,13 @@ describe('createAdminForwarder', () => {
         fetch(`http://${gateway.host}/v1/${questions[count % questions.length]}`, {
           signal: asked.signal,
         }).catch(() => {});
-      await eventually(async () => (await connectionsOf(controlPlane.server)) >= 32);
+      await eventually(async () => (await connectionsOf(controlPlane.server)) >= 128);
+      const oneMore = await fetch(`http://${gateway.host}/v1/analytics/graphs/cost`);
+      expect(oneMore.status).toBe(503);
+      expect(oneMore.headers.get('retry-after')).toBe('5');
+      expect(await oneMore.json()).toMatchObject({ data: { code: 'admin.analytics_busy' } });
+      const record = await fetch(`http://${gateway.host}/v1/logs`, { method: 'POST', body: '{}' });
+      expect(record.status).toBe(200);
       const answer = await fetch(`http://${gateway.host}/v1/configs`, {
         signal: AbortSignal.timeout(5_000),
       });

@@ -76,6 +76,12 @@ const ledgerSegments = new Set([
   'traces',
 ]);
 
+/**
+ * Questions under way. The data service knows best which of them wait for too long, so as many go there as wait there: behind these
+ * one would only wait here, and come when its caller gives up.
+ */
+const questionsMax = 128;
+
 /** Answered by the control plane, and not below `/v1`: price lists, the registry of MCP servers, the reference, OAuth of MCP's clients. */
 export const adminRootPaths: readonly string[] = [
   `/${rootSegment.prices}`,
@@ -164,15 +170,16 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
 } {
   const { prefixes, seal, readArrival } = options;
   const base = new URL(options.controlPlaneUrl);
-  const openPool = () =>
+  const openPool = (connections: number) =>
     new Pool(base.origin, {
       connect: { ...options.tls },
-      connections: 32,
+      connections,
       headersTimeout: 60_000,
       bodyTimeout: 60_000,
       connectTimeout: 5_000,
     });
-  const pools = { ledger: openPool(), others: openPool() };
+  const pools = { questions: openPool(questionsMax), records: openPool(32), others: openPool(32) };
+  let questions = 0;
 
   async function run(
     req: IncomingMessage & { originalUrl?: string },
@@ -195,8 +202,14 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
     headers['x-forwarded-proto'] = arrival.proto;
     const abort = new AbortController();
     whenCallerGone(req, res, () => abort.abort());
-    const isOfLedger = ledgerSegments.has(segmentOf(target) ?? '');
-    const answer = await pools[isOfLedger ? 'ledger' : 'others'].request({
+    const kind = kindOf(req.method, target);
+    if (kind === 'questions') {
+      if (res.destroyed) return;
+      if (questions >= questionsMax) throw busy();
+      questions += 1;
+      res.once('close', () => (questions -= 1));
+    }
+    const answer = await pools[kind].request({
       path: `${base.pathname === '/' ? '' : base.pathname}${target}`,
       method: req.method as 'GET',
       headers,
@@ -236,7 +249,7 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
       });
     },
     async close() {
-      await Promise.all([pools.ledger.destroy(), pools.others.destroy()]);
+      await Promise.all(Object.values(pools).map((pool) => pool.destroy()));
     },
   };
 }
@@ -270,6 +283,18 @@ function refuseAmbiguous(target: string): void {
     message:
       'The path of an admin call must not have empty, "." or ".." segments, backslashes, semicolons or escaped separators.',
   });
+}
+
+/** Which calls wait for connections with it. */
+function kindOf(method: string | undefined, target: string): 'questions' | 'records' | 'others' {
+  const segment = segmentOf(target) ?? '';
+  if (!ledgerSegments.has(segment)) return 'others';
+  const isRecord = segment === 'otel' || (method === 'POST' && /^\/v1\/logs\/?(\?|$)/.test(target));
+  return isRecord ? 'records' : 'questions';
+}
+
+function busy(): GatewayError {
+  return new GatewayError('admin.analytics_busy', { headers: { 'retry-after': '5' } });
 }
 
 function unavailable(caught: unknown): GatewayError {

@@ -1,4 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { DescMessage, DescMethod, MessageInitShape } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
 import { GatewayError } from '@sluice/errors';
 import { analytics, usage } from '@sluice/proto-stubs';
@@ -21,28 +21,34 @@ const {
   keep,
 } = analytics.LedgerService.method;
 
-/** The questions the admin API asks of the data service. */
+/** The questions the admin API asks of the data service. One whose signal aborts is not asked any more. */
 export interface Ledger {
   getGraph(
     request: MessageInitShape<typeof analytics.GetGraphRequestSchema>,
+    signal?: AbortSignal,
   ): Promise<analytics.GetGraphResponse>;
   getSummary(
     request: MessageInitShape<typeof analytics.GetSummaryRequestSchema>,
+    signal?: AbortSignal,
   ): Promise<analytics.GetSummaryResponse>;
   listGroups(
     request: MessageInitShape<typeof analytics.ListGroupsRequestSchema>,
+    signal?: AbortSignal,
   ): Promise<analytics.ListGroupsResponse>;
   sumCounters(
     request: MessageInitShape<typeof analytics.SumCountersRequestSchema>,
   ): Promise<analytics.SumCountersResponse>;
   listLogs(
     request: MessageInitShape<typeof analytics.ListLogsRequestSchema>,
+    signal?: AbortSignal,
   ): Promise<analytics.ListLogsResponse>;
   getLog(
     request: MessageInitShape<typeof analytics.GetLogRequestSchema>,
+    signal?: AbortSignal,
   ): Promise<analytics.GetLogResponse>;
   listAttempts(
     request: MessageInitShape<typeof analytics.ListAttemptsRequestSchema>,
+    signal?: AbortSignal,
   ): Promise<analytics.ListAttemptsResponse>;
   /** The same records twice are once. */
   writeUsage(request: MessageInitShape<typeof usage.WriteUsageRequestSchema>): Promise<unknown>;
@@ -71,14 +77,19 @@ export interface Ledger {
 }
 
 export function createLedger(client: RpcClient): Ledger {
+  const ask = <I extends DescMessage, O extends DescMessage>(
+    method: DescMethod & { methodKind: 'unary'; input: I; output: O },
+    request: MessageInitShape<I>,
+    signal: AbortSignal | undefined,
+  ) => client.unary(method, request, { ...options, ...(signal && { signal }) }).catch(translate);
   return {
-    getGraph: (request) => client.unary(getGraph, request, options).catch(translate),
-    getSummary: (request) => client.unary(getSummary, request, options).catch(translate),
-    listGroups: (request) => client.unary(listGroups, request, options).catch(translate),
+    getGraph: (request, signal) => ask(getGraph, request, signal),
+    getSummary: (request, signal) => ask(getSummary, request, signal),
+    listGroups: (request, signal) => ask(listGroups, request, signal),
     sumCounters: (request) => client.unary(sumCounters, request, options).catch(translate),
-    listLogs: (request) => client.unary(listLogs, request, options).catch(translate),
-    getLog: (request) => client.unary(getLog, request, options).catch(translate),
-    listAttempts: (request) => client.unary(listAttempts, request, options).catch(translate),
+    listLogs: (request, signal) => ask(listLogs, request, signal),
+    getLog: (request, signal) => ask(getLog, request, signal),
+    listAttempts: (request, signal) => ask(listAttempts, request, signal),
     writeUsage: (request) => client.unary(writeUsage, request, options).catch(translate),
     listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
     listRejects: (request) => client.unary(listRejects, request, options).catch(translate),

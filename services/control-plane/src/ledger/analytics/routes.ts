@@ -19,7 +19,7 @@ type GroupBy = QueryOf<'analytics.groups.by'>;
 
 export function analyticsOperations(ledger: Ledger) {
   async function ask(call: AdminRequest, query: AnalyticsQuery, graph: analytics.Graph) {
-    return ledger.getGraph({ graph, filter: await filterOf(call, query) });
+    return ledger.getGraph({ graph, filter: await filterOf(call, query) }, call.signal);
   }
 
   /** A graph, of the numbers that it shows in its summary, and of those at each point and what else is told there. */
@@ -70,15 +70,18 @@ export function analyticsOperations(ledger: Ledger) {
     ofAll = false,
   ) {
     const { pageSize, currentPage, order_by, order_by_type } = query;
-    return ledger.listGroups({
-      ...group,
-      columns: [...(group.columns ?? [])],
-      filter: await filterOf(call, query, ofAll),
-      pageSize,
-      currentPage,
-      orderBy: order_by,
-      ascending: order_by_type === 'asc',
-    });
+    return ledger.listGroups(
+      {
+        ...group,
+        columns: [...(group.columns ?? [])],
+        filter: await filterOf(call, query, ofAll),
+        pageSize,
+        currentPage,
+        orderBy: order_by,
+        ascending: order_by_type === 'asc',
+      },
+      call.signal,
+    );
   }
 
   async function listGroups<Row extends object>(
@@ -183,7 +186,7 @@ export function analyticsOperations(ledger: Ledger) {
     ...implementAll('analytics.summary', {
       cache: async (call, { query }) => {
         const filter = await filterOf(call, query);
-        const { values } = await ledger.getSummary({ summary: Summary.CACHE, filter });
+        const { values } = await ledger.getSummary({ summary: Summary.CACHE, filter }, call.signal);
         const names = ['hits', 'avg_latency', 'total_requests', 'cache_speedup'] as const;
         return { summary: pick(names, values), object: 'analytics-summary' as const };
       },

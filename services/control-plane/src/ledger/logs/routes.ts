@@ -35,11 +35,14 @@ export function logOperations(
       }),
       list: async (call, { query }) => {
         const { cursor = '' } = query;
-        const answer = await ledger.listLogs({
-          filter: { ...(await filterOf(call, query)), ...logFilter(query) },
-          pageSize: query.page_size ?? 50,
-          cursor,
-        });
+        const answer = await ledger.listLogs(
+          {
+            filter: { ...(await filterOf(call, query)), ...logFilter(query) },
+            pageSize: query.page_size ?? 50,
+            cursor,
+          },
+          call.signal,
+        );
         const name = await findOrganisationName(call.db, call.caller.organisationId);
         return {
           object: 'list',
@@ -55,7 +58,7 @@ export function logOperations(
       },
       read: async (call) => {
         const { apiKeyId, ...whose } = reachOf(call.caller);
-        const { entry } = await ledger.getLog({ ...whose, id: idIn(call, 'logId') });
+        const { entry } = await ledger.getLog({ ...whose, id: idIn(call, 'logId') }, call.signal);
         const record = entry?.record;
         if (entry === undefined || record === undefined) throw notFound();
         if (apiKeyId !== undefined && record.apiKeyId !== apiKeyId) throw notFound();
@@ -66,10 +69,13 @@ export function logOperations(
     }),
     ...implementAll('requests', {
       read: async (call) => {
-        const { attempts, isCutOff, lateHooks, adjusted } = await ledger.listAttempts({
-          ...reachOf(call.caller),
-          requestId: idIn(call, 'requestId'),
-        });
+        const { attempts, isCutOff, lateHooks, adjusted } = await ledger.listAttempts(
+          {
+            ...reachOf(call.caller),
+            requestId: idIn(call, 'requestId'),
+          },
+          call.signal,
+        );
         const [first, ...others] = attempts;
         if (first === undefined) throw notFound();
         const contents = await contentsOf([first, ...others], call.caller, await partsOf(call));
@@ -79,10 +85,13 @@ export function logOperations(
     ...implementAll('traces', {
       read: async (call) => {
         const traceId = pathParameter(call, 'traceId');
-        const { attempts, ...found } = await ledger.listAttempts({
-          ...reachOf(call.caller),
-          traceId,
-        });
+        const { attempts, ...found } = await ledger.listAttempts(
+          {
+            ...reachOf(call.caller),
+            traceId,
+          },
+          call.signal,
+        );
         const [first, ...others] = attempts;
         if (first === undefined) throw notFound();
         return presentTrace(traceId, [first, ...others], found);
