@@ -81,7 +81,11 @@ export function createLedger(client: RpcClient): Ledger {
     method: DescMethod & { methodKind: 'unary'; input: I; output: O },
     request: MessageInitShape<I>,
     signal: AbortSignal | undefined,
-  ) => client.unary(method, request, { ...options, ...(signal && { signal }) }).catch(translate);
+  ) =>
+    client.unary(method, request, { ...options, ...(signal && { signal }) }).catch((error) => {
+      if (signal?.aborted) throw new GatewayError('request.aborted', { cause: error });
+      return translate(error);
+    });
   return {
     getGraph: (request, signal) => ask(getGraph, request, signal),
     getSummary: (request, signal) => ask(getSummary, request, signal),
