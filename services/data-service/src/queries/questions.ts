@@ -55,7 +55,10 @@ export function createQuestions(
     const after = waiting.findIndex((other) => other.number > number);
     waiting.splice(after === -1 ? waiting.length : after, 0, place);
     const leave = (why: unknown) => {
-      waiting.splice(waiting.indexOf(place), 1);
+      const at = waiting.indexOf(place);
+      // Its turn has come.
+      if (at === -1) return;
+      waiting.splice(at, 1);
       reject(why);
     };
     const gone = () => leave(signal.reason);
