@@ -120,6 +120,8 @@ export interface KnownPaths {
   /** Of the path without its query, as the caller wrote it behind `/v1` or `/v1/proxy`. */
   pattern: RegExp;
   format: WireFormat;
+  /** Its streams are not server-sent events. */
+  openUnframer?: Envelope['openUnframer'];
 }
 
 /** For endpoints that differ by model, e.g. Vertex AI's publishers. */

@@ -1,5 +1,6 @@
-import { eventually, json, slowHeaders, sse, type UpstreamReply } from '@sluice/testkit';
+import { bytes, eventually, json, slowHeaders, sse, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { awsEvent, awsStreamHeaders } from './aws-frame.ts';
 import { type Asked, type Lab, type RecordView, startLab, type Trial } from './lab.ts';
 import { chatReply } from './scenario.ts';
 import {
@@ -41,6 +42,12 @@ const imagesBeyondAll = {
   prompt_tokens: 10,
   completion_tokens: 5,
   prompt_tokens_details: { image_tokens: 11 },
+};
+const bedrock = {
+  provider: 'bedrock',
+  aws_region: 'us-east-1',
+  aws_access_key_id: 'AKIDEXAMPLE',
+  aws_secret_access_key: 'secret',
 };
 const said = 'Optimistic locking checks at the end. '.repeat(40);
 /** What was said, in tokens. */
@@ -502,5 +509,48 @@ describe('an attempt is billed', () => {
       path: '/v1/proxy/chat/completions',
     });
     expect(record).toMatchObject({ tokens: [1000, 500], costNanoUsd: 450_000 });
+  });
+
+  it.each([
+    [
+      'converse',
+      json(200, {
+        output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } },
+        stopReason: 'end_turn',
+        usage: { inputTokens: 1000, outputTokens: 500, totalTokens: 1500 },
+      }),
+    ],
+    [
+      'converse-stream',
+      bytes(
+        200,
+        Buffer.concat([
+          awsEvent('messageStart', { role: 'assistant' }),
+          awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hello' } }),
+          awsEvent('messageStop', { stopReason: 'end_turn' }),
+          awsEvent('metadata', { usage: { inputTokens: 1000, outputTokens: 500 } }),
+        ]),
+        awsStreamHeaders,
+      ),
+    ],
+  ])('in the words of Bedrock, at %s', async (operation, reply) => {
+    const asked = { messages: [{ role: 'user', content: [{ text: prompt }] }] };
+    const path = `/v1/proxy/model/amazon.nova-lite-v1%3A0/${operation}`;
+    const record = await billOf(reply, { body: asked, path }, bedrock);
+    expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500] });
+    expect(record.costNanoUsd).toBeGreaterThan(0);
+  });
+
+  it('in those of Claude at Bedrock, whole and in frames', async () => {
+    const path = '/v1/proxy/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke';
+    const whole = await billOf(json(200, anthropicReplyBody), { body, path }, bedrock);
+    expect(whole).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500] });
+    const frames = anthropicEvents('Hello').map((event) => {
+      const data = /^data: (.*)$/m.exec(event)?.[1] ?? '';
+      return awsEvent('chunk', { bytes: Buffer.from(data).toString('base64') });
+    });
+    const stream = bytes(200, Buffer.concat(frames), awsStreamHeaders);
+    const told = await billOf(stream, { body, path: `${path}-with-response-stream` }, bedrock);
+    expect(told).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500] });
   });
 });

@@ -125,7 +125,9 @@ const passingThrough = new WeakMap<KnownPaths, Translation>();
 function nativeTranslationOf(known: KnownPaths): Translation {
   let translation = passingThrough.get(known);
   if (translation === undefined) {
-    translation = passThroughTranslation(known.format);
+    const { format, openUnframer } = known;
+    const envelope = openUnframer === undefined ? {} : { envelope: { openUnframer } };
+    translation = new NativeTranslation({ format, path: '', ...envelope });
     passingThrough.set(known, translation);
   }
   return translation;

@@ -6,6 +6,7 @@ import { markPrefix as markMessages } from '../codecs/anthropic-messages/mark-pr
 import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
 import { usageOf as anthropicUsageOf } from '../codecs/anthropic-messages/wire.ts';
 import { withoutForeign as withoutForeignInMessages } from '../codecs/anthropic-messages/without-foreign.ts';
+import { ConverseTap, readReply as readConverse } from '../codecs/bedrock-converse/tap.ts';
 import type { MarkPrefix } from '../codecs/chat-codec.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
@@ -94,6 +95,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     withoutForeign: withoutForeignInMessages,
     fitToModel: fitMessages,
   },
+  'bedrock-converse': { read: readConverse, openTap: () => new ConverseTap() },
   gemini: { read: readGemini, openTap: () => new GeminiTap() },
 };
 

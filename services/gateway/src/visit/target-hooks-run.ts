@@ -1,7 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Hook } from '@sluice/engine';
 import { Identifiers } from '@sluice/guardrails';
-import { type JsonObject, type SpeechFormat, speechFormat } from '@sluice/providers';
+import {
+  type JsonObject,
+  type SpeechFormat,
+  speechFormat,
+  type Translation,
+  type WireFormat,
+} from '@sluice/providers';
 import type { Logger, RequestLog } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
@@ -194,7 +200,7 @@ export class TargetHooksRun {
     const originals = this.#identifiers.restorable;
     if (reply.kind === 'body') return restoredBody(reply, originals);
     const { operation } = this.#visit.exchange.subject;
-    const told = operation.body === 'raw' ? call?.translation?.upstreamFormat : operation.format;
+    const told = operation.body === 'raw' ? formatOfEvents(call?.translation) : operation.format;
     const format = told === undefined ? undefined : speechFormat(told);
     return format === undefined ? reply : restoredStream(reply, format, originals);
   }
@@ -212,7 +218,8 @@ export class TargetHooksRun {
     // Of what passes through nothing is heard at its end: it is held whole, or refused.
     if (hasSync(checks.ended?.enforced?.afterRequest) || translation?.mode !== 'native')
       return undefined;
-    return speechFormat(translation.upstreamFormat);
+    const format = formatOfEvents(translation);
+    return format === undefined ? undefined : speechFormat(format);
   }
 
   /**
@@ -398,3 +405,9 @@ function hasHooks({ own, enforced }: VisitHooks): boolean {
 const nothing = Buffer.alloc(0);
 
 const collectBytesMax = 1024 * 1024;
+
+/** The format of what passes through as server-sent events; in frames of a vendor's own nobody hears or changes a word. */
+function formatOfEvents(translation: Translation | undefined): WireFormat | undefined {
+  const isFramed = translation?.entry.envelope?.openUnframer !== undefined;
+  return isFramed ? undefined : translation?.upstreamFormat;
+}

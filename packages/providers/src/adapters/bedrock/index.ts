@@ -121,6 +121,18 @@ export const bedrock: ProviderEntry = {
     rerank,
     listModels,
   },
+  knownPaths: [
+    {
+      pattern: /^\/model\/[^/]+\/converse(?:-stream)?$/,
+      format: 'bedrock-converse',
+      openUnframer: converseEnvelope.openUnframer,
+    },
+    {
+      pattern: /^\/model\/[^/]*anthropic\.[^/]+\/invoke(?:-with-response-stream)?$/,
+      format: 'anthropic-messages',
+      openUnframer: claudeMessages.envelope?.openUnframer,
+    },
+  ],
   keeps: { ...keepsFilesAndBatches, ...keepsTuning },
   jobs: { 'fine-tuning jobs': bedrockTuning },
   files: s3Files,

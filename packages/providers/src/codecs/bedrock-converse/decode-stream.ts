@@ -1,11 +1,11 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
-import { statusOfException } from '../../framing/aws-exceptions.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
 import { decodeCitation } from './citations.ts';
+import { faultOf } from './errors.ts';
 import { stopSequenceOf } from './reply.ts';
 import { decodeStopReason, exception, formatName, usageOf } from './wire.ts';
 
@@ -41,7 +41,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
       case 'metadata':
         return this.#metadata(body);
       case exception:
-        return [faultOf(body)];
+        return [fault(body)];
       default:
         // Events newer than this code.
         return [];
@@ -135,10 +135,9 @@ function finishOf(body: JsonObject): Finish {
   };
 }
 
-function faultOf(body: JsonObject): ChatStreamEvent {
-  const kind = stringOf(body.type) ?? 'internalServerException';
-  const message = stringOf(body.message) ?? 'The provider reported an error.';
-  return { type: 'fault', kind, message, status: statusOfException(kind) ?? 502 };
+function fault(body: JsonObject): ChatStreamEvent {
+  const { type: kind, message, status } = faultOf(body);
+  return { type: 'fault', kind, message, status };
 }
 
 const invalid: ChatStreamEvent = {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
 import { unreadable } from '../../errors/unreadable.ts';
+import { statusOfException } from '../../framing/aws-exceptions.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
 import { exception } from './wire.ts';
@@ -39,6 +40,13 @@ function exceptionOf(status: number): string {
   if (status === 404) return 'ResourceNotFoundException';
   if (status === 503) return 'ServiceUnavailableException';
   return status >= 500 ? 'InternalServerException' : 'ValidationException';
+}
+
+/** What an exception in the place of an event says. */
+export function faultOf(body: JsonObject): StreamFault {
+  const type = stringOf(body.type) ?? 'internalServerException';
+  const message = stringOf(body.message) ?? 'The provider reported an error.';
+  return { type, message, status: statusOfException(type) ?? 502 };
 }
 
 export function errorEvent(fault: StreamFault & { code?: string }): Buffer {
