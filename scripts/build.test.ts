@@ -67,6 +67,13 @@ it('what is built works wherever it is put, and says nothing of this machine', a
     expect(readFileSync(join(moved, file), 'utf8').includes(root), file).toBe(false);
 });
 
+it('is ASCII, of which Node holds a byte each and not two', () => {
+  const code = readFileSync(built.file);
+  expect(code.findIndex((byte) => byte > 0x7f)).toBe(-1);
+  // There is something that was written otherwise.
+  expect(code.toString()).toMatch(/\\u[\da-f]{4}/);
+});
+
 it('has the terms of the packages that are in it, and of no others', () => {
   const names = built.packages.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['@clickhouse/client', 'pg', 'zod']));

@@ -174,6 +174,10 @@ async function bundle(
     format: 'esm',
     codeSplitting: false,
     minify: true,
+    // One character beyond ASCII, and Node holds all of the file with two bytes each.
+    charset: 'ascii',
+    // The terms of packages stand beside it.
+    comments: false,
     keepNames,
     sourcemap: true,
     // As seen from the root, so that the map is the same wherever the file is written.
