@@ -135,6 +135,10 @@ export class KnownCounters {
     return this.#known.get(scope, name)?.state;
   }
 
+  *statesOf(scope: string): Iterable<CounterState> {
+    for (const known of this.#known.of(scope)) yield known.state;
+  }
+
   takeChanged(max: number): ChangedCounter[] {
     const taken = this.#changed.slice(0, max);
     this.#changed = this.#changed.slice(max);

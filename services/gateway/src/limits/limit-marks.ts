@@ -13,8 +13,6 @@ export type SumCounters = (
 
 /** Whether Redis knows the counters of an organisation. */
 export interface LimitMarks {
-  /** There is somebody to ask for sums. */
-  readonly hasLedger: boolean;
   /** As this gateway knows it; empty = it has seen none. */
   of(scope: string): string;
   /**
@@ -53,6 +51,8 @@ export interface SharedMarksParts {
   part: SharedPart;
   sumCounters: SumCounters | undefined;
   path: string | undefined;
+  /** The counters are others than those that were known: told before anything is heard of them. */
+  onLost: (scope: string) => void;
 }
 
 /**
@@ -71,10 +71,6 @@ export class SharedMarks implements LimitMarks {
   constructor(parts: SharedMarksParts) {
     this.#parts = parts;
     this.#known = readMarks(parts.path);
-  }
-
-  get hasLedger(): boolean {
-    return this.#parts.sumCounters !== undefined;
   }
 
   of(scope: string): string {
@@ -168,8 +164,10 @@ export class SharedMarks implements LimitMarks {
 
   #keep(scope: string, mark: string): void {
     // What the ledger said before it was emptied is not what is to be known of it now.
-    if (this.#known.get(scope) !== mark) this.#asked.clear();
+    const before = this.#known.get(scope);
+    if (before !== mark) this.#asked.clear();
     this.#known.set(scope, mark);
+    if (before !== undefined && before !== mark) this.#parts.onLost(scope);
     const { path } = this.#parts;
     if (path === undefined) return;
     this.#saving = this.#saving

@@ -12,7 +12,10 @@ import { sharedScript } from '../redis/shared-script.ts';
  * gateways say: then nothing is done, and the gateway asks again by that clock.
  *
  * The mark of an organisation says whether Redis knows its counters: without it,
- * Redis was emptied. Counters whose epoch began before `since` may be missing.
+ * Redis was emptied. Counters whose epoch began before `since` may be missing: one
+ * has no `p` until whoever needs it asked the ledger. What was posted before then is
+ * known from two sides, of which neither knows all: `s`, the ledger's sum, and what
+ * gateways heard (`w`, of them all the most) and posted since for what they had taken (`a`).
  */
 const shared = `
 local function timeOf(given)
@@ -35,9 +38,14 @@ local function void(hash, held, now)
   if gone > 0 then redis.call('HINCRBY', hash, 'r', int(-gone)) end
   if over > 0 then redis.call('HINCRBY', hash, 'o', int(-over)) end
 end
+local function lost(hash)
+  local found = redis.call('HMGET', hash, 's', 'w', 'a')
+  return math.max(tonumber(found[1] or 0), tonumber(found[2] or 0) + tonumber(found[3] or 0))
+end
 local function counts(hash)
   local found = redis.call('HMGET', hash, 'p', 'r', 'o')
-  return tonumber(found[1] or 0), tonumber(found[2] or 0), tonumber(found[3] or 0), not found[1]
+  local isNew = not found[1]
+  return isNew and lost(hash) or tonumber(found[1]), tonumber(found[2] or 0), tonumber(found[3] or 0), isNew
 end
 `;
 
@@ -67,7 +75,7 @@ if mark ~= known then return 'mark ' .. int(now) .. ' ' .. (mark or '') end
 local since = tonumber(string.match(mark, '^%d+'))
 local takes = mode == 'take'
 expiry, groupsMax, ofRequest = tonumber(expiry), tonumber(groupsMax), tonumber(ofRequest)
-local i, key, found, lost, new, refused = 0, 2, {}, {}, {}, 0
+local i, key, found, gone, new, refused = 0, 2, {}, {}, {}, 0
 local words = '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)'
 for flags, asked, needed, limit, from, to, keep in string.gmatch(ARGV[2], words) do
   i = i + 1
@@ -88,7 +96,7 @@ for flags, asked, needed, limit, from, to, keep in string.gmatch(ARGV[2], words)
   end
   key = key + (grouped and 2 * size + 1 or size)
   if isNew and takes and from < since and counter.bits == 0 and not string.find(flags, 'k', 1, true) then
-    lost[#lost + 1] = i
+    gone[#gone + 1] = i
   end
   if pending > 0 and (not takes or limit - posted - pending - over < needed) then
     void(counter.hash, counter.held, now)
@@ -106,7 +114,7 @@ for flags, asked, needed, limit, from, to, keep in string.gmatch(ARGV[2], words)
   found[i] = counter
 end
 if #new > 0 then return 'new ' .. int(now) .. ' ' .. table.concat(new, ' ') end
-if #lost > 0 then return 'lost ' .. int(now) .. ' ' .. table.concat(lost, ' ') end
+if #gone > 0 then return 'lost ' .. int(now) .. ' ' .. table.concat(gone, ' ') end
 local last = #found
 if not takes or (refused > 0 and refused <= ofRequest) then last = 0 elseif refused > 0 then last = ofRequest end
 local reply = {}
@@ -115,7 +123,7 @@ for at = 1, #found do
   if at <= last then
     taken = counter.asked
     if counter.isNew then
-      redis.call('HSET', counter.hash, 'p', 0)
+      redis.call('HSET', counter.hash, 'p', int(counter.posted))
       redis.call('PEXPIREAT', counter.hash, counter.keep)
       if counter.groups then
         redis.call('INCR', counter.groups)
@@ -149,8 +157,11 @@ return 'ok ' .. int(now) .. ' ' .. refused .. ' ' .. table.concat(reply, ' ')`);
  * ARGV  words, as above: now or "-", known mark or "-"; of each line what, and three more:
  *       "end" member, actual, -: what was held goes back, what was used is posted
  *       "add" id, amount, when it may be forgotten
- *       "least" -, posted, when it may be forgotten: not less than that was used
  *       "renew" member, ms until it must be renewed again, -
+ *       of what Redis has lost, each as "add":
+ *       "late" id, amount: of what was taken before was used
+ *       "heard" -, posted: so far it was known to be before
+ *       "sum" -, posted: what the ledger has of it; the first word counts, since later ones have what was taken since
  * reply words: of each line posted, held, over; -1 where there is no counter. Nothing
  *       at all is done where the mark is another: the reply is empty then.
  */
@@ -163,7 +174,7 @@ local i = 0
 for what, one, two, keep in string.gmatch(ARGV[2], '(%S+) (%S+) (%S+) (%S+)') do
   i = i + 1
   local hash, held = KEYS[2 * i], KEYS[2 * i + 1]
-  local posted, _, _, isNew = counts(hash)
+  local _, _, _, isNew = counts(hash)
   if what == 'end' then
     if not isNew then
       if redis.call('ZREM', held, one) == 1 then
@@ -178,16 +189,32 @@ for what, one, two, keep in string.gmatch(ARGV[2], '(%S+) (%S+) (%S+) (%S+)') do
   elseif what == 'renew' then
     redis.call('ZADD', held, 'XX', int(now + tonumber(two)), one)
   elseif tonumber(keep) > now then
-    if what == 'least' then
-      if isNew or tonumber(two) > posted then redis.call('HSET', hash, 'p', two) end
-    elseif redis.call('ZADD', held, 'NX', int(now + 3600000), '-' .. one) == 1 then
-      redis.call('PEXPIREAT', held, keep)
+    local isAdded = false
+    if what == 'add' or what == 'late' then
+      isAdded = redis.call('ZADD', held, 'NX', int(now + 3600000), '-' .. one) == 1
+      if isAdded then redis.call('PEXPIREAT', held, keep) end
+    end
+    if isAdded and what == 'add' and not isNew then
       redis.call('HINCRBY', hash, 'p', two)
+    elseif isAdded or what == 'heard' or what == 'sum' then
+      local before = lost(hash)
+      if isAdded then
+        redis.call('HINCRBY', hash, 'a', two)
+      elseif what == 'sum' then
+        redis.call('HSETNX', hash, 's', two)
+      elseif tonumber(two) > tonumber(redis.call('HGET', hash, 'w') or 0) then
+        redis.call('HSET', hash, 'w', two)
+      end
+      if not isNew then
+        redis.call('HINCRBY', hash, 'p', int(lost(hash) - before))
+      elseif what == 'sum' then
+        redis.call('HSET', hash, 'p', int(lost(hash)))
+      end
     end
     if isNew then redis.call('PEXPIREAT', hash, keep) end
   end
-  local found = redis.call('HMGET', hash, 'p', 'r', 'o')
-  reply[i] = found[1] and (found[1] .. ' ' .. (found[2] or 0) .. ' ' .. (found[3] or 0)) or '-1 -1 -1'
+  local after, pending, over, isMissing = counts(hash)
+  reply[i] = isMissing and after == 0 and '-1 -1 -1' or int(after) .. ' ' .. int(pending) .. ' ' .. int(over)
 end
 return table.concat(reply, ' ')`);
 

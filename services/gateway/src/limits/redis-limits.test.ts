@@ -303,6 +303,74 @@ describe('a Redis that was emptied', () => {
     expect(asked).toContain(outcomes[0]?.states[0]?.name);
   });
 
+  it('counts to the last one what gateways know of before that, whatever the ledger has of it', async () => {
+    const limit = counter({ value: 1000, period: {} });
+    const budget = counter({ type: 'tokens', value: 1e9, period: {} });
+    const gateways = await twoGateways({ sumCounters, timeoutMs: 2000 });
+    let [admitted, used, ended] = [0, 0, 0];
+    const underWay: (() => void)[] = [];
+    const request = async (gateway: RedisLimits) => {
+      const { refusedAt, states } = await take(gateway, [limit, budget], { tokens: 500 });
+      if (refusedAt >= 0) return;
+      expect(states.map(({ alone }) => alone)).toEqual([undefined, undefined]);
+      const number = ++admitted;
+      underWay.push(() => {
+        // One that was denied gives its count back; some are told more of after their end.
+        const isDenied = number % 7 === 0;
+        const actual = isDenied ? 0 : 100 + number;
+        const ends = [{ hold: states[1]!, actual }];
+        if (isDenied) {
+          admitted--;
+          ends.push({ hold: states[0]!, actual: 0 });
+        }
+        gateway.end('org', ends);
+        if (number % 5 === 0) gateway.add('org', [states[1]!], [3]);
+        used += actual + (number % 5 === 0 ? 3 : 0);
+        // The ledger hears of every third.
+        if (++ended % 3 > 0) return;
+        for (const [state, amount] of [
+          [states[0]!, isDenied ? 0 : 1],
+          [states[1]!, actual],
+        ] as const)
+          sums.set(state.name, (sums.get(state.name) ?? 0) + amount);
+      });
+    };
+    for (let round = 0; round < 12; round++) {
+      const asked = Array.from({ length: 10 + round }, (_, at) => request(gateways[at % 2]!));
+      if (round % 3 === 1) await flush();
+      await Promise.all(asked);
+      for (const end of underWay.splice(0, underWay.length - 4)) end();
+      // Others hear of what was given back by what they ask.
+      for (const gateway of gateways) await eventually(() => gateway.settling.lines === 0);
+      await Promise.all(gateways.map((gateway) => request(gateway)));
+    }
+    for (const end of underWay.splice(0)) end();
+    for (const gateway of gateways)
+      await eventually(async () => {
+        expect(gateway.settling.lines).toBe(0);
+        expect(await gateway.peek('org', [limit, budget])).toMatchObject([
+          { posted: admitted },
+          { posted: used, pending: 0, overshoot: 0 },
+        ]);
+      });
+  });
+
+  it('knows of what is told late before it is asked again, and of the ledger as well', async () => {
+    const [one, two] = await twoGateways({ sumCounters, timeoutMs: 2000 });
+    const other = [counter({ period: {} })];
+    const tokens = [counter({ type: 'tokens', value: 1000, period: {} })];
+    const { states } = await take(one, tokens, { tokens: 10 });
+    one.end('org', [{ hold: states[0]!, actual: 10 }]);
+    await eventually(() => one.settling.lines === 0);
+    sums.set(states[0]!.name, 700);
+    await flush();
+    // What it is asked first is not of this counter.
+    await take(one, other);
+    one.add('org', states, [7]);
+    await eventually(() => one.settling.lines === 0);
+    expect((await take(two, tokens, { tokens: 1 })).states).toMatchObject([{ posted: 700 }]);
+  });
+
   it('makes requests wait for a ledger that hangs once, and hardly after that', async () => {
     let hangs = false;
     const limits = await gateway({
@@ -341,7 +409,8 @@ describe('a Redis that was emptied', () => {
     // A window that began since cannot have lost anything, and is shared.
     answers = true;
     await eventually(async () => expect((await take(limits, [fresh])).refusedAt).toBe(-1));
-    expect(await limits.peek('org', [one])).toMatchObject([{ posted: 0 }]);
+    // Of the other it is shown what this gateway heard.
+    expect(await limits.peek('org', [one])).toMatchObject([{ posted: 3 }]);
   });
 });
 

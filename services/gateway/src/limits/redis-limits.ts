@@ -98,6 +98,7 @@ export class RedisLimits implements LimitStore {
       part: this.#part,
       sumCounters: options.sumCounters,
       path: options.marksPath,
+      onLost: (scope) => this.#tellHeard(scope),
     });
     this.#leases = new Leases({
       take: (scope, wants) => this.#ask(scope, wants, 'lease'),
@@ -292,7 +293,6 @@ export class RedisLimits implements LimitStore {
       if (what === 'mark') {
         const names = places.map(({ name }) => name);
         if (!(await this.#marks.adopt(scope, reply.mark, redisMs, names))) return undefined;
-        this.#held.forget(scope);
         for (const place of places) place.hasCounter = false;
       } else if (what === 'lost') {
         const lost = reply.at;
@@ -349,11 +349,13 @@ export class RedisLimits implements LimitStore {
   ): Taken {
     const nowMs = this.#nowMs();
     const refusedAt = words.next() - 1;
+    const mark = this.#marks.of(scope);
     const states: SharedHold[] = [];
     for (const [at, place] of places.entries()) {
       const want = wants.counters[at];
       if (want === undefined) break;
-      const state = new SharedHold(wants.id, scope, want, place, words, nowMs, mode === 'lease');
+      const isLease = mode === 'lease';
+      const state = new SharedHold(wants.id, scope, mark, want, place, words, nowMs, isLease);
       const { posted, pending, held, isOverflow } = state;
       place.hasCounter = posted + pending + held > 0 && !isOverflow;
       states.push(state);
@@ -379,50 +381,41 @@ export class RedisLimits implements LimitStore {
     places: readonly CounterPlace[],
     lost: readonly number[],
   ): Promise<boolean> {
-    const sums = await this.#marks.sum(
-      scope,
-      lost.map((at) => places[at]?.name ?? ''),
-    );
+    // What gateways heard of it arrives as well.
+    const [sums] = await Promise.all([
+      this.#marks.sum(
+        scope,
+        lost.map((at) => places[at]?.name ?? ''),
+      ),
+      this.settled(scope),
+    ]);
     if (sums === undefined) return false;
+    const lines: Line[] = [];
     for (const at of lost) {
       const place = places[at];
       const counter = counters[at]?.counter;
-      if (place === undefined || counter === undefined) continue;
-      const { epoch, name } = place;
-      const known = this.#known.get(scope, name);
-      const state = known ?? untouched(counter, epoch, name);
-      const amount = Math.max(sums.get(name) ?? 0, known?.posted ?? 0);
-      if (amount > 0) this.#queue.push(scope, lineOf(state, 'least', amount));
+      const sum = sums.get(place?.name ?? '') ?? 0;
+      if (place === undefined || counter === undefined || sum === 0) continue;
+      lines.push(lineOf(untouched(counter, place.epoch, place.name), 'sum', sum));
     }
-    // Before whatever is asked next.
-    await this.#queue.flush();
-    return true;
+    // Arrived before it is asked again.
+    return lines.length === 0 || this.#queue.sendAhead(scope, lines);
   }
 
-  /** Lines for counters that are gone: of those only what was counted alone is not known to others. */
+  /** Redis was emptied: what was held there is gone, and of what was posted each gateway tells how far it heard. */
+  #tellHeard(scope: string): void {
+    this.#held.forget(scope);
+    const nowMs = this.#nowMs();
+    for (const state of this.#known.statesOf(scope))
+      if (state.posted > 0 && (state.resetAtMs === 0 || state.resetAtMs > nowMs))
+        this.#queue.push(scope, lineOf(state, 'heard', state.posted));
+  }
+
+  /** Lines for counters that are gone: they go to those in their place. */
   async #afterLoss(scope: string, lines: readonly Line[]): Promise<void> {
     const names = lines.map(({ name }) => name);
-    const isKnown = this.#marks.of(scope) !== '';
-    if (isKnown) this.#held.forget(scope);
-    if (!(await this.#marks.adopt(scope, undefined, this.#nowMs(), names)) || !isKnown) {
-      // Whoever knew no mark knows nothing of a loss: of former lives there are lines all the same.
-      for (const line of lines) this.#queue.push(scope, line);
-      return;
-    }
-    for (const line of lines) {
-      const { state, what, amount, onArrived } = line;
-      onArrived?.(undefined);
-      if (what !== 'add' || amount <= 0 || state === undefined) continue;
-      const before = this.#known.get(scope, state.name)?.posted ?? 0;
-      if (this.#marks.hasLedger) {
-        // It is in the ledger, or will be: added, it would count twice.
-        const known = { ...state, alone: undefined, posted: before + amount, pending: 0 };
-        this.#known.note(scope, known, this.#nowMs());
-        continue;
-      }
-      this.#queue.push(scope, lineOf(state, 'least', before));
-      this.#queue.push(scope, line);
-    }
+    await this.#marks.adopt(scope, undefined, this.#nowMs(), names);
+    for (const line of lines) this.#queue.push(scope, line);
   }
 
   /** What was counted while Redis was away is counted there. */

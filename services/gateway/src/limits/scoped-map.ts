@@ -38,6 +38,10 @@ export class ScopedMap<V> {
     this.#size = 0;
   }
 
+  of(scope: string): Iterable<V> {
+    return this.#scopes.get(scope)?.values() ?? [];
+  }
+
   *[Symbol.iterator](): Iterator<[scope: string, name: string, value: V]> {
     for (const [scope, values] of this.#scopes)
       for (const [name, value] of values) yield [scope, name, value];

@@ -10,12 +10,14 @@ export function memberOf({ id, held, short }: Hold): string {
 export function endLine(hold: Hold, actual: number): Line {
   if (hold.counter.limit.type === 'requests')
     return lineOf(hold, 'add', actual - hold.held, hold.id);
-  const wire = hold instanceof SharedHold ? hold.wire : undefined;
-  return { name: hold.name, state: hold, what: 'end', id: memberOf(hold), amount: actual, wire };
+  const [wire, mark] = hold instanceof SharedHold ? [hold.wire, hold.mark] : [];
+  const id = memberOf(hold);
+  return { name: hold.name, state: hold, what: 'end', id, amount: actual, wire, mark };
 }
 
 export function lineOf(state: CounterState, what: Line['what'], amount: number, id = ''): Line {
-  return { name: state.name, state, what, id, amount, wire: undefined };
+  const mark = state instanceof SharedHold ? state.mark : undefined;
+  return { name: state.name, state, what, id, amount, wire: undefined, mark };
 }
 
 let added = 0;

@@ -12,12 +12,14 @@ export interface Line {
   readonly name: string;
   /** Undefined = of the counter nothing is known but its name. */
   readonly state: CounterState | undefined;
-  readonly what: 'end' | 'add' | 'least' | 'renew';
+  readonly what: 'end' | 'add' | 'renew' | 'heard' | 'sum';
   /** Of what is held, or of what is added. */
   readonly id: string;
   readonly amount: number;
   /** Its hash and its set as they are sent; undefined = they are put together. */
   readonly wire?: string | undefined;
+  /** Of the counters that it is about; another by now = Redis has lost those. Absent = that of when it is pushed. */
+  mark?: string | undefined;
   /** Told when it is done, and how far the counter is then; undefined = there is no such counter. */
   onArrived?: (counts: Counted | undefined) => void;
 }
@@ -72,6 +74,7 @@ export class SettleQueue {
   push(scope: string, line: Line): void {
     if (this.#count >= linesMax) return;
     this.#count++;
+    line.mark ??= this.#parts.markOf(scope);
     const waiting = this.#waiting.get(scope);
     if (waiting !== undefined) {
       waiting.lines.push(line);
@@ -79,6 +82,14 @@ export class SettleQueue {
     }
     this.#waiting.set(scope, { lines: [line], sinceMs: performance.now(), isSending: false });
     this.#sendIn(scope, gatherMs);
+  }
+
+  /** Sends lines before all that wait, once. False = they did not arrive. Never rejects. */
+  async sendAhead(scope: string, lines: readonly Line[]): Promise<boolean> {
+    const reply = await this.#run(scope, lines);
+    if (reply === undefined || reply.length === 0) return false;
+    this.#tell(scope, lines, reply);
+    return true;
   }
 
   /** Calls back when all lines of now have arrived. */
@@ -143,17 +154,19 @@ export class SettleQueue {
   async #run(scope: string, lines: readonly Line[]): Promise<string | undefined> {
     const { part, now, markOf } = this.#parts;
     const mark = sharedKeys.limitMark(scope);
+    const knownMark = markOf(scope);
     let wire = wireWord(mark);
     let text = '';
-    for (const { name, state, what, id, amount, wire: known } of lines) {
+    for (const line of lines) {
+      const { name, state, id, amount, wire: known } = line;
       wire +=
         known ??
         wireWord(sharedKeys.limit(scope, name)) + wireWord(sharedKeys.limitHeld(scope, name));
       const keep = state === undefined ? 0 : keepUntilMs(state);
-      text += `${what} ${id === '' ? '-' : id} ${amount} ${keep} `;
+      text += `${wordOf(line, knownMark)} ${id === '' ? '-' : id} ${amount} ${keep} `;
     }
     const keys = { slotKey: mark, count: 1 + 2 * lines.length, wire };
-    const args = [`${now()} ${markOf(scope) || '-'}`, text];
+    const args = [`${now()} ${knownMark || '-'}`, text];
     try {
       return await part.call(mark, (redis, isWhole) =>
         settleScript.send(redis, keys, args, isWhole),
@@ -174,6 +187,12 @@ export class SettleQueue {
       this.#parts.onSettled(scope, state, counted);
     }
   }
+}
+
+/** What was held or added of counters that Redis has lost is told as that; of former lives it is not known. */
+function wordOf({ what, mark, state }: Line, knownMark: string): string {
+  const isLate = mark !== knownMark && mark !== '' && state !== undefined;
+  return isLate && (what === 'end' || what === 'add') ? 'late' : what;
 }
 
 const dayMs = 86_400_000;

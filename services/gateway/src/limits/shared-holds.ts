@@ -9,6 +9,8 @@ import type { IntegerWords } from './read-words.ts';
 export class SharedHold implements Hold, Linked<SharedHold> {
   readonly id: string;
   readonly scope: string;
+  /** Of the counters that it was taken of; another by now = Redis has lost them. */
+  readonly mark: string;
   readonly counter: Counter;
   readonly epoch: CounterState['epoch'];
   readonly name: string;
@@ -36,6 +38,7 @@ export class SharedHold implements Hold, Linked<SharedHold> {
   constructor(
     id: string,
     scope: string,
+    mark: string,
     { counter, amount }: Want,
     place: CounterPlace,
     told: IntegerWords,
@@ -44,6 +47,7 @@ export class SharedHold implements Hold, Linked<SharedHold> {
   ) {
     this.id = id;
     this.scope = scope;
+    this.mark = mark;
     this.counter = counter;
     this.epoch = place.epoch;
     this.resetAtMs = place.epoch.endMs;
