@@ -20,6 +20,8 @@ describe('reprice', () => {
       record({ model: 'gpt-5.1', serviceTier: 'flex', costNanoUsd: 2_250_000n }),
       // Twice of it, by a multiplier.
       record({ model: 'gpt-5.1', priceMultiplier: 2, costNanoUsd: 4_000_000n }),
+      // Free, by a multiplier of nothing.
+      record({ model: 'gpt-5.1', priceMultiplier: 1e-300, costNanoUsd: 0n }),
       // Had no known price.
       record({ model: 'mine', costKnown: false, costNanoUsd: 0n }),
       record({ model: 'nobody-knows', costKnown: false, costNanoUsd: 0n }),
@@ -27,13 +29,21 @@ describe('reprice', () => {
     ]);
     const first = await reprice(ledger.client, book(), period);
     expect(first).toEqual({
-      seen: 6,
+      seen: 7,
       changed: 3,
       custom: 1,
       unpriced: 1,
       addedNanoUsd: -1_125_000n + 500_000n + 1_000_000n,
     });
-    expect(ledger.charged()).toEqual([2_250_000n, 1_125_000n, 4_500_000n, 1_000_000n, 0n, 1n]);
+    expect(ledger.charged()).toEqual([
+      2_250_000n,
+      1_125_000n,
+      4_500_000n,
+      0n,
+      1_000_000n,
+      0n,
+      1n,
+    ]);
     const second = await reprice(ledger.client, book(), period);
     expect(second).toEqual({ ...first, changed: 0, addedNanoUsd: 0n });
     expect(ledger.adjustments).toHaveLength(3);

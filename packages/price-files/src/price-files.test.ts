@@ -67,10 +67,46 @@ describe('readPriceFiles', () => {
     ]);
   });
 
+  it('warns of them wherever prices stand, and of folders that are never in force', async () => {
+    const tier = { pricing_config: { pay_as_you_go: { request_token: { prise: 1 } } } };
+    const mode = { pricing_configs: {}, context_tiers: { long: tier } };
+    const custom = {
+      context_tier_map: { 5: 'long' },
+      regions: { eu: { execution_modes: { flex: mode }, modes: {} } },
+      tiers: {},
+    };
+    write('ours.json', JSON.stringify({ a: { custom_pricing: custom } }));
+    write('2026-02-30/ours.json', file(1));
+    write('2026-12-1/ours.json', '{');
+    const at = 'ours.json: $.a.custom_pricing';
+    const inEu = `${at}.regions.eu`;
+    const price = 'context_tiers.long.pricing_config.pay_as_you_go.request_token.prise';
+    const { warnings } = await readPriceFiles(dir);
+    expect(warnings.toSorted()).toEqual([
+      '2026-02-30: is no day or instant, so its files are never in force',
+      '2026-12-1: is no day or instant, so its files are never in force',
+      `${inEu}.execution_modes.flex.${price}: is no word of price files`,
+      `${inEu}.execution_modes.flex.pricing_configs: is no word of price files`,
+      `${inEu}.modes: is no word of price files`,
+      `${at}.tiers: is no word of price files`,
+    ]);
+  });
+
+  it('takes no two versions of one instant', async () => {
+    write('2026-12-01/ours.json', file(1));
+    write('2026-12-01T00-00Z/other.json', file(1));
+    expect((await readPriceFiles(dir)).models).toBe(2);
+    write('2026-12-01T00-00Z/ours.json', file(2));
+    await expect(readPriceFiles(dir)).rejects.toThrow(
+      '2026-12-01T00-00Z/ours.json: is in force from the same instant',
+    );
+  });
+
   it.each([
     ['ours.json: is not JSON', '{'],
     ['ours.json: $.m.pricing_config: must be an object', '{"m":{"pricing_config":7}}'],
     ['ours.json: $: must be an object', '[]'],
+    ['ours.json: $.m.pricing_config: is there twice', '{"m":{"pricing_config":{},"pricing_config":{}}}'],
     ['ours.json: has more than', `"${'x'.repeat(9 * 1024 * 1024)}"`],
   ])('tells where the fault is: %s', async (message, text) => {
     write('ours.json', text);

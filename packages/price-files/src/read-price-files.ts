@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { repeatedPath } from '@sluice/json';
 import {
   FilePrices,
   type FilePriceVersion,
@@ -42,10 +43,10 @@ const modelsPerTurn = 4;
  */
 export async function readPriceFiles(dir: string, keys?: readonly KeyObject[]): Promise<ReadFiles> {
   const signed = keys === undefined ? undefined : await openSignedFolder(dir, keys);
-  const files = await listFiles(dir);
+  const warnings: string[] = [];
+  const files = await listFiles(dir, warnings);
   signed?.expectAll(files.map(({ path }) => path));
   const listed = new PriceBook();
-  const warnings: string[] = [];
   const versions = new Map<number, Map<string, ProviderPrices>>();
   const hash = createHash('sha256');
   let bytes = 0;
@@ -63,6 +64,8 @@ export async function readPriceFiles(dir: string, keys?: readonly KeyObject[]): 
     const provider = name.slice(0, -'.json'.length);
     const version = `files@${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
     const inForce = versions.get(effectiveAtMs) ?? new Map<string, ProviderPrices>();
+    if (inForce.has(provider))
+      throw new PriceFault(path, 'is in force from the same instant as another of its name');
     inForce.set(provider, { version, models: read });
     versions.set(effectiveAtMs, inForce);
     await warnOfSlips({ path, provider, models: read, listed, warnings });
@@ -82,7 +85,8 @@ export function effectiveAtOf(name: string): number | undefined {
   const at = Date.parse(
     `${day}T${digits.slice(0, 2)}:${digits.slice(2, 4)}:${digits.slice(4, 6)}Z`,
   );
-  return Number.isNaN(at) ? undefined : at;
+  // The 30th of February is none, and not the second of March.
+  return Number.isNaN(at) || !new Date(at).toISOString().startsWith(`${day}T`) ? undefined : at;
 }
 
 interface ListedFile {
@@ -91,7 +95,7 @@ interface ListedFile {
   effectiveAtMs: number;
 }
 
-async function listFiles(dir: string): Promise<ListedFile[]> {
+async function listFiles(dir: string, warnings: string[]): Promise<ListedFile[]> {
   const files: ListedFile[] = [];
   const add = (path: string, name: string, effectiveAtMs: number): void => {
     // What is being written, or belongs to the system, begins with a dot.
@@ -101,7 +105,12 @@ async function listFiles(dir: string): Promise<ListedFile[]> {
     add(entry.name, entry.name, 0);
     if (!entry.isDirectory()) continue;
     const effectiveAtMs = effectiveAtOf(entry.name);
-    if (effectiveAtMs === undefined) continue;
+    if (effectiveAtMs === undefined) {
+      // Meant as one, by whoever wrote it.
+      if (/^\d{4}-/.test(entry.name) && warnings.length < warningsMax)
+        warnings.push(`${entry.name}: is no day or instant, so its files are never in force`);
+      continue;
+    }
     for (const name of await readdir(join(dir, entry.name)))
       add(`${entry.name}/${name}`, name, effectiveAtMs);
   }
@@ -133,6 +142,9 @@ async function readFile(path: string, text: string): Promise<PriceFile> {
   } catch (error) {
     throw new PriceFault(path, `is not JSON: ${(error as Error).message}`);
   }
+  const repeated = repeatedPath(Buffer.from(text));
+  if (repeated !== undefined)
+    throw new PriceFault(path, `$.${repeated.join('.')}: is there twice`);
   try {
     const reading = readPriceFile(document);
     let step = reading.next();

@@ -1,4 +1,9 @@
-import type { ListedModel, ListedPrices } from './listed-model.ts';
+import {
+  type ListedModel,
+  type ListedPrices,
+  withRestOfImages,
+  withRestOfSizes,
+} from './listed-model.ts';
 import { PriceFault, readEntry } from './open-format.ts';
 import { type TokenKind, type TokenPrices, withSides } from './token-prices.ts';
 
@@ -27,15 +32,16 @@ export function readCustomPrices(document: unknown, version: string): CustomPric
 /**
  * The administrator's prices over the listed ones. A price of plain input stands
  * for every kind of input that has none beside it, whatever the list says of that
- * kind; the same for output. A side without one keeps the listed prices.
+ * kind; the same for output. A side without one keeps the listed prices, as do
+ * images and videos for which nothing stands, their `default` included.
  */
 export function overlaid(custom: ListedPrices, listed: ListedPrices): ListedPrices {
   const setsInput = custom.tokens.input !== undefined;
   return {
     tokens: overlaidTokens(custom.tokens, listed.tokens),
     units: { ...listed.units, ...custom.units },
-    images: custom.images ?? listed.images,
-    videos: custom.videos ?? listed.videos,
+    images: withRestOfImages(custom.images, listed.images),
+    videos: withRestOfSizes(custom.videos, listed.videos),
     // A fee that a list has belongs to its prices.
     requestNanoUsd: custom.requestNanoUsd ?? (setsInput ? 0 : listed.requestNanoUsd),
     searchContexts: custom.searchContexts ?? (setsInput ? undefined : listed.searchContexts),

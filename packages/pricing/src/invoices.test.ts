@@ -332,6 +332,21 @@ describe('operator’s files', () => {
     expect(nanoUsd(book, query, undefined, { images: 2, imageQuality: 'low' })).toBeUndefined();
   });
 
+  it('price what stands beside a context tier that begins at nothing', () => {
+    const image = { default: { default: { price: 2 } } };
+    const priced = (prices: object) => ({ pricing_config: { pay_as_you_go: prices } });
+    const standard = {
+      ...priced({ additional_units: { web_search: { price: 1 }, video_seconds: { price: 3 } }, image }),
+      context_tiers: { short: priced({ request_token: { price: 0.0001 } }) },
+    };
+    const regions = { default: { execution_modes: { standard } } };
+    const model = { custom_pricing: { context_tier_map: { 0: 'short' }, regions } };
+    const tiered = bookOf([{ at: 0, file: { mine: model } }]);
+    const units = { webSearches: 1, videoSeconds: 1 };
+    expect(nanoUsd(tiered, query, { inputTokens: 1000 }, units)).toBe(1_000_000 + 4 * 1e7);
+    expect(nanoUsd(tiered, query, undefined, { images: 1 })).toBe(2e7);
+  });
+
   it('price places, tiers and long contexts, each with what is listed there', () => {
     const near = { ...query, region: 'eu-central-1' };
     const tokens = (inputTokens: number) => ({ inputTokens, outputTokens: 1000 });
@@ -533,6 +548,60 @@ describe('prices and multipliers of administrators', () => {
         { inputTokens: 1000, outputTokens: 100 },
       ),
     ).toBe((100 * 10_000) / 2);
+  });
+
+  it('multiplies what has no price of its own by the factor of what it is charged as', () => {
+    const book = bookOf([
+      { at: 0, file: { m: { pricing_config: { pay_as_you_go: { request_token: { price: 1e-4 } } } } } },
+    ]);
+    const query = {
+      provider: 'somewhere',
+      model: 'm',
+      multipliers: new Multipliers({ default: 7, request_token: 2, request_audio_token: 3 }),
+    };
+    const tokens = {
+      inputTokens: 1000,
+      inputImageTokens: 100,
+      inputVideoTokens: 10,
+      cacheReadTokens: 200,
+      cacheWriteTokens: 50,
+      cacheWrite1hTokens: 20,
+      inputAudioTokens: 300,
+    };
+    expect(nanoUsd(book, query, tokens)).toBe(700 * 2000 + 300 * 3000);
+  });
+
+  it('leave images and videos at their list where they do not price them', () => {
+    const image = (sizes: object) => ({ pricing_config: { pay_as_you_go: { image: sizes } } });
+    const cents = (price: number) => ({ price });
+    const video = (units: object) => ({ pay_as_you_go: { additional_units: units } });
+    const book = bookOf([
+      {
+        at: 0,
+        file: {
+          drawn: image({ high: { '1x1': cents(4) }, default: { '2x2': cents(2), default: cents(3) } }),
+          filmed: {
+            pricing_config: video({ video_seconds: cents(5), video_duration_seconds_1_1: cents(1) }),
+          },
+        },
+      },
+    ]);
+    const of = (model: string, config: object, units: ReplyUnits) =>
+      (nanoUsd(book, { provider: 'somewhere', model, custom: readCustomPrices(config, 'v') }, undefined, units) ??
+        Number.NaN) / 1e7;
+    const low = { pay_as_you_go: { image: { low: { '1x1': cents(9) } } } };
+    const every = { pay_as_you_go: { image: { default: { default: cents(8) } } } };
+    const asked = { images: 1, imageQuality: 'low', imageSize: '1x1' };
+    expect([
+      of('drawn', low, asked),
+      of('drawn', low, { ...asked, imageSize: '2x2' }),
+      of('drawn', low, { ...asked, imageQuality: 'high' }),
+      of('drawn', low, { images: 1 }),
+      of('drawn', every, { ...asked, imageQuality: 'high' }),
+      of('filmed', video({ video_duration_seconds_2_2: cents(6) }), { videoSeconds: 1, videoSize: '1x1' }),
+      of('filmed', video({ video_duration_seconds_2_2: cents(6) }), { videoSeconds: 1, videoSize: '2x2' }),
+      of('filmed', video({ video_seconds: cents(6) }), { videoSeconds: 1, videoSize: '1x1' }),
+    ]).toEqual([9, 2, 4, 3, 8, 1, 6, 6]);
   });
 
   it('takes no multiplier that is none', () => {

@@ -96,17 +96,40 @@ export function tiersOf({ batch, regions, tierFactors }: ListedModel, region: st
 }
 
 /** What is listed in one place, and for what is not listed there the rest. */
-function withRest(prices: ListedPrices, rest: ListedPrices): ListedPrices {
+export function withRest(prices: ListedPrices, rest: ListedPrices): ListedPrices {
   return {
     ...prices,
     tokens: withSides(prices.tokens, rest.tokens),
     contextTiers: prices.contextTiers.length > 0 ? prices.contextTiers : unsaidTiers(prices, rest),
     units: { ...rest.units, ...prices.units },
-    images: prices.images ?? rest.images,
-    videos: prices.videos ?? rest.videos,
+    images: withRestOfImages(prices.images, rest.images),
+    videos: withRestOfSizes(prices.videos, rest.videos),
     requestNanoUsd: prices.requestNanoUsd ?? rest.requestNanoUsd,
     searchContexts: prices.searchContexts ?? rest.searchContexts,
   };
+}
+
+/** A `default` stands for all that is not listed beside it, whatever another list says of that. */
+export function withRestOfImages(
+  images: ImagePrices | undefined,
+  rest: ImagePrices | undefined,
+): ImagePrices | undefined {
+  if (images === undefined || rest === undefined) return images ?? rest;
+  if (images.default !== undefined) return images;
+  const qualities = Object.entries(images).map(([quality, sizes]) => [
+    quality,
+    withRestOfSizes(sizes, Object.hasOwn(rest, quality) ? rest[quality] : rest.default),
+  ]);
+  return { ...rest, ...Object.fromEntries(qualities) };
+}
+
+/** The same of sizes. */
+export function withRestOfSizes(
+  sizes: VideoPrices | undefined,
+  rest: VideoPrices | undefined,
+): VideoPrices | undefined {
+  if (sizes === undefined || rest === undefined) return sizes ?? rest;
+  return sizes.default === undefined ? { ...rest, ...sizes } : sizes;
 }
 
 /** Long contexts of the sides that prices leave out. */

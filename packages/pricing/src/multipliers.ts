@@ -17,11 +17,13 @@ export class Multipliers {
   }
 
   token(kind: TokenKind): number {
+    return this.ownOf(kind) ?? this.#all;
+  }
+
+  /** Undefined = it has none of its own. */
+  ownOf(kind: TokenKind): number | undefined {
     const unit = tokenUnits[kind];
-    return this.#first([
-      ...tokenKeys[kind],
-      ...(unit === undefined ? [] : [`${unitPrefix}${unit}`]),
-    ]);
+    return this.#own([...tokenKeys[kind], ...(unit === undefined ? [] : [`${unitPrefix}${unit}`])]);
   }
 
   counted(unit: CountedUnit): number {
@@ -37,11 +39,15 @@ export class Multipliers {
   }
 
   #first(names: readonly string[]): number {
+    return this.#own(names) ?? this.#all;
+  }
+
+  #own(names: readonly string[]): number | undefined {
     for (const name of names) {
       const factor = Object.hasOwn(this.#factors, name) ? this.#factors[name] : undefined;
       if (isFactor(factor)) return factor;
     }
-    return this.#all;
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type ListedRegion,
   noPrices,
   type VideoPrices,
+  withRest,
 } from './listed-model.ts';
 import { overlookedKeys } from './overlooked-keys.ts';
 import {
@@ -115,6 +116,9 @@ function readThresholds(value: unknown, path: string): Map<string, number> {
     if (!Number.isSafeInteger(above) || above < 0)
       throw new PriceFault(`${path}.${tokens}`, 'must be named by a number of tokens');
     if (typeof name !== 'string') throw new PriceFault(`${path}.${tokens}`, 'must be a text');
+    if (thresholds.has(name)) throw new PriceFault(`${path}.${tokens}`, `is a second ${name}`);
+    for (const [other, at] of thresholds)
+      if (at === above) throw new PriceFault(`${path}.${tokens}`, `is where ${other} begins`);
     thresholds.set(name, above);
   }
   return thresholds;
@@ -137,7 +141,7 @@ function readCell(
     const listed = readPrices(config, `${at}.pricing_config`);
     // The tier that begins at nothing is what holds where no other does.
     if (above === 0)
-      prices = { ...prices, ...listed, tokens: { ...prices.tokens, ...listed.tokens } };
+      prices = { ...withRest(listed, prices), tokens: { ...prices.tokens, ...listed.tokens } };
     else tiers.push({ aboveInputTokens: above, tokens: listed.tokens });
   }
   return { ...prices, contextTiers: tiers.sort((a, b) => a.aboveInputTokens - b.aboveInputTokens) };

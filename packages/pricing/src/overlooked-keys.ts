@@ -1,5 +1,7 @@
 import { tokenKeys } from './price-keys.ts';
 
+const tokenNames = Object.values(tokenKeys).flat();
+
 const known = {
   model: new Set(['pricing_config', 'custom_pricing']),
   prices: new Set([
@@ -10,8 +12,13 @@ const known = {
     'calculate',
     'currency',
   ]),
-  payAsYouGo: new Set([...Object.values(tokenKeys).flat(), 'additional_units', 'image']),
-  batch: new Set(Object.values(tokenKeys).flat()),
+  payAsYouGo: new Set([...tokenNames, 'additional_units', 'image']),
+  batch: new Set(tokenNames),
+  custom: new Set(['context_tier_map', 'regions']),
+  region: new Set(['execution_modes']),
+  mode: new Set(['pricing_config', 'context_tiers']),
+  contextTier: new Set(['pricing_config']),
+  price: new Set(['price']),
 };
 
 /**
@@ -20,14 +27,56 @@ const known = {
  */
 export function overlookedKeys(entry: unknown, path: string): string[] {
   const model = objectOf(entry);
-  const prices = objectOf(model.pricing_config);
-  const at = `${path}.pricing_config`;
+  const custom = objectOf(model.custom_pricing);
+  const at = `${path}.custom_pricing`;
   return [
     ...besides(model, known.model, path),
-    ...besides(prices, known.prices, at),
-    ...besides(objectOf(prices.pay_as_you_go), known.payAsYouGo, `${at}.pay_as_you_go`),
-    ...besides(objectOf(prices.batch_config), known.batch, `${at}.batch_config`),
+    ...ofPrices(model, path),
+    ...besides(custom, known.custom, at),
+    ...ofEach(custom, 'regions', at, (region, regionAt) => [
+      ...besides(region, known.region, regionAt),
+      ...ofEach(region, 'execution_modes', regionAt, (mode, modeAt) => [
+        ...besides(mode, known.mode, modeAt),
+        ...ofPrices(mode, modeAt),
+        ...ofEach(mode, 'context_tiers', modeAt, (tier, tierAt) => [
+          ...besides(tier, known.contextTier, tierAt),
+          ...ofPrices(tier, tierAt),
+        ]),
+      ]),
+    ]),
   ];
+}
+
+/** Of its `pricing_config`. */
+function ofPrices(holder: Members, path: string): string[] {
+  const prices = objectOf(holder.pricing_config);
+  const paid = objectOf(prices.pay_as_you_go);
+  const batch = objectOf(prices.batch_config);
+  const at = `${path}.pricing_config`;
+  return [
+    ...besides(prices, known.prices, at),
+    ...besides(paid, known.payAsYouGo, `${at}.pay_as_you_go`),
+    ...besidesOfPrices(paid, `${at}.pay_as_you_go`),
+    ...besides(batch, known.batch, `${at}.batch_config`),
+    ...besidesOfPrices(batch, `${at}.batch_config`),
+  ];
+}
+
+function besidesOfPrices(listed: Members, path: string): string[] {
+  return tokenNames.flatMap((name) =>
+    besides(objectOf(listed[name]), known.price, `${path}.${name}`),
+  );
+}
+
+function ofEach(
+  holder: Members,
+  name: string,
+  path: string,
+  look: (member: Members, path: string) => string[],
+): string[] {
+  return Object.entries(objectOf(holder[name])).flatMap(([key, member]) =>
+    look(objectOf(member), `${path}.${name}.${key}`),
+  );
 }
 
 function besides(object: object, names: ReadonlySet<string>, path: string): string[] {
@@ -36,6 +85,8 @@ function besides(object: object, names: ReadonlySet<string>, path: string): stri
     .map((name) => `${path}.${name}`);
 }
 
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+type Members = Readonly<Record<string, unknown>>;
+
+function objectOf(value: unknown): Members {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

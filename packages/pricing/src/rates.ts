@@ -120,15 +120,31 @@ function tokenRates(tokens: TokenPrices, { isClaude, multipliers }: RatesOptions
   const cacheWrite = tokens.cacheWrite ?? input;
   const inputAudio = tokens.inputAudio ?? input;
   const cacheRead = tokens.cacheRead ?? input;
+  // What has neither a price nor a factor of its own is what it is part of, with the factor of that.
+  const factorOf = (kind: TokenKind): number => {
+    const whole = wholes[kind];
+    const isItself = whole === undefined || tokens[kind] !== undefined;
+    return multipliers?.ownOf(kind) ?? (isItself ? (multipliers?.token(kind) ?? 1) : factorOf(whole));
+  };
+  const wholes: Readonly<Partial<Record<TokenKind, TokenKind>>> = {
+    cacheRead: 'input',
+    cacheWrite: 'input',
+    cacheWrite1h: isClaude ? 'input' : 'cacheWrite',
+    inputAudio: 'input',
+    outputAudio: 'output',
+    cacheReadAudio: tokens.cacheRead === undefined ? 'inputAudio' : 'cacheRead',
+    cacheReadImage:
+      tokens.cacheRead === undefined && tokens.inputImage !== undefined
+        ? 'inputImage'
+        : 'cacheRead',
+  };
   const times = (kind: TokenKind, price: number): number =>
-    multipliers === undefined ? price : clean(price * multipliers.token(kind));
-  // A part without a price of its own is told apart all the same where its multiplier is.
-  const part = (kind: TokenKind, whole: 'input' | 'output' | 'cacheRead', price: number) => {
+    multipliers === undefined ? price : clean(price * factorOf(kind));
+  // A part without a price of its own is told apart all the same where it has a factor.
+  const part = (kind: TokenKind, price: number) => {
     const own = tokens[kind];
     if (own !== undefined) return times(kind, own);
-    if (multipliers === undefined || multipliers.token(kind) === multipliers.token(whole))
-      return undefined;
-    return times(kind, price);
+    return multipliers?.ownOf(kind) === undefined ? undefined : times(kind, price);
   };
   return {
     input: times('input', input),
@@ -150,12 +166,12 @@ function tokenRates(tokens: TokenPrices, { isClaude, multipliers }: RatesOptions
     cacheReadImage:
       tokens.cacheRead === undefined && tokens.inputImage !== undefined
         ? times('cacheReadImage', tokens.cacheReadImage ?? tokens.inputImage)
-        : part('cacheReadImage', 'cacheRead', cacheRead),
-    inputImage: part('inputImage', 'input', input),
-    inputVideo: part('inputVideo', 'input', input),
-    outputImage: part('outputImage', 'output', output),
-    outputVideo: part('outputVideo', 'output', output),
-    reasoning: part('reasoning', 'output', output),
+        : part('cacheReadImage', cacheRead),
+    inputImage: part('inputImage', input),
+    inputVideo: part('inputVideo', input),
+    outputImage: part('outputImage', output),
+    outputVideo: part('outputVideo', output),
+    reasoning: part('reasoning', output),
     citation: tokens.citation === undefined ? undefined : times('citation', tokens.citation),
   };
 }

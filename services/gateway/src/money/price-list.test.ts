@@ -53,6 +53,15 @@ describe('PriceList', () => {
     expect(priced?.cost.totalNanoUsd).toBe(2 * 1_000_000 + 3 * 1_000_000);
     expect(priced?.multiplier).toBe(2.5);
     expect(prices.price(targetOf({}), counted, standard)?.multiplier).toBe(0);
+    // What is free by it is told from what is not multiplied, or would be charged in full when it is priced anew.
+    const free = prices.price(
+      targetOf({ multipliers: new Multipliers({ default: 0 }) }),
+      counted,
+      standard,
+    );
+    expect(free?.cost.totalNanoUsd).toBe(0);
+    expect(free?.multiplier).toBeGreaterThan(0);
+    expect(Math.round((free?.multiplier ?? 1) * Number.MAX_SAFE_INTEGER)).toBe(0);
   });
 
   it('takes the price of the model that another was made of, where it has none of its own', () => {

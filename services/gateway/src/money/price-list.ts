@@ -71,6 +71,8 @@ interface KnownRates {
   readonly listed: Rates | undefined;
 }
 
+/** What is multiplied by nothing: records with 0 are of those that are not multiplied. Nothing is left of any cost. */
+const freeMultiplier = 1e-300;
 const ratesMax = 10_000;
 const ratesTtlMs = 5 * 60_000;
 
@@ -108,7 +110,7 @@ export class PriceList {
     const told = { cost, unpriced, layer, version, region: serving.region };
     if (known.listed === undefined) return { ...told, multiplier: 0 };
     const before = costOfReply(known.listed, tokens, units)?.totalNanoUsd ?? 0;
-    const multiplier = before === 0 ? 1 : cost.totalNanoUsd / before;
+    const multiplier = before === 0 ? 1 : Math.max(cost.totalNanoUsd / before, freeMultiplier);
     return { ...told, multiplier };
   }
 

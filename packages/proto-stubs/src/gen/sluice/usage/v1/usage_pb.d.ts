@@ -963,7 +963,7 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
   outputImageTokens: bigint;
 
   /**
-   * What an admin's multipliers made of the cost: cost / cost before them; 0 = there are none.
+   * What an admin's multipliers made of the cost: cost / cost before them; 0 = there are none, 1e-300 = they made it free.
    *
    * @generated from field: double price_multiplier = 79;
    */
