@@ -50,8 +50,9 @@ const lasts = {
   session: 8 * hour,
 };
 
-/** Of metadata documents, all clients together. */
+/** Of metadata documents: for all clients together, and for whoever asks from one address, so that nobody leaves none for others. */
 const documentFetches = { max: 60, windowMs: 60_000 };
+const ownDocumentFetches = { max: 20, windowMs: 60_000 };
 const documentBytesMax = 5 * 1024;
 /** Installations have one issuer; on a machine of a developer a few origins name it. */
 const issuersMax = 4;
@@ -74,11 +75,14 @@ export const unchosenServer = (base: string) => `${base}/oauth/choose-a-server`;
 export class AuthorizationServer {
   readonly #parts: AuthorizationServerParts;
   readonly #providers = new Map<string, Provider>();
-  readonly #fetches: Attempts;
+  readonly #mayFetch: (callerAddress: string) => boolean;
 
   constructor(parts: AuthorizationServerParts) {
     this.#parts = parts;
-    this.#fetches = new Attempts({ ...documentFetches, now: () => parts.now().getTime() });
+    const now = () => parts.now().getTime();
+    const own = new Attempts({ ...ownDocumentFetches, now });
+    const all = new Attempts({ ...documentFetches, now });
+    this.#mayFetch = (address) => own.take(address) === 0 && all.take('all') === 0;
   }
 
   /** @param base  the issuer, an origin without a slash at its end */
@@ -96,7 +100,7 @@ export class AuthorizationServer {
 
   #make(base: string, keys: SigningKeys): Provider {
     const { logger } = this.#parts;
-    const provider = new Provider(base, configure(base, keys, this.#parts, this.#fetches));
+    const provider = new Provider(base, configure(base, keys, this.#parts, this.#mayFetch));
     // What the address of a request is, we say: see `asCalled`.
     provider.proxy = true;
     provider.use(answerStructuredTokens(this.#parts, base));
@@ -116,7 +120,7 @@ function configure(
   base: string,
   keys: SigningKeys,
   parts: AuthorizationServerParts,
-  fetches: Attempts,
+  mayFetch: (callerAddress: string) => boolean,
 ): Configuration {
   const { client, vault, grants, now } = parts;
   const endGrant = (id: string, reason: string) => grants.end(id, reason);
@@ -175,7 +179,7 @@ function configure(
       clientIdMetadataDocument: {
         enabled: true,
         ack: 'draft-02',
-        allowFetch: () => fetches.take('documents') === 0,
+        allowFetch: (ctx) => mayFetch(ctx.ip),
         cacheDuration: { min: 60, max: hour },
       },
       revocation: { enabled: true, allowedPolicy: (_ctx, owner, token) => ownsToken(owner, token) },
@@ -226,7 +230,10 @@ function configure(
     },
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, of) => of.grantTypeAllowed('refresh_token'),
-    rotateRefreshToken: true,
+    rotateRefreshToken: (ctx) => {
+      expectGrantedResource(ctx);
+      return true;
+    },
     revokeGrantPolicy: () => true,
     ttl: {
       AccessToken: (ctx) => leftOf(personIn(ctx), lasts.accessToken, now()),
@@ -286,6 +293,17 @@ function resourceServer(
     accessTokenFormat: 'jwt' as const,
     jwt: { sign: { alg: 'RS256' as const, kid: id } },
   };
+}
+
+/**
+ * Before a refresh token is used up: the library looks at the address that is asked for only then, and whoever asked for another
+ * would have lost the log-in. @throws errors.InvalidTarget
+ */
+function expectGrantedResource(ctx: KoaContextWithOIDC): void {
+  const { params, entities } = ctx.oidc;
+  const asked = params?.resource;
+  if (asked !== undefined && asked !== entities.RefreshToken?.resource)
+    throw new errors.InvalidTarget('the refresh token is for another resource');
 }
 
 /** The server that an address below the base names; undefined = it is none. */

@@ -88,7 +88,7 @@ function personOf(row: LoginRow, now: Date): Person | LoginFault {
   );
   const endsAtMs = ends.length === 0 ? undefined : Math.min(...ends);
   if (endsAtMs !== undefined && endsAtMs <= now.getTime()) return 'unknown';
-  if (row.workspaceStatus === 'archived') return 'unknown';
+  if (row.suspendedAt !== null || row.workspaceStatus === 'archived') return 'unknown';
   const { userId, workspaceId, workspaceSlug, workspaceName } = row;
   if (
     row.type !== 'workspace-user' ||

@@ -1,6 +1,7 @@
 import { Prisma } from '../generated/prisma/client.ts';
 import { bytes } from '../kernel/database/change.ts';
 import type { Database } from '../kernel/database/client.ts';
+import { openIntegration } from '../tools/server-directory/store.ts';
 
 /** The secret of a key by which a person logged in, and what decides whether it still lets them. */
 export interface LoginRow {
@@ -9,6 +10,7 @@ export interface LoginRow {
   type: string;
   scopes: string[];
   keyExpiresAt: Date | null;
+  suspendedAt: Date | null;
   secretExpiresAt: Date | null;
   organisationId: string;
   organisationSettings: unknown;
@@ -28,7 +30,7 @@ export interface LoginRow {
 function loginsWhere(db: Database, condition: Prisma.Sql): Promise<LoginRow[]> {
   return db.$queryRaw<LoginRow[]>(Prisma.sql`
     SELECT s.id::text AS "secretId", k.id::text AS "keyId", k.type, k.scopes, k.expires_at AS "keyExpiresAt",
-      s.expires_at AS "secretExpiresAt", o.id::text AS "organisationId", o.settings AS "organisationSettings",
+      k.suspended_at AS "suspendedAt", s.expires_at AS "secretExpiresAt", o.id::text AS "organisationId", o.settings AS "organisationSettings",
       w.id::text AS "workspaceId", w.slug AS "workspaceSlug", w.name AS "workspaceName", w.status AS "workspaceStatus",
       w.settings AS "workspaceSettings", u.id::text AS "userId", u.email, u.first_name AS "firstName",
       u.last_name AS "lastName", u.role AS "userRole", m.role AS "memberRole"
@@ -49,7 +51,7 @@ export async function findLoginByHash(
   return row;
 }
 
-/** Keys of a user in a workspace that work, the oldest first; of each the secret that works longest. */
+/** Keys of a user in a workspace, the oldest first; of each the secret that works longest. */
 export function listLoginsOfUser(
   db: Database,
   { userId, workspaceId }: { userId: string; workspaceId: string },
@@ -57,7 +59,7 @@ export function listLoginsOfUser(
   return loginsWhere(
     db,
     Prisma.sql`k.user_id = ${userId}::uuid AND k.workspace_id = ${workspaceId}::uuid
-      AND k.type = 'workspace-user' AND k.suspended_at IS NULL
+      AND k.type = 'workspace-user'
       ORDER BY k.created_at, k.id, s.expires_at DESC NULLS FIRST LIMIT 100`,
   );
 }
@@ -84,7 +86,8 @@ const reachable = (workspaceId: string, userId: string) => Prisma.sql`
   FROM mcp_servers s
     LEFT JOIN mcp_integrations i ON i.id = s.integration_id
     LEFT JOIN mcp_server_user_access a ON a.server_id = s.id AND a.user_id = ${userId}::uuid
-  WHERE s.workspace_id = ${workspaceId}::uuid AND s.status = 'active' AND ${issuerOf} IS NULL
+    LEFT JOIN mcp_integration_workspaces g ON g.integration_id = i.id AND g.workspace_id = s.workspace_id
+  WHERE s.workspace_id = ${workspaceId}::uuid AND s.status = 'active' AND ${openIntegration} AND ${issuerOf} IS NULL
     AND COALESCE(a.enabled, s.default_user_access = 'allow')`;
 
 export async function findReachableServer(

@@ -1,5 +1,8 @@
 import { createPublicKey, createSign, generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { hostileUrls } from '@sluice/outbound';
 import { awayFrom, Browser, pageOf } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -227,18 +230,29 @@ describe('the pages', () => {
       where: { id: w.server.id },
     });
     const closed = await newServer(h, String(integrationId), 'closed');
+    const { client_id = '' } = await register(w.base);
+    const resource = `${w.base}/closed/mcp`;
+    const page = async () => {
+      const browser = new Browser(w.base);
+      const asked = { clientId: client_id, challenge: proofKey().challenge, resource };
+      const login = await pageOf(await browser.follow(authorizeUrl(w, asked)));
+      const answer = await browser.submit(login, { do: 'login', key: w.person.key });
+      return [answer.status, (await answer.text()).includes('value="allow"')];
+    };
+    const open = async (enabled: boolean) => {
+      const workspaces = [{ id: h.first.workspace_id, enabled }];
+      const path = `/mcp-integrations/${integrationId}/workspaces`;
+      await h.as(h.first.admin_key).put(path, { workspaces }).expect(200);
+    };
+    expect(await page()).toEqual([200, true]);
+    await open(false);
+    expect(await page()).toEqual([403, false]);
+    await open(true);
     await h
       .as(h.first.workspace_key)
       .put(`/mcp-servers/${closed.id}/user-access`, { default_user_access: 'deny' })
       .expect(200);
-    const { client_id = '' } = await register(w.base);
-    const resource = `${w.base}/closed/mcp`;
-    const browser = new Browser(w.base);
-    const url = authorizeUrl(w, { clientId: client_id, challenge: proofKey().challenge, resource });
-    const login = await pageOf(await browser.follow(url));
-    const page = await browser.submit(login, { do: 'login', key: w.person.key });
-    expect(page.status).toBe(403);
-    expect(await page.text()).not.toContain('value="allow"');
+    expect(await page()).toEqual([403, false]);
   });
 });
 
@@ -334,6 +348,59 @@ describe('tokens', () => {
     const two = await logIn({ ...w, server });
     await h.as(h.first.workspace_key).delete(`/mcp-servers/${server.id}`).expect(200);
     expect((await refresh(two.clientId, two.refreshToken)).body.error).toBe('invalid_grant');
+  });
+
+  it('are not given, nor worth anything, while the key is suspended', async () => {
+    waitAMinute();
+    const second = await userKey(h, w.person.userId);
+    const mine = { ...w, person: { ...w.person, ...second } };
+    const { client_id = '', client_secret = '' } = await register(w.base, {
+      token_endpoint_auth_method: 'client_secret_post',
+    });
+    const as = { client_id, client_secret };
+    const { verifier, challenge } = proofKey();
+    const away = await letIn(mine, authorizeUrl(w, { clientId: client_id, challenge }));
+    const { body } = await exchange(w.base, {
+      ...as,
+      grant_type: 'authorization_code',
+      code: away.searchParams.get('code') ?? '',
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    });
+    const isActive = async (token: unknown) => {
+      const form = new URLSearchParams({ ...as, token: String(token) });
+      const answer = await fetch(`${w.base}/oauth/introspect`, { method: 'POST', body: form });
+      return ((await answer.json()) as { active: boolean }).active;
+    };
+    expect(await isActive(body.access_token)).toBe(true);
+    const turn = (path: string) =>
+      h.as(h.first.workspace_key).post(`/api-keys/${second.keyId}/${path}`).expect(200);
+    await turn('suspend');
+    expect(await isActive(body.access_token)).toBe(false);
+    expect(await isActive(body.refresh_token)).toBe(false);
+    const renewed = await refresh(client_id, String(body.refresh_token), as);
+    expect([renewed.status, renewed.body.error]).toEqual([400, 'invalid_grant']);
+    const browser = new Browser(w.base);
+    const login = await pageOf(
+      await browser.follow(authorizeUrl(w, { clientId: client_id, challenge })),
+    );
+    expect((await browser.submit(login, { do: 'login', key: second.key })).status).toBe(401);
+    await turn('resume');
+    expect((await refresh(client_id, String(body.refresh_token), as)).status).toBe(200);
+  });
+
+  it('a renewal that is refused for what it asks leaves the refresh token as it was', async () => {
+    waitAMinute();
+    const mine = await logIn(w, { scope: 'mcp:read' });
+    for (const [error, asked] of [
+      ['invalid_scope', { scope: 'mcp:read mcp' }],
+      ['invalid_target', { resource: `${w.base}/another/mcp` }],
+      ['invalid_target', { resource: `${w.base}/${w.workspaceSlug}/${w.server.slug}/mcp` }],
+      ['invalid_target', { resource: 'https://evil.example/sums/mcp' }],
+    ] as const)
+      expect((await refresh(mine.clientId, mine.refreshToken, asked)).body.error).toBe(error);
+    const resource = `${w.base}/${w.server.slug}/mcp`;
+    expect((await refresh(mine.clientId, mine.refreshToken, { resource })).status).toBe(200);
   });
 
   it('are introspected and revoked by their own client only; forged ones mean nothing', async () => {
@@ -497,6 +564,21 @@ it('proof 8: documents of clients are fetched from no host that must not be reac
   inside.close();
   await production.close();
 }, 60_000);
+
+it('whoever names documents of clients without end leaves some for others', async () => {
+  waitAMinute();
+  const isBraked = async (at: number, localAddress: string) => {
+    const clientId = `https://clients.invalid/${at}`;
+    const url = authorizeUrl(w, { clientId, challenge: proofKey().challenge });
+    const [answer] = await once(request(url, { localAddress }).end(), 'response');
+    return (await text(answer)).includes('fetch not allowed');
+  };
+  const braked = [];
+  for (let at = 0; at < 60; at += 1) braked.push(await isBraked(at, '127.0.0.1'));
+  expect(braked.slice(0, 5)).not.toContain(true);
+  expect(braked.slice(20)).not.toContain(false);
+  expect(await isBraked(99, '127.0.0.2')).toBe(false);
+});
 
 it('keys are made once, published before they sign, and forgotten when no token is signed with them', async () => {
   const rotating = await h.replica({ OAUTH_MAINTENANCE_INTERVAL: 20, MCP_SIGNING_KEY_DAYS: 90 });

@@ -23,6 +23,13 @@ export interface RegistryFilter {
   after: Cursor | undefined;
 }
 
+/**
+ * Whether the integration `i` of the server `s` serves its workspace, where `g` is what it grants that workspace. A merged
+ * server has no integration.
+ */
+export const openIntegration = Prisma.sql`(i.id IS NULL OR (i.status = 'active'
+  AND (i.workspace_id = s.workspace_id OR (i.workspace_id IS NULL AND g.enabled))))`;
+
 /** The newest servers first; not more than `take`. */
 export function listRegistered(
   db: Database,
@@ -34,9 +41,7 @@ export function listRegistered(
   const conditions = [
     Prisma.sql`s.organisation_id = ${filter.organisationId}::uuid`,
     Prisma.sql`s.status = 'active' AND w.status = 'active'`,
-    // A merged server has no integration.
-    Prisma.sql`(i.id IS NULL OR (i.status = 'active'
-      AND (i.workspace_id = s.workspace_id OR (i.workspace_id IS NULL AND g.enabled))))`,
+    openIntegration,
   ];
   if (workspaceId !== undefined) conditions.push(Prisma.sql`s.workspace_id = ${workspaceId}::uuid`);
   if (search !== undefined)
