@@ -130,7 +130,7 @@ export type { HeldVoice } from './speech/held-voice.ts';
 export { escaped, jsonPiece } from './speech/json-strings.ts';
 export { speechReply } from './speech/speech-reply.ts';
 export { SpeechStream, speechFormat, type Utterance } from './speech/speech-stream.ts';
-export { allTexts } from './texts/all-texts.ts';
+export { allTexts, isPlainMember } from './texts/all-texts.ts';
 export { type HeardStream, listenTo } from './texts/heard-stream.ts';
 export { isNamedAsText } from './texts/text-file.ts';
 export {

@@ -14,6 +14,8 @@ export interface VoiceName {
   readonly kind: VoiceKind;
   /** Which of several answers it belongs to. */
   readonly choice: number;
+  /** Nothing can be put in its place. */
+  readonly isFixed?: true;
 }
 
 export type Path = readonly (string | number)[];
@@ -52,6 +54,11 @@ export interface Told extends VoiceName {
 /** How one format tells its answers event by event. */
 export interface SpeechFormat {
   hear(event: JsonObject): HeardEvent;
+  /**
+   * Whether an event can be judged by what is heard of it. Absent = all can: what is no object says nothing to whoever reads the format.
+   * @param event undefined = the data is no JSON object
+   */
+  isClear?(event: JsonObject | undefined, data: string): boolean;
   /** Events tell texts again that were told in pieces. */
   readonly repeats: boolean;
   /** Every event has a name. */

@@ -18,6 +18,7 @@ export class HeldVoice implements VoiceName {
   readonly key: string;
   readonly kind: VoiceKind;
   readonly choice: number;
+  readonly isFixed?: true;
   /** No more comes of it. */
   isClosed = false;
   /** What was given is not what was told. */
@@ -33,7 +34,8 @@ export class HeldVoice implements VoiceName {
   #pieces: HeldPiece[] = [];
   #length = 0;
 
-  constructor({ key, kind, choice }: VoiceName, keeps: boolean) {
+  constructor({ key, kind, choice, isFixed }: VoiceName, keeps: boolean) {
+    if (isFixed !== undefined) this.isFixed = isFixed;
     this.key = key;
     this.kind = kind;
     this.choice = choice;

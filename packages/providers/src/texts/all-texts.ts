@@ -65,7 +65,7 @@ export function textsWithin(
           isOfText: saysItself,
           areNamesOwn: isAll && (isCalled || (namesOwn.has(name) && !areNamesOwn)),
         });
-        if (areNamesOwn || !/^[\w$.:/-]{0,64}$/.test(name))
+        if (areNamesOwn || !isPlainMember(name))
           found.push({ path: { parent: path, step: name, isName: true }, text: name });
         const file = typeof inner === 'string' ? textFile(name, inner, isText) : undefined;
         if (file !== undefined)
@@ -77,6 +77,11 @@ export function textsWithin(
     }
   }
   return found;
+}
+
+/** Whether the name of a member is a plain identifier, in which nobody writes. */
+export function isPlainMember(name: string): boolean {
+  return /^[\w$.:/-]{0,64}$/.test(name);
 }
 
 /** What a tool is called with, and what it answers in a shape of its own. */

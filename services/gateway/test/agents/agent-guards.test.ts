@@ -703,6 +703,84 @@ describe.each(Object.entries(forms))('what an agent streams, in %s', (form, even
   });
 });
 
+describe('an event of a stream that readers could take for something else', () => {
+  const said = (text: string) => JSON.stringify(forms['JSON-RPC of 0.3'](text));
+  const odd: Record<string, string> = {
+    'a list': `[${said(word)}]`,
+    'a text': JSON.stringify(`it is ${word}`),
+    words: `it is ${word}`,
+    'cut off': said(word).slice(0, -2),
+    'a doubled text': said('fine').replace('"text":"fine"', `"text":"${word}","text":"fine"`),
+    'a doubled name in other letters': said('fine').replace(
+      '"text":"fine"',
+      `"text":"${word}","\\u0074ext":"fine"`,
+    ),
+  };
+  it.each(Object.entries(odd))('ends it: %s', async (_what, data) => {
+    for (const looks of ['denies held', 'masks held', 'by sentence', 'denies'] as const) {
+      await enforce([], [looks]);
+      agent.handle(sse([said('Hello there. '), data, said('more')].map((e) => `data: ${e}\n\n`)));
+      const answer = await lab.ask(agents.a2a.slug, '', rpc('message/stream', message('x')));
+      const told = (await answer.text()).trimEnd().split('\n\n');
+      expect(JSON.parse(told.at(-1)?.replace(/^data: /, '') ?? ''), looks).toMatchObject({
+        jsonrpc: '2.0',
+        id: 'call-1',
+        error: expect.anything(),
+      });
+      // What is looked at when it is over has passed by then.
+      if (looks !== 'denies') expect(told.join('')).not.toContain(word);
+      expect((await recordOf(answer)).outcome, looks).not.toBe(Outcome.SUCCESS);
+    }
+  });
+
+  it('is none without a guardrail, nor at the end of a stream', async () => {
+    await enforce([], []);
+    const all = [odd['a list'], said('end')].map((e) => `data: ${e}\n\n`);
+    agent.handle(sse(all));
+    const asked = () => lab.ask(agents.a2a.slug, '', rpc('message/stream', message('x')));
+    expect(await (await asked()).text()).toBe(all.join(''));
+    await enforce([], ['denies held', 'denies']);
+    const done = [`data: ${said('end')}\n\n`, 'data: [DONE]\n\n'];
+    agent.handle(sse(done));
+    expect(await (await asked()).text()).toBe(done.join(''));
+  });
+});
+
+it('names of members are looked at in streams as well', async () => {
+  const event = (more: object) => ({
+    jsonrpc: '2.0',
+    id: 'call-1',
+    result: {
+      kind: 'artifact-update',
+      taskId: 't-n',
+      contextId: 'c-n',
+      artifact: { artifactId: 'a', parts: [], ...more },
+    },
+  });
+  const denied: [keyof typeof slugs, object][] = [
+    ['denies held', { parts: [{ kind: 'data', data: { [word]: 1 } }] }],
+    ['denies', { parts: [{ kind: 'data', data: { deep: [{ [word]: 1 }] } }] }],
+    ['denies held', { metadata: { [word]: true } }],
+    ['by sentence', { [`it is ${word}!`]: 1 }],
+    // Nobody finds a member under another name.
+    ['masks held', { parts: [{ kind: 'data', data: { [mail]: 1 } }] }],
+  ];
+  for (const [looks, more] of denied) {
+    await enforce([], [looks]);
+    agent.handle(sse([event({}), event(more)]));
+    const answer = await lab.ask(agents.a2a.slug, '', rpc('message/stream', message('x')));
+    const text = await answer.text();
+    expect(text, JSON.stringify(more)).toContain('"code":-32000');
+    if (looks !== 'denies') expect(text).not.toContain(JSON.stringify(more));
+    expect((await recordOf(answer)).errorCode).toBe('guardrail.denied');
+  }
+  await enforce([], ['denies held', 'masks held']);
+  const fine = [event({ metadata: { n: 1 } }), event({ parts: [{ data: { a: { b: 2 } } }] })];
+  agent.handle(sse(fine));
+  const answer = await lab.ask(agents.a2a.slug, '', rpc('message/stream', message('x')));
+  expect(events(await answer.text())).toEqual(fine);
+});
+
 it('streams of agents that speak as OpenAI are held in its words', async () => {
   await enforce([], ['denies held', 'masks held']);
   const chunk = (content: string) => ({ choices: [{ index: 0, delta: { content } }] });

@@ -25,6 +25,7 @@ describe('what an event of an agent says', () => {
       }),
     ).toEqual([
       ['one', expect.stringMatching(/^artifact \d+$/), 'result.artifact.parts.0.text'],
+      ['b', 'whole', 'result.artifact.parts.1.data.b'],
       ['two', 'whole', 'result.artifact.parts.1.data.b'],
     ]);
     const message: JsonObject = { role: 'ROLE_AGENT', messageId: 'm', parts: [{ text: 'three' }] };
@@ -39,6 +40,7 @@ describe('what an event of an agent says', () => {
     expect(heard({ result: { kind: 'task', history: [message], artifacts: [artifact] } })).toEqual([
       ['three', 'whole', 'result.history.0.parts.0.text'],
       ['one', 'whole', 'result.artifacts.0.parts.0.text'],
+      ['b', 'whole', 'result.artifacts.0.parts.1.data.b'],
       ['two', 'whole', 'result.artifacts.0.parts.1.data.b'],
     ]);
   });
@@ -55,10 +57,22 @@ describe('what an event of an agent says', () => {
   it('is the numbers in data, and no others', () => {
     const parts = [{ kind: 'data', data: { card: 4111, of: [1.5] } }];
     expect(heard({ code: 7, message: { parts, metadata: { usage: { tokens: 3 } } } })).toEqual([
+      ['card', 'whole', 'message.parts.0.data.card'],
       ['4111', 'whole', 'message.parts.0.data.card'],
+      ['of', 'whole', 'message.parts.0.data.of'],
       ['1.5', 'whole', 'message.parts.0.data.of.0'],
+      ['usage', 'whole', 'message.metadata.usage'],
     ]);
     expect(heard({ Parts: [{ Data: [8] }] }).length).toBe(1);
+  });
+
+  it('is the names of members that are the speaker’s own, or more than names; nothing takes their place', () => {
+    const event = { a: 1, 'more than a name': 2, metadata: { b: { c: 3 } }, parts: [{ data: {} }] };
+    const { pieces } = a2aSpeech.hear(event);
+    expect(pieces.map(({ text, isFixed }) => [text, isFixed])).toEqual([
+      ['more than a name', true],
+      ['b', true],
+    ]);
   });
 
   it('is whatever stands in the place of a name, a label or a time', () => {
@@ -73,7 +87,8 @@ describe('what an event of an agent says', () => {
     expect(heard({ error: { code: 1, message: 'no' } })).toEqual([
       ['no', 'whole', 'error.message'],
     ]);
-    expect(heard({ metadata: { id: 'x' }, parts: [{ data: { id: 'y' } }] }).length).toBe(2);
+    const own = heard({ metadata: { id: 'x' }, parts: [{ data: { id: 'y' } }] });
+    expect(own.map(([text]) => text)).toEqual(['id', 'x', 'id', 'y']);
   });
 
   it('is no bytes of files, unless they are words', () => {

@@ -1,6 +1,7 @@
 import { folded, isObject, textIn } from '@sluice/a2a';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { SpeechFormat } from '@sluice/providers';
+import { isPlainMember, type SpeechFormat } from '@sluice/providers';
+import { repeatedMember } from '../../http/repeated-members.ts';
 import { isLabel, isNaming, isPlainName } from './hidden-names.ts';
 
 type Heard = ReturnType<SpeechFormat['hear']>;
@@ -18,6 +19,8 @@ export const a2aSpeech: SpeechFormat = {
     const isOver = isLast(event);
     return isOver ? { pieces, closes: () => true } : { pieces };
   },
+  // Whoever reads the event may read another text in it, or something that is no event.
+  isClear: (event, data) => event !== undefined && repeatedMember(Buffer.from(data)) === undefined,
   repeats: false,
   namesEvents: false,
   place: (_kind, { text }) => ({ path: ['texts', text] }),
@@ -39,6 +42,7 @@ function hearWithin(
     for (const [at, item] of value.entries()) hearWithin(item, [...path, at], artifact, pieces);
   else if (isObject(value))
     for (const [name, inner] of Object.entries(value)) {
+      if (isSaid(name, path)) pieces.push(wholePiece(name, [...path, name], true));
       const named = folded(name) === 'artifact' ? textIn(inner, 'artifactid') : undefined;
       hearWithin(inner as JsonValue, [...path, name], named ?? artifact, pieces);
     }
@@ -59,8 +63,19 @@ function isNamed(step: string | number | undefined, name: string): boolean {
 function pieceOf(text: string, path: Path, artifact: string): Piece {
   const voice = voiceOf(path, artifact);
   return voice === undefined
-    ? { key: '', kind: 'beside', choice: 0, text, path, isWhole: true }
+    ? wholePiece(text, path)
     : { key: voice, kind: 'said', choice: 0, text, path };
+}
+
+function wholePiece(text: string, path: Path, isFixed = false): Piece {
+  const piece = { key: '', kind: 'beside', choice: 0, text, path, isWhole: true } as const;
+  // Under another name nobody would find what is there.
+  return isFixed ? { ...piece, isFixed } : piece;
+}
+
+/** Whether the name of a member is a text: one of the speaker's own, or more than a name. */
+function isSaid(name: string, path: Path): boolean {
+  return isNamed(path.at(-1), 'metadata') || isOfData(path) || !isPlainMember(name);
 }
 
 /** Which text a piece goes on with; undefined = it is whole. */

@@ -215,7 +215,7 @@ export function denial(what: What, run: Pick<HookRun, 'results'>): GatewayError 
 }
 
 /** A change that cannot be carried out: nothing of it goes. */
-function unfit(what: What): GatewayError {
+export function unfit(what: What): GatewayError {
   return new GatewayError('guardrail.denied', {
     message: `The ${what} the agent was denied: a guardrail changed more than texts.`,
   });

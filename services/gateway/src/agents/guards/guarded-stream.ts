@@ -7,7 +7,7 @@ import type { StreamChecks } from '../../guardrails/stream/stream-checks.ts';
 import { StreamGate } from '../../guardrails/stream/stream-gate.ts';
 import type { StreamEnd } from '../agent-stream.ts';
 import { a2aSpeech } from './a2a-speech.ts';
-import { type AgentGuard, denial } from './agent-guard.ts';
+import { type AgentGuard, denial, unfit } from './agent-guard.ts';
 import { SpeechTap } from './speech-tap.ts';
 
 /** What looks at a streamed answer, and when. */
@@ -124,8 +124,9 @@ export function guardedStream(
         // Who has left is sent no end.
         if (error === undefined && isGone()) void over();
         if (error === undefined) return nothing;
-        const isDenial = error.code === 'guardrail.denied';
-        return refuse(isDenial ? denial('answer of', results) : error);
+        if (error.code !== 'guardrail.denied') return refuse(error);
+        const isOfCheck = results.results.some(({ deny }) => deny);
+        return refuse(isOfCheck ? denial('answer of', results) : unfit('answer of'));
       },
       isGone,
       now: () => Math.round(performance.now()),

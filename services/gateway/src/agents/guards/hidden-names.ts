@@ -1,5 +1,6 @@
 import { folded, isObject } from '@sluice/a2a';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { isPlainMember } from '@sluice/providers';
 
 type Path = readonly (string | number)[];
 
@@ -95,6 +96,6 @@ export function saysSomething(value: unknown): boolean {
   if (typeof value === 'string') return value !== '';
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(
-    ([name, inner]) => !/^[\w$.:/-]{0,64}$/.test(name) || saysSomething(inner),
+    ([name, inner]) => !isPlainMember(name) || saysSomething(inner),
   );
 }

@@ -77,16 +77,21 @@ export class SpeechTap implements ReplySink {
       }
   }
 
+  get #unreadable(): string | undefined {
+    if (this.#length > lengthMax || this.#stream.hasLost)
+      return 'The stream is too long to be looked at.';
+    return this.#stream.hasUnclear
+      ? 'The stream has an event that is no JSON object, or has several members of one name.'
+      : undefined;
+  }
+
   #judge(): Promise<Buffer | undefined> {
     const told = [...this.#said.values()].map(({ first, text }) => {
       const { key, kind, choice } = first;
       return { key, kind, choice, parts: [text] };
     });
-    const isTooLong = this.#length > lengthMax || this.#stream.hasLost;
-    return this.#parts.judge(
-      speechReply(this.#parts.format, told).reply,
-      isTooLong ? 'The stream is too long to be looked at.' : undefined,
-    );
+    const { reply } = speechReply(this.#parts.format, told);
+    return this.#parts.judge(reply, this.#unreadable);
   }
 }
 

@@ -80,8 +80,7 @@ export class StreamGate implements ReplySink {
   write(chunk: Buffer): boolean {
     if (this.#isOver) return true;
     for (const utterance of this.#stream.push(chunk)) this.#take(utterance);
-    if (this.#stream.hasLost) this.#refuse(tooLarge());
-    else this.#settle();
+    if (!this.#refuseUnheard()) this.#settle();
     this.#hasRefused = !this.#hasRoom;
     return !this.#hasRefused;
   }
@@ -99,6 +98,7 @@ export class StreamGate implements ReplySink {
     this.#isClosed = true;
     const { utterances, separator } = this.#stream.end();
     for (const utterance of utterances) this.#take(utterance);
+    if (this.#refuseUnheard()) return;
     this.#separator = separator;
     this.#held.closeAll();
     this.#settle();
@@ -118,6 +118,14 @@ export class StreamGate implements ReplySink {
       this.#send(utterance.bytes);
     } else this.#held.add(utterance, this.#parts.now());
     if (utterance.isEnd === true) this.#hasEnded = true;
+  }
+
+  /** Whether something came that nobody can look at. */
+  #refuseUnheard(): boolean {
+    const { hasLost, hasUnclear } = this.#stream;
+    if (hasLost) this.#refuse(tooLarge());
+    else if (hasUnclear) this.#refuse(unclear());
+    return hasLost || hasUnclear;
   }
 
   /** Looks at what is due, and gives what is decided. */
@@ -240,6 +248,7 @@ export class StreamGate implements ReplySink {
   }
 
   #decide({ voice, text, inString }: Due, length: number, instead = ''): void {
+    if (voice.isFixed === true && instead !== text.slice(0, length)) return this.#deny();
     if (voice.kind === 'called') voice.inString = jsonPiece(text, inString).endsInString(length);
     voice.decide(length, instead);
   }
@@ -365,6 +374,12 @@ function restOf(slice: Due, at: number): Slice {
 function tooLarge(): GatewayError {
   return new GatewayError('upstream.response_too_large', {
     message: 'The provider sent an event that is too large to be checked.',
+  });
+}
+
+function unclear(): GatewayError {
+  return new GatewayError('upstream.invalid_response', {
+    message: 'An event was sent that cannot be checked: it is no JSON object, or has several members of one name.',
   });
 }
 
