@@ -24,6 +24,7 @@ export {
 export { type OnConverted, serviceDefinition } from './definition.ts';
 export type { HandshakeOptions, Partner } from './handshake.ts';
 export {
+  type CallContext,
   type RpcHandlers,
   type RpcServer,
   type ServeRpcOptions,

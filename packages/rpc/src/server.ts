@@ -27,21 +27,26 @@ import { greetMethod, refusalOf, saySelf } from './handshake.ts';
 import { isLoopbackHost } from './loopback.ts';
 import type { ServerTls } from './tls.ts';
 
+/** What a handler is told of who waits for its answer. */
+export interface CallContext {
+  /** Aborts when the caller has gone, or its deadline is over. */
+  readonly signal: AbortSignal;
+  /** Until when the caller waits, by this machine's clock, ms since 1970; undefined = for as long as it takes. */
+  readonly deadlineMs?: number | undefined;
+}
+
 type Handler<M> = M extends DescMethod & {
   methodKind: 'unary';
   input: infer I extends DescMessage;
   output: infer O extends DescMessage;
 }
-  ? (request: MessageShape<I>, context: { signal: AbortSignal }) => Promise<MessageInitShape<O>>
+  ? (request: MessageShape<I>, context: CallContext) => Promise<MessageInitShape<O>>
   : M extends DescMethod & {
         methodKind: 'server_streaming';
         input: infer I extends DescMessage;
         output: infer O extends DescMessage;
       }
-    ? (
-        request: MessageShape<I>,
-        context: { signal: AbortSignal },
-      ) => AsyncIterable<MessageInitShape<O>>
+    ? (request: MessageShape<I>, context: CallContext) => AsyncIterable<MessageInitShape<O>>
     : M extends DescMethod & {
           methodKind: 'bidi_streaming';
           input: infer I extends DescMessage;
@@ -49,7 +54,7 @@ type Handler<M> = M extends DescMethod & {
         }
       ? (
           requests: AsyncIterable<MessageShape<I>>,
-          context: { signal: AbortSignal },
+          context: CallContext,
         ) => AsyncIterable<MessageInitShape<O>>
       : never;
 
@@ -168,11 +173,11 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
   };
 }
 
-type UnaryHandler = (request: object, context: { signal: AbortSignal }) => Promise<object>;
-type StreamHandler = (request: object, context: { signal: AbortSignal }) => AsyncIterable<object>;
+type UnaryHandler = (request: object, context: CallContext) => Promise<object>;
+type StreamHandler = (request: object, context: CallContext) => AsyncIterable<object>;
 type DuplexHandler = (
   requests: AsyncIterable<object>,
-  context: { signal: AbortSignal },
+  context: CallContext,
 ) => AsyncIterable<object>;
 type Report = (error: GatewayError, method: string) => void;
 type ToStatus = (caught: unknown, method: DescMethod) => object;
@@ -202,10 +207,8 @@ function unaryImplementation(method: DescMethod, handler: UnaryHandler, toStatus
     const abort = new AbortController();
     call.on('cancelled', () => abort.abort());
     try {
-      callback(
-        null,
-        create(method.output, (await handler(call.request, { signal: abort.signal })) as never),
-      );
+      const answer = await handler(call.request, contextOf(call, abort.signal));
+      callback(null, create(method.output, answer as never));
     } catch (caught) {
       // Who has gone is told nothing, and that what was done for them was cut off is no fault.
       if (caught === abort.signal.reason) callback(cancelled);
@@ -219,17 +222,22 @@ function streamImplementation(method: DescMethod, handler: StreamHandler, toStat
     answerStream(call, method, (context) => handler(call.request, context), toStatus);
 }
 
+function contextOf(call: { getDeadline(): Date | number }, signal: AbortSignal): CallContext {
+  const deadlineMs = Number(call.getDeadline());
+  return Number.isFinite(deadlineMs) ? { signal, deadlineMs } : { signal };
+}
+
 async function answerStream(
   call: ServerWritableStream<object, object> | ServerDuplexStream<object, object>,
   method: DescMethod,
-  answer: (context: { signal: AbortSignal }) => AsyncIterable<object>,
+  answer: (context: CallContext) => AsyncIterable<object>,
   toStatus: ToStatus,
 ): Promise<void> {
   const abort = new AbortController();
   call.on('cancelled', () => abort.abort());
   call.on('error', () => abort.abort());
   try {
-    for await (const message of answer({ signal: abort.signal })) {
+    for await (const message of answer(contextOf(call, abort.signal))) {
       if (abort.signal.aborted) return;
       if (!call.write(create(method.output, message as never)))
         await Promise.race([

@@ -7,13 +7,14 @@ import { rpcPart, served } from './rpc-part.ts';
 
 const { OwnerService } = usage;
 
-it('logs calls that failed, and no line for one that was refused', async () => {
+it('tells handlers how long they are waited for, and logs calls that failed, not those that were refused', async () => {
   const lines: [level: string, ...unknown[]][] = [];
   const levels = ['debug', 'info', 'warn', 'error'];
   const logger = Object.fromEntries(
     levels.map((level) => [level, (...said: unknown[]) => void lines.push([level, ...said])]),
   ) as unknown as Logger;
   let fault = new GatewayError('request.invalid_field', { field: 'cursor' });
+  const deadlines: (number | undefined)[] = [];
   const part = rpcPart({
     host: '127.0.0.1',
     port: 0,
@@ -21,7 +22,8 @@ it('logs calls that failed, and no line for one that was refused', async () => {
     logger,
     services: [
       served(OwnerService, {
-        findOwners: async () => {
+        findOwners: async (_, { deadlineMs }) => {
+          deadlines.push(deadlineMs);
           throw fault;
         },
       }),
@@ -42,6 +44,9 @@ it('logs calls that failed, and no line for one that was refused', async () => {
         expect.any(String),
       ],
     ]);
+    const [deadlineMs = 0] = deadlines;
+    expect(deadlineMs - Date.now()).toBeGreaterThan(0);
+    expect(deadlineMs - Date.now()).toBeLessThan(5000);
     fault = new GatewayError('internal', { cause: new Error('a fault of ours') });
     await expect(ask()).rejects.toThrow('INTERNAL');
     expect(lines.slice(1)).toMatchObject([

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { createSeldom, type Logger } from '@sluice/telemetry';
 import type { IngestMetrics } from './metrics.ts';
 import { findGaps } from './queries/list-gaps.ts';
+import { readerFor } from './queries/questions.ts';
 
 export interface GapGaugeOptions {
   client: ClickHouseClient;
@@ -14,10 +15,16 @@ export interface GapGaugeOptions {
 }
 
 const weekMs = 7 * 24 * 3_600_000;
+const searchMs = 20_000;
 /** Replicas in metrics, gaps in the log. */
 const shownMax = 100;
 /** A search that fails fails again with the next scrape. */
 const saidAgainMs = 300_000;
+
+const searchContext = () => ({
+  signal: AbortSignal.timeout(searchMs),
+  deadlineMs: Date.now() + searchMs,
+});
 
 /** Brings `usage_sequence_gaps` up to date before a scrape. Never rejects: metrics are shown without ClickHouse, too. */
 export function createGapGauge(options: GapGaugeOptions): () => Promise<void> {
@@ -29,7 +36,7 @@ export function createGapGauge(options: GapGaugeOptions): () => Promise<void> {
     if (options.nowMs() - computedAtMs < options.everyMs) return;
     computedAtMs = options.nowMs();
     try {
-      const gaps = await findGaps(options.client, {
+      const gaps = await findGaps(readerFor(options.client, searchContext()), {
         nowMs: computedAtMs,
         graceMs: options.graceMs,
         sinceMs: computedAtMs - weekMs,

@@ -100,9 +100,8 @@ export function mergedPartials(names: readonly PartialName[]): string {
   return names.map((name) => `${partials[name].merge(name)} AS ${name}`).join(', ');
 }
 
-/** What one question may take: whoever asks waits for ten seconds, and others ask as well. */
+/** What one question may take beside the time for which its caller waits: others ask as well. */
 const questionLimits = {
-  max_execution_time: 9,
   max_memory_usage: 2_000_000_000,
   max_rows_to_read: 2_000_000_000,
 } as const;

@@ -28,7 +28,7 @@ export async function findOwners(
       GROUP BY organisation_id, object_key, origin, workspace_id
       ORDER BY noted_at_ms, workspace_id
       LIMIT ${ownersMax} BY organisation_id, object_key
-      SETTINGS max_execution_time = 5, max_memory_usage = 500000000`,
+      SETTINGS max_memory_usage = 500000000`,
     query_params: parameters.values,
     format: 'JSONEachRow',
   });

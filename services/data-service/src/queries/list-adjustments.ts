@@ -37,8 +37,7 @@ export async function listAdjustments(
         toString(toUnixTimestamp64Milli(attempt_created_at)) AS attempt_created_at_ms
       ${from}
       ORDER BY created_at DESC, id
-      LIMIT ${asked.pageSize} OFFSET ${asked.currentPage * asked.pageSize}
-      SETTINGS max_execution_time = 9`,
+      LIMIT ${asked.pageSize} OFFSET ${asked.currentPage * asked.pageSize}`,
     query_params: parameters.values,
     format: 'JSONEachRow',
   });

@@ -84,7 +84,7 @@ const livesQuery = `
   WHERE last >= first AND last - first + 1 > present
   ORDER BY latest DESC, name
   LIMIT ${livesMax}
-  SETTINGS max_execution_time = 20, join_use_nulls = 0`;
+  SETTINGS join_use_nulls = 0`;
 
 interface LifeRow {
   name: string;
@@ -137,8 +137,7 @@ async function blocksOf(client: Reader, lives: readonly LifeRow[]): Promise<Map<
         WHERE replica_id IN {names:Array(String)}
         GROUP BY replica_id, block
       )
-      ORDER BY replica_id, block
-      SETTINGS max_execution_time = 20`,
+      ORDER BY replica_id, block`,
     query_params: { names: lives.map(({ name }) => name), blocks_max: blocksMax },
     format: 'JSONEachRow',
   });
@@ -225,8 +224,7 @@ async function timesBefore(client: Reader, gaps: readonly Gap[]): Promise<number
                {names:Array(String)}[place] AS name, {firsts:Array(UInt64)}[place] AS first
       ) AS gaps
       INNER JOIN replica_lives ON replica_lives.replica_id = gaps.name
-      GROUP BY place
-      SETTINGS max_execution_time = 20`,
+      GROUP BY place`,
     query_params: {
       names: gaps.map(({ replicaId }) => replicaId),
       firsts: gaps.map(({ from }) => from),

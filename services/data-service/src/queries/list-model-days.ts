@@ -36,7 +36,7 @@ export async function listModelDays(
       GROUP BY on_day, of_model
       HAVING sum(input_tokens) + sum(output_tokens) > 0 OR sum(cost_nano_usd + adjusted_nano_usd) != 0
       ORDER BY on_day, of_model
-      SETTINGS max_execution_time = 9, prefer_column_name_to_alias = 1`,
+      SETTINGS prefer_column_name_to_alias = 1`,
     query_params: parameters.values,
     format: 'JSONEachRow',
   });

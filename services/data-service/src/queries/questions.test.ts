@@ -11,11 +11,10 @@ it('a question that is left as its turn comes takes nobody else’s place', asyn
   const questions = createQuestions({ query } as unknown as Reader, {
     atOnce: 1,
     waitingMax: 10,
-    waitMs: 60_000,
   });
   const leaving = new AbortController();
   const ask = (text: string, { signal } = new AbortController()) =>
-    questions.one(signal).query({ query: text });
+    questions.one({ signal }).query({ query: text });
   const begun = ask('first');
   await expect.poll(() => asked).toEqual(['first']);
   // Behind the answer that gives the turn on, and before whoever gets it goes on.

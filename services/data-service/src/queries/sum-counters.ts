@@ -20,8 +20,7 @@ export async function sumCounters(
       WHERE organisation_id = {organisation_id:String}
         AND created_at >= fromUnixTimestamp64Milli({from_ms:Int64}, 'UTC')
         AND counter IN (${names})
-      GROUP BY counter
-      SETTINGS max_execution_time = 20`,
+      GROUP BY counter`,
     query_params: { organisation_id: asked.organisationId, from_ms: asked.fromMs.toString() },
     format: 'JSONEachRow',
   });

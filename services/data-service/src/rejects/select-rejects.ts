@@ -25,7 +25,7 @@ export async function selectRejects(
       WHERE ${asked.where}
       ORDER BY ${asked.order}
       LIMIT ${asked.limit}
-      SETTINGS max_execution_time = 9, prefer_column_name_to_alias = 1`,
+      SETTINGS prefer_column_name_to_alias = 1`,
     query_params: asked.parameters.values,
     format: 'JSONEachRow',
   });

@@ -5,7 +5,7 @@ import { queryFeedbackByModel } from '../queries/feedback-by-model.ts';
 import { graphs, summaries } from '../queries/figures.ts';
 import { queryGraph, querySummary } from '../queries/graph.ts';
 import { groupsQuestion, queryGroups } from '../queries/groups.ts';
-import type { Questions, Reader } from '../queries/questions.ts';
+import { type Questions, type Reader, readerFor } from '../queries/questions.ts';
 import { sumCounters } from '../queries/sum-counters.ts';
 
 export interface AnalyticsParts {
@@ -19,8 +19,8 @@ export function analyticsHandlers({
   client,
 }: AnalyticsParts): RpcHandlers<typeof analytics.AnalyticsService> {
   return {
-    async getGraph(request, { signal }) {
-      const reader = questions.one(signal);
+    async getGraph(request, caller) {
+      const reader = questions.one(caller);
       const filter = required(request.filter);
       if (request.graph === analytics.Graph.FEEDBACKS_AI_MODELS)
         return queryFeedbackByModel(reader, filter);
@@ -28,15 +28,15 @@ export function analyticsHandlers({
       if (graph === undefined) throw new GatewayError('admin.validation', { field: 'graph' });
       return queryGraph(reader, graph, filter);
     },
-    async getSummary(request, { signal }) {
+    async getSummary(request, caller) {
       const figures = summaries[request.summary];
       if (figures === undefined) throw new GatewayError('admin.validation', { field: 'summary' });
-      const reader = questions.one(signal);
+      const reader = questions.one(caller);
       return { values: await querySummary(reader, figures, required(request.filter)) };
     },
-    async listGroups(request, { signal }) {
+    async listGroups(request, caller) {
       const question = groupsQuestion(request, required(request.filter));
-      const { total, rows } = await queryGroups(questions.one(signal), question);
+      const { total, rows } = await queryGroups(questions.one(caller), question);
       return {
         total,
         rows: rows.map(({ value, values }) => ({
@@ -47,7 +47,9 @@ export function analyticsHandlers({
         })),
       };
     },
-    sumCounters: async (request) => ({ sums: await sumCounters(client, request) }),
+    sumCounters: async (request, caller) => ({
+      sums: await sumCounters(readerFor(client, caller), request),
+    }),
   };
 }
 

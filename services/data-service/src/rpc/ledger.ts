@@ -25,16 +25,16 @@ export interface LedgerParts {
 export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics.LedgerService> {
   const { questions, nowMs, gapGraceMs: graceMs } = parts;
   return {
-    listGaps: (request, { signal }) =>
-      listGaps(questions.one(signal), request, { nowMs: nowMs(), graceMs }),
-    listAdjustments: (request, { signal }) => listAdjustments(questions.one(signal), request),
-    listRejects: (request, { signal }) => listRejects(questions.one(signal), request),
-    replayRejects: (request, { signal }) =>
-      replayRejects({ ...parts, client: questions.walk(signal) }, request),
-    listModelDays: (request, { signal }) => listModelDays(questions.one(signal), request),
-    listSeals: (request, { signal }) => listSeals(questions.one(signal), request),
-    listSealedOrganisations: async (_, { signal }) => ({
-      organisationIds: await listSealedOrganisations(questions.one(signal)),
+    listGaps: (request, caller) =>
+      listGaps(questions.one(caller), request, { nowMs: nowMs(), graceMs }),
+    listAdjustments: (request, caller) => listAdjustments(questions.one(caller), request),
+    listRejects: (request, caller) => listRejects(questions.one(caller), request),
+    replayRejects: (request, caller) =>
+      replayRejects({ ...parts, client: questions.walk(caller) }, request),
+    listModelDays: (request, caller) => listModelDays(questions.one(caller), request),
+    listSeals: (request, caller) => listSeals(questions.one(caller), request),
+    listSealedOrganisations: async (_, caller) => ({
+      organisationIds: await listSealedOrganisations(questions.one(caller)),
     }),
     async keep({ organisations, others }) {
       if (others === undefined) throw new GatewayError('admin.validation', { field: 'others' });
@@ -44,8 +44,8 @@ export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics
       });
       return {};
     },
-    async verifySeals({ organisationId, since }, { signal }) {
-      const verdict = await verifyOrganisation(questions.walk(signal), { organisationId, since });
+    async verifySeals({ organisationId, since }, caller) {
+      const verdict = await verifyOrganisation(questions.walk(caller), { organisationId, since });
       return {
         ...verdict,
         entries: BigInt(verdict.entries),

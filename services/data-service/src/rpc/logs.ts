@@ -10,13 +10,13 @@ import type { Questions } from '../queries/questions.ts';
 /** Single requests, as operators look at them. */
 export function logHandlers(questions: Questions): RpcHandlers<typeof analytics.LogService> {
   return {
-    async listLogs({ filter, pageSize, cursor }, { signal }) {
+    async listLogs({ filter, pageSize, cursor }, caller) {
       if (filter === undefined) throw new GatewayError('admin.validation', { field: 'filter' });
-      return listLogs(questions.one(signal), { filter, pageSize, cursor });
+      return listLogs(questions.one(caller), { filter, pageSize, cursor });
     },
-    getLog: (request, { signal }) => getLog(questions.one(signal), request),
-    listAttempts: (request, { signal }) => listAttempts(questions.one(signal), request),
-    listPastRequests: (request, { signal }) =>
-      listPastRequests(questions.walk(signal), request, signal),
+    getLog: (request, caller) => getLog(questions.one(caller), request),
+    listAttempts: (request, caller) => listAttempts(questions.one(caller), request),
+    listPastRequests: (request, caller) =>
+      listPastRequests(questions.walk(caller), request, caller.signal),
   };
 }

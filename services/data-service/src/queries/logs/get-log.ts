@@ -90,8 +90,7 @@ async function firstPlace(
         if(entry_id = toUUID('00000000-0000-0000-0000-000000000000'), id, entry_id) AS log_id
       FROM usage_records
       WHERE ${conditions.join(' AND ')}
-      LIMIT 1
-      SETTINGS max_execution_time = 20`,
+      LIMIT 1`,
     query_params: parameters.values,
     format: 'JSONEachRow',
   });

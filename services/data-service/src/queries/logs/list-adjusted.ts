@@ -22,8 +22,7 @@ export async function listAdjusted(
         AND workspace_id IN ${parameters.bindTexts([...new Set(attempts.map(({ workspaceId }) => workspaceId))])}
         AND attempt_created_at IN (${[...times].join(',')})
         AND record_id IN ${parameters.bindTexts(attempts.map(({ id }) => uuidText(id)))}
-      GROUP BY record_id
-      SETTINGS max_execution_time = 20`,
+      GROUP BY record_id`,
     query_params: parameters.values,
     format: 'JSONEachRow',
   });

@@ -75,7 +75,7 @@ async function page(
       WHERE ${where.join(' AND ')}
       ORDER BY created_at, request_id, id
       LIMIT ${pageSize}
-      ${rowSettings}`,
+      ${rowSettings}, max_execution_time = 20`,
     query_params: parameters.values,
     format: 'JSONEachRow',
   });

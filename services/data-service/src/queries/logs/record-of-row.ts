@@ -5,8 +5,7 @@ import { usage } from '@sluice/proto-stubs';
  * How rows are asked for: JSON's numbers lose digits, so those of 64 bits are text. In the text
  * of the query: what stands beside it holds for all that the embedded engine does from then on, inserts too.
  */
-export const rowSettings =
-  'SETTINGS max_execution_time = 20, output_format_json_quote_64bit_integers = 1';
+export const rowSettings = 'SETTINGS output_format_json_quote_64bit_integers = 1';
 
 /** A row of `usage_records` as JSON has it, with `rowSettings`. */
 export type StoredRow = JsonObject & { id: string; request_id: string; entry_id: string };
