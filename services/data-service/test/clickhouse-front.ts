@@ -61,6 +61,8 @@ export async function startClickHouseFront({
           run(`${insert[1]} SELECT ${insert[2]} FROM file('${path}', Native)`),
         );
     } catch (error) {
+      // A server keeps nothing of what failed.
+      await engine.ping({ select: true });
       response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     }
   });

@@ -60,9 +60,14 @@ export async function openEmbedded(dataDir: string): Promise<ClickHouse> {
   };
 }
 
-/** One connection of several: a call goes to the first that is free, in the order of their coming. */
+/**
+ * One connection of several: a call goes to the first that is free, in the order of their coming. Rows that a call had written
+ * when it failed stay with the connection, which would put them before its next answer, to whomever that goes: a ping takes
+ * them away before anybody else comes.
+ */
 function shared(connections: readonly Connection[]): Connection {
   const free = [...connections];
+  const failed = new Set<Connection>();
   const waiting: ((connection: Connection) => void)[] = [];
   async function use<T>(
     call: (connection: Connection) => Promise<T>,
@@ -71,8 +76,12 @@ function shared(connections: readonly Connection[]): Connection {
     const connection = free.pop() ?? (await new Promise<Connection>((turn) => waiting.push(turn)));
     try {
       signal?.throwIfAborted();
+      if (failed.has(connection)) await empty(connection);
+      failed.add(connection);
       // An answer is whole when it comes: nothing is read from the connection afterwards.
-      return await call(connection);
+      const answer = await call(connection);
+      failed.delete(connection);
+      return answer;
     } finally {
       const next = waiting.shift();
       if (next === undefined) free.push(connection);
@@ -91,6 +100,11 @@ function shared(connections: readonly Connection[]): Connection {
       await Promise.all(connections.map((connection) => connection.close()));
     },
   };
+}
+
+async function empty(connection: Connection): Promise<void> {
+  const emptied = await connection.ping({ select: true });
+  if (!emptied.success) throw emptied.error;
 }
 
 /**
