@@ -35,6 +35,7 @@ interface Line {
   readonly msg: string;
   readonly kind?: string;
   readonly reason?: string;
+  readonly parts?: readonly string[];
   readonly away_ms?: number;
 }
 
@@ -100,6 +101,8 @@ const work = [
   ['work at providers cannot be followed at the moment', 'work at providers is followed again'],
 ] as const;
 
+const redisItself = ['redis cannot be used at the moment', 'redis can be used again'] as const;
+
 const outages: readonly Outage[] = [
   {
     name: 'Postgres is away',
@@ -127,7 +130,15 @@ const outages: readonly Outage[] = [
     name: 'Redis is away',
     down: () => scenario.stack.redis?.kill(),
     up: () => scenario.stack.redis?.restart(),
-    says: { gateway: [['redis cannot be used at the moment', 'redis can be used again']] },
+    says: {
+      gateway: [
+        redisItself,
+        [
+          'redis does not answer, and parts of this gateway go on alone',
+          'parts of this gateway share through redis again',
+        ],
+      ],
+    },
   },
   {
     name: 'the control plane is away',
@@ -179,7 +190,8 @@ const hanging: readonly Outage[] = [
     name: 'Redis hangs',
     ...silent(() => scenario.stack.redis?.pid),
     awayMsMin: 12_000,
-    says: outages[2]?.says ?? {},
+    // Each part finds out when it is used.
+    says: { gateway: [redisItself] },
   },
   {
     name: 'the data service hangs',
@@ -230,7 +242,9 @@ it.each([...outages, ...hanging, ...(isFull ? hangingQuietly : [])])(
       const lines = saidSince(service, fromMs);
       expect(lines.filter((line) => JSON.stringify(line).includes('"stack"'))).toEqual([]);
       // The same thing for another reason is news.
-      const names = lines.map(({ msg, kind = '', reason = '' }) => `${msg} ${kind} ${reason}`);
+      const names = lines.map(({ msg, kind, reason, parts }) =>
+        JSON.stringify([msg, kind, reason, parts]),
+      );
       expect(names).toEqual([...new Set(names)]);
       const returns = (outage.says[service] ?? []).map(([, back]) => back);
       for (const { msg, away_ms = 0 } of lines)

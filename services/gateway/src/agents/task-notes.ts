@@ -186,11 +186,6 @@ export function shareAgents(shared: SharedStore | undefined): SharedPart | undef
   return shared?.share({
     name: 'agents',
     deadlineMs,
-    says: {
-      alone:
-        'redis does not answer: each gateway knows the agent tasks, and the calls of agents, that it saw itself',
-      again: 'agent tasks are shared through redis again',
-    },
   });
 }
 

@@ -17,10 +17,6 @@ export class RedisCache implements CacheStore {
     this.#part = options.store.share({
       name: 'cache',
       deadlineMs: options.timeoutMs ?? timeoutMsDefault,
-      says: {
-        alone: 'the cache is empty until redis answers',
-        again: 'the cache is shared again',
-      },
     });
   }
 

@@ -41,7 +41,7 @@ describe('sums of gateways with one Redis', () => {
   let stores: SharedStores;
   const gateway = async () => {
     const store = stores.open();
-    const part = store.share({ name: 'agents', deadlineMs: 500, says: { alone: '', again: '' } });
+    const part = store.share({ name: 'agents', deadlineMs: 500 });
     await eventually(() => expect(part.degraded).toBe(false));
     return new ChildSums(part);
   };

@@ -89,10 +89,6 @@ export class RedisLimits implements LimitStore {
     this.#part = options.store.share({
       name: 'limits',
       deadlineMs: options.timeoutMs ?? 100,
-      says: {
-        alone: 'limits are counted without redis, each by its rule, until it answers',
-        again: 'limits are shared again',
-      },
     });
     this.#marks = new SharedMarks({
       part: this.#part,

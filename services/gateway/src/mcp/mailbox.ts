@@ -28,10 +28,6 @@ export class Mailbox {
     this.#shared = shared?.share({
       name: 'mcp_letters',
       deadlineMs: 1000,
-      says: {
-        alone: 'answers to MCP servers reach them at the gateway that was asked alone',
-        again: 'answers to MCP servers reach them at any gateway again',
-      },
     });
   }
 

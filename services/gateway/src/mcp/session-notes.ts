@@ -33,10 +33,6 @@ export class SessionNotes {
     this.#shared = shared?.share({
       name: 'mcp_sessions',
       deadlineMs: 500,
-      says: {
-        alone: 'ends of MCP sessions are known to this gateway alone',
-        again: 'ends of MCP sessions are shared again',
-      },
     });
   }
 

@@ -21,7 +21,7 @@ describe('resources that sessions are subscribed to', () => {
   let stores: SharedStores;
   const gateway = async () => {
     const store = stores.open();
-    const part = store.share({ name: 'mcp', deadlineMs: 500, says: { alone: '', again: '' } });
+    const part = store.share({ name: 'mcp', deadlineMs: 500 });
     await eventually(() => expect(part.degraded).toBe(false));
     return new SubscribedResources(part);
   };

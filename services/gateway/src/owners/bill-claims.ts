@@ -25,11 +25,6 @@ export class BillClaims {
     this.#shared = shared?.share({
       name: 'bills',
       deadlineMs,
-      says: {
-        alone:
-          'redis does not answer: what ended in the background may count for limits at each gateway that sees it',
-        again: 'what ended in the background counts once again, through redis',
-      },
     });
   }
 

@@ -76,11 +76,6 @@ export class OwnerNotes {
     this.#shared = shared?.share({
       name: 'owners',
       deadlineMs,
-      says: {
-        alone:
-          'redis does not answer: owners of objects are known to the gateway that saw them made',
-        again: 'owners of objects are shared through redis again',
-      },
     });
     this.#held = new RecentMap(max);
     this.#now = now;

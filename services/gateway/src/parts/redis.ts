@@ -3,6 +3,7 @@ import type { Logger } from '@sluice/telemetry';
 import { connectRedis } from '../redis/connect-redis.ts';
 import type { RedisPlace } from '../redis/redis-settings.ts';
 import { SharedStore } from '../redis/shared-store.ts';
+import { SharingChanges } from '../redis/sharing-changes.ts';
 
 /** What each user of Redis goes on with alone while it does not answer. */
 const aloneHelp = {
@@ -24,8 +25,9 @@ const firstTryMs = 2000;
 
 /** What several gateways share; nothing, where there is no Redis. */
 export function redisPart(place: RedisPlace | undefined, logger: Logger) {
+  const changes = new SharingChanges(logger);
   const connect = (kind: string) =>
-    place && new SharedStore({ client: connectRedis(place, logger, { kind }), logger });
+    place && new SharedStore({ client: connectRedis(place, logger, { kind }), logger, changes });
   const shared = connect('state');
   // Large answers must not stand in line before counters.
   const sharedCache = connect('cache');

@@ -92,10 +92,6 @@ export class CallRegister {
       name: 'calls',
       deadlineMs,
       keyOfSlot: sharedKeys.callLeases,
-      says: {
-        alone: 'redis does not answer: calls of a gateway that is killed are not taken over',
-        again: 'calls are noted in redis again',
-      },
     });
   }
 

@@ -23,12 +23,12 @@ afterAll(async () => {
   await server.stop();
 });
 
-const says = { alone: 'alone', again: 'again' };
-
+/** @param log gets who goes on alone, and who shares again */
 function open(log: string[] = [], url = server.url) {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const note = (_: unknown, text?: string) => void log.push(text ?? String(_));
-  Object.assign(logger, { error: note, info: note });
+  const note = (kind: string) => (facts: { parts?: string[] }) =>
+    void (facts.parts && log.push(`${facts.parts.join(' and ')} ${kind}`));
+  Object.assign(logger, { error: note('alone'), info: note('again') });
   const place = readRedisPlace(
     defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: url }),
   );
@@ -37,7 +37,7 @@ function open(log: string[] = [], url = server.url) {
   const store = new SharedStore({ client, logger });
   stores.push(store);
   const share = (part: Partial<SharingPart> = {}) =>
-    store.share({ name: 'part', deadlineMs: 200, says, ...part });
+    store.share({ name: 'part', deadlineMs: 200, ...part });
   return { store, share, client };
 }
 
@@ -104,7 +104,21 @@ describe('SharedStore', () => {
       }
     });
     await usable(part);
-    expect(log).toEqual(['alone', 'again']);
+    await eventually(() => expect(log).toEqual(['part alone', 'part again']));
+  });
+
+  it('is one line of all parts that an outage concerns, and one when it is over', async () => {
+    const log: string[] = [];
+    const { share } = open(log);
+    const parts = ['limits', 'circuits', 'sticky'].map((name) => share({ name }));
+    await Promise.all(parts.map(usable));
+    await whileHanging(async () => {
+      await Promise.allSettled(parts.map((part) => get(part)));
+      await delay(1000);
+    });
+    await Promise.all(parts.map(usable));
+    const all = 'circuits and limits and sticky';
+    await eventually(() => expect(log).toEqual([`${all} alone`, `${all} again`]));
   });
 
   it('asks a Redis that hangs nothing more until it has answered what was asked', async () => {

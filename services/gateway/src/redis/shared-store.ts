@@ -2,6 +2,7 @@ import { type Logger, reasonOf } from '@sluice/telemetry';
 import type { Cluster, Command, Redis } from 'ioredis';
 import { Chain, type Linked } from '../chain/chain.ts';
 import { sharedKeys } from './shared-keys.ts';
+import { SharingChanges } from './sharing-changes.ts';
 import { isUnknownScript } from './unknown-script.ts';
 
 /** All that we ask of Redis, whichever way it is run. */
@@ -26,7 +27,7 @@ type Send<T> = (redis: SharedCommands, isWhole: boolean) => Promise<T>;
 
 /** A part that shares something through Redis, and goes on alone without it. */
 export interface SharingPart {
-  /** One word; a metric has it in its name. */
+  /** One word; a metric has it in its name, and the log tells it. */
   name: string;
   /** When nothing was answered for so long, calls have failed. */
   deadlineMs: number;
@@ -34,8 +35,6 @@ export interface SharingPart {
   callsMax?: number;
   /** Of a part whose keys are all in one slot: one of them. */
   keyOfSlot?: string;
-  /** What the log says when the part goes on alone, and when it shares again. */
-  says: { alone: string; again: string };
 }
 
 /** After a failure Redis is left alone for so long. */
@@ -54,7 +53,7 @@ const lineMax = 10;
  */
 export class SharedStore {
   readonly #client: Redis | Cluster;
-  readonly #logger: Logger;
+  readonly #changes: SharingChanges;
   readonly #shares: SharedPart[] = [];
   /** Calls that missed their deadline and are still on their way: until then, more would only pile up. */
   #lateCalls = 0;
@@ -64,9 +63,10 @@ export class SharedStore {
   /** All share, or the connection was refused. */
   readonly #tried = Promise.withResolvers<void>();
 
-  constructor(options: { client: Redis | Cluster; logger: Logger }) {
+  /** @param options.changes of all stores of a gateway, whose parts are told together; without it, of this one */
+  constructor(options: { client: Redis | Cluster; logger: Logger; changes?: SharingChanges }) {
     this.#client = options.client;
-    this.#logger = options.logger;
+    this.#changes = options.changes ?? new SharingChanges(options.logger);
     this.#client.on('ready', () => this.#probeIn(0));
     this.#client.on('close', () => {
       if (this.#isClosed) return;
@@ -81,7 +81,7 @@ export class SharedStore {
   share(part: SharingPart): SharedPart {
     const shared = new SharedPart(part, {
       client: this.#client,
-      logger: this.#logger,
+      changes: this.#changes,
       onRest: () => this.#probeIn(restMs),
       onLate: (late) => this.#countLate(late),
     });
@@ -112,6 +112,7 @@ export class SharedStore {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    this.#changes.tell();
     const quit = this.#client.quit().catch(() => {
       // It was not connected, or does not answer: what follows ends it all the same.
     });
@@ -163,7 +164,7 @@ export class SharedStore {
 
 interface Surroundings {
   client: Redis | Cluster;
-  logger: Logger;
+  changes: SharingChanges;
   onRest: () => void;
   onLate: (late: Promise<unknown>) => void;
 }
@@ -197,7 +198,8 @@ export class SharedPart {
   /** When a call was answered last. */
   #answeredAt = 0;
   #isResting = true;
-  #hasSaidAlone = false;
+  /** Since when the part goes on alone, where the log was told. */
+  #aloneSinceMs: number | undefined;
   /** The slot to be tried is this key's. */
   #failedKey: string;
 
@@ -240,8 +242,9 @@ export class SharedPart {
       return false;
     }
     this.#isResting = false;
-    if (this.#hasSaidAlone) this.#around.logger.info(this.#part.says.again);
-    this.#hasSaidAlone = false;
+    if (this.#aloneSinceMs !== undefined)
+      this.#around.changes.again(this.name, performance.now() - this.#aloneSinceMs);
+    this.#aloneSinceMs = undefined;
     return true;
   }
 
@@ -249,9 +252,10 @@ export class SharedPart {
   rest(error: unknown, key?: string): void {
     this.#isResting = true;
     if (key !== undefined) this.#failedKey = key;
-    if (!this.#hasSaidAlone)
-      this.#around.logger.error({ reason: reasonOf(error) }, this.#part.says.alone);
-    this.#hasSaidAlone = true;
+    if (this.#aloneSinceMs === undefined) {
+      this.#aloneSinceMs = performance.now();
+      this.#around.changes.alone(this.name, reasonOf(error));
+    }
     this.#around.onRest();
   }
 

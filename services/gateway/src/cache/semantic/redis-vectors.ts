@@ -34,10 +34,6 @@ export class RedisVectors implements VectorIndex {
     this.#part = store.share({
       name: 'vectors',
       deadlineMs: timeoutMs ?? timeoutMsDefault,
-      says: {
-        alone: 'the semantic cache is empty until redis answers',
-        again: 'the semantic cache is shared again',
-      },
     });
   }
 

@@ -68,10 +68,6 @@ export class SharedCircuits {
       name: 'circuits',
       deadlineMs,
       keyOfSlot: commonKeys[0],
-      says: {
-        alone: 'circuits are counted by each gateway alone until redis answers',
-        again: 'circuits are shared again',
-      },
     });
   }
 

@@ -55,10 +55,6 @@ export class StickyChildren {
       name: 'sticky',
       deadlineMs: options.timeoutMs ?? 100,
       callsMax: callsInFlightMax,
-      says: {
-        alone: 'sticky assignments are remembered by each gateway alone until redis answers',
-        again: 'sticky assignments are shared again',
-      },
     });
     this.#assignments = new RecentMap(options.entriesMax ?? 100_000);
     this.#now = options.now ?? (() => performance.now());
