@@ -3,6 +3,7 @@
  * @grpc/grpc-js, with the shared token and the loopback rule applied in one
  * place. `server.ts` for services that answer, `client.ts` for those that ask.
  */
+export { bindServer } from './bind-server.ts';
 export { callFault } from './call-fault.ts';
 export {
   createRpcClient,

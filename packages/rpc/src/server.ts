@@ -21,6 +21,7 @@ import {
 } from '@grpc/grpc-js';
 import { SettingsError } from '@sluice/env';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
+import { bindServer } from './bind-server.ts';
 import type { ServiceRole } from './compatibility.ts';
 import { errorKey, type OnConverted, serviceDefinition, tokenKey } from './definition.ts';
 import { greetMethod, refusalOf, saySelf } from './handshake.ts';
@@ -126,20 +127,15 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
   const { onError = () => {}, translate = (error) => error } = options;
   const toStatus: ToStatus = (caught, method) => asStatus(translate(caught), method, onError);
 
-  const port = await new Promise<number>((resolve, reject) => {
-    const creds =
-      options.tls === undefined
-        ? ServerCredentials.createInsecure()
-        : ServerCredentials.createSsl(
-            options.tls.clientCa ?? null,
-            [{ cert_chain: options.tls.cert, private_key: options.tls.key }],
-            options.tls.clientCa !== undefined,
-          );
-    const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-    server.bindAsync(`${host}:${options.port}`, creds, (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
-  });
+  const credentials =
+    options.tls === undefined
+      ? ServerCredentials.createInsecure()
+      : ServerCredentials.createSsl(
+          options.tls.clientCa ?? null,
+          [{ cert_chain: options.tls.cert, private_key: options.tls.key }],
+          options.tls.clientCa !== undefined,
+        );
+  const port = await bindServer(server, options, credentials);
 
   server.addService(
     { greet: greetMethod },

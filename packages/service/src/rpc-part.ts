@@ -1,5 +1,4 @@
 import type { DescService } from '@bufbuild/protobuf';
-import { SettingsError } from '@sluice/env';
 import { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from '@sluice/rpc';
 import type { Logger } from '@sluice/telemetry';
 import type { Part } from './part.ts';
@@ -29,12 +28,7 @@ export function rpcPart(
   return {
     name: 'grpc',
     async start() {
-      server = await serveRpc({ ...options, onError }).catch((cause: Error) => {
-        // It says so of a port that it cannot have, and why at the end.
-        const [, why] = /^No address added .+ errors: \[(.+)\]$/.exec(cause.message) ?? [];
-        if (why === undefined) throw cause;
-        throw new SettingsError([`GRPC_PORT ${options.port} cannot be used: ${why}`]);
-      });
+      server = await serveRpc({ ...options, onError });
       for (const serve of options.services) serve(server);
     },
     drain: (deadlineMs) => server?.close(deadlineMs),

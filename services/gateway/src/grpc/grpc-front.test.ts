@@ -303,6 +303,14 @@ describe('the gRPC port', () => {
     expect((await client.call('chatCompletions', '{}')).statusCode).toBe(200);
   });
 
+  it('says in one line that it cannot have its port', async () => {
+    const { port } = await start(async () => bodyReply(200, '{}'));
+    const taken = start(async () => bodyReply(200, '{}'), { port });
+    await expect(taken).rejects.toMatchObject({
+      faults: [expect.stringMatching(`^GRPC_PORT ${port} cannot be used: .*EADDRINUSE`)],
+    });
+  });
+
   it('lets calls end when it is drained, takes no new ones, and tells those that are late', async () => {
     let finish = () => {};
     let asked = 0;

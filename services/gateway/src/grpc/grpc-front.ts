@@ -8,7 +8,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { callers, reflection } from '@sluice/proto-stubs';
-import { type OnConverted, release, type ServerTls, serviceDefinition } from '@sluice/rpc';
+import { bindServer, type OnConverted, release, type ServerTls, serviceDefinition } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Readiness } from '../routes/health.ts';
 import { type AnswerCallDeps, AnsweredCall } from './answer-call.ts';
@@ -54,7 +54,7 @@ export function grpcFront(options: GrpcFrontOptions): Part {
     name: 'grpc-front',
     async start() {
       addServices(server, options);
-      bound = await bind(server, host, port, tls);
+      bound = await bindServer(server, { host, port }, credentialsOf(tls));
     },
     drain: (deadlineMs) =>
       new Promise((resolve) => {
@@ -144,22 +144,9 @@ const messages = {
   draining: 'The gateway is about to end.',
 };
 
-function bind(
-  server: Server,
-  host: string,
-  port: number,
-  tls: ServerTls | undefined,
-): Promise<number> {
-  // Who callers are is told by their keys, as over HTTPS: they need no certificate.
-  const credentials =
-    tls === undefined
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }], false);
-  const address = host.includes(':') ? `[${host}]` : host;
-  return new Promise((resolve, reject) =>
-    server.bindAsync(`${address}:${port}`, credentials, (cause, bound) => {
-      if (cause === null) resolve(bound);
-      else reject(new Error(`GRPC_PORT ${port} cannot be used: ${cause.message}`, { cause }));
-    }),
-  );
+/** Who callers are is told by their keys, as over HTTPS: they need no certificate. */
+function credentialsOf(tls: ServerTls | undefined): ServerCredentials {
+  return tls === undefined
+    ? ServerCredentials.createInsecure()
+    : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }], false);
 }
