@@ -16,17 +16,28 @@ export function faultAt(place: string, message: string) {
 }
 
 export function countAt(place: string, value: unknown): number {
-  const count = value === '' || value === null || value === undefined ? 0 : Number(value);
+  const count = isBlank(value) ? 0 : numberIn(value);
   if (!Number.isSafeInteger(Math.round(count)) || count < 0) throw faultAt(place, 'is no count');
   return Math.round(count);
 }
 
 /** Decimal text of a currency unit that is worth so many nano-dollars. */
 export function moneyAt(place: string, value: unknown, nanoUsd: number): bigint {
-  const amount = value === '' || typeof value === 'object' ? Number.NaN : Number(value);
-  const money = Math.round(amount * nanoUsd);
+  const money = Math.round(numberIn(value) * nanoUsd);
   if (!Number.isSafeInteger(money)) throw faultAt(place, 'is no amount');
   return BigInt(money);
+}
+
+/** What an export leaves out. */
+export function isBlank(value: unknown): boolean {
+  return value === null || value === undefined || (typeof value === 'string' && !value.trim());
+}
+
+/** A number, or the text of one as people write it; NaN = it is none. */
+function numberIn(value: unknown): number {
+  if (typeof value === 'number') return value;
+  const isDecimal = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(String(value));
+  return isDecimal ? Number(value) : Number.NaN;
 }
 
 export function modelAt(place: string, value: unknown): string {
@@ -48,6 +59,6 @@ export function dayAt(place: string, value: unknown): string {
 
 /** All amounts are in dollars, whatever the case. */
 export function checkDollars(place: string, currency: unknown): void {
-  if (String(currency).toLowerCase() !== 'usd')
+  if (String(currency).trim().toLowerCase() !== 'usd')
     throw faultAt(place, 'is another currency than USD');
 }

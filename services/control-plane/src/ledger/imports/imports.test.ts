@@ -21,6 +21,7 @@ describe('readOpenAI', () => {
         outputTokens: 1673,
       },
     ]);
+    expect(readOpenAI(`\uFEFF${JSON.stringify({ data: [] })}`)).toEqual([]);
     expect(readOpenAI('start_time,end_time,start_time_iso,end_time_iso\n1,2,a,b\n')).toEqual([]);
   });
 
@@ -28,6 +29,7 @@ describe('readOpenAI', () => {
     const text = `start_time,amount_value,amount_currency,line_item
 1761523200,0.0038359800,usd,"gpt-5-nano, input_tokens"
 1761523200,,,
+1761523200, ," usd ",
 `;
     expect(readOpenAI(text)).toEqual([
       { day: '2025-10-27', model: 'gpt-5-nano', costNanoUsd: 3_835_980n },
@@ -73,6 +75,15 @@ describe('readOpenAI', () => {
       'line 2, amount_currency',
     ],
     ['a,b\n1,2\n', 'line 2'],
+    ['start_time,model,input_tokens\n1761523200,gpt-4o,0x10\n', 'line 2, input_tokens'],
+    [
+      'start_time,line_item,amount_value,amount_currency\n1761523200,x,0b1,usd\n',
+      'line 2, amount_value',
+    ],
+    [
+      '{"data":[{"start_time":1761523200,"results":[{"input_tokens":true,"model":"x"}]}]}',
+      'data[0].results[0].input_tokens',
+    ],
   ])('names the place of a fault: %s', (text, place) => {
     expect(() => readOpenAI(text)).toThrow(place);
   });

@@ -38,7 +38,7 @@ export function readBuckets(text: string): BucketResult[] {
 
 function parse(text: string): unknown {
   try {
-    return readJsonText(text, bounds);
+    return readJsonText(text.replace(/^\uFEFF/, ''), bounds);
   } catch (error) {
     if (error instanceof JsonError) throw faultAt('the text', `is ${error.message}`);
     throw error;

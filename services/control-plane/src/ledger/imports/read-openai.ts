@@ -4,6 +4,7 @@ import {
   dayAt,
   type ExportedUse,
   faultAt,
+  isBlank,
   modelAt,
   moneyAt,
 } from './exported-use.ts';
@@ -62,7 +63,7 @@ function ofUsageLine({ line, fields }: CsvRow): ExportedUse[] {
 
 function ofCostLine({ line, fields }: CsvRow): ExportedUse[] {
   const at = (name: string) => `line ${line}, ${name}`;
-  if (fields.amount_value === '') return [];
+  if (isBlank(fields.amount_value)) return [];
   checkDollars(at('amount_currency'), fields.amount_currency);
   return [
     {
