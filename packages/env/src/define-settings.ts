@@ -253,8 +253,10 @@ export function url(about: string, fallback?: string): Setting<string | undefine
 /** Where gRPC is asked: `host:port`, or `dns:`, `unix:` and the like as it takes them. */
 export function grpcAddress(about: string, fallback: string): Setting<string> {
   return checked(text(about, fallback), (value) => {
-    if (!/^(dns|ipv4|ipv6|unix|unix-abstract):\S+$|^(\[[^\]\s]+\]|[\w.-]+)(:\d{1,5})?$/.test(value))
-      throw new Error('must be host:port');
+    if (/^(dns|ipv4|ipv6|unix|unix-abstract):\S+$/.test(value)) return;
+    // Without a port gRPC would ask 443, silently.
+    const port = Number(/^(?:\[[^\]\s]+\]|[\w.-]+):(\d{1,5})$/.exec(value)?.[1]);
+    if (!(port > 0 && port <= 65_535)) throw new Error('must be host:port');
   });
 }
 

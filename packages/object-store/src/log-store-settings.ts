@@ -1,4 +1,4 @@
-import { bool, integer, oneOf, optionalSecret, optionalText } from '@sluice/env';
+import { bool, checked, integer, oneOf, optionalSecret, optionalText } from '@sluice/env';
 import { logFormats } from './log-path.ts';
 
 /** What keeps the content of logs; the same for all services that write or read it. */
@@ -35,5 +35,24 @@ export const logStoreSettings = {
   ),
   KMS_KEY_ID: optionalText('key of aws:kms'),
   KMS_BUCKET_KEY_ENABLED: bool('use the key of the bucket with aws:kms', false),
-  KMS_ENCRYPTION_CONTEXT: optionalText('context of aws:kms, base64 of a JSON object'),
+  KMS_ENCRYPTION_CONTEXT: checked(
+    optionalText('context of aws:kms, base64 of a JSON object of texts'),
+    checkContext,
+  ),
 };
+
+/** The store would refuse each object, and only then. */
+function checkContext(value: string): void {
+  const isOne = /^[A-Za-z0-9+/]+={0,2}$/.test(value) && holdsTexts(value);
+  if (!isOne) throw new Error('must be base64 of a JSON object of texts');
+}
+
+function holdsTexts(base64: string): boolean {
+  try {
+    const context: unknown = JSON.parse(Buffer.from(base64, 'base64').toString());
+    if (typeof context !== 'object' || context === null || Array.isArray(context)) return false;
+    return Object.values(context).every((text) => typeof text === 'string');
+  } catch {
+    return false;
+  }
+}

@@ -97,6 +97,13 @@ describe('openLogStore', () => {
       { ...s3, LOG_STORE_GENERATIONS_BUCKET: 'logs', SSE_ENCRYPTION_TYPE: 'rot13' },
       'SSE_ENCRYPTION_TYPE',
     ],
+    ...['{"team":"a"}', 'eyJ0ZWFt', 'WyJhIl0=', 'eyJ0ZWFtIjoxfQ==', 'bnVsbA=='].map(
+      (context): [string, Record<string, string>, string] => [
+        `the context ${context}`,
+        { ...s3, LOG_STORE_GENERATIONS_BUCKET: 'logs', KMS_ENCRYPTION_CONTEXT: context },
+        'KMS_ENCRYPTION_CONTEXT must be base64 of a JSON object of texts',
+      ],
+    ),
   ])('refuses %s, by the name of the setting', (_name, env, message) =>
     expect(() => open(env)).toThrow(message),
   );

@@ -1,4 +1,4 @@
-import { arrivalReader, parseNatsAddresses } from '@sluice/contracts';
+import { arrivalReader, jwtScopes, normaliseScope, parseNatsAddresses } from '@sluice/contracts';
 import {
   airGapHostSettings,
   bool,
@@ -33,6 +33,14 @@ import { semanticCacheSettings } from './semantic-cache-settings.ts';
 
 /** Timers count in 31 bits; a longer wait would end at once. */
 const timerMsMax = 2 ** 31 - 1;
+
+function checkTokenScopes(scopes: readonly string[]): void {
+  const unknown = scopes.find((scope) => !jwtScopes.has(normaliseScope(scope)));
+  if (unknown !== undefined)
+    throw new Error(
+      `has ${unknown}, which is no scope a JWT may have; there are ${[...jwtScopes].join(', ')}`,
+    );
+}
 
 /** Every setting of the gateway, as docs/settings.md shows them. */
 export const settings = defineSettings({
@@ -105,8 +113,9 @@ export const settings = defineSettings({
     ORGANISATIONS_TO_SYNC: uuids(
       'organisations whose JWTs are taken, held from the start; unset = all',
     ),
-    JWT_LOCAL_AUTH_DEFAULT_SCOPES: csv(
-      'scopes of JWTs that name none, where the organisation sets none either',
+    JWT_LOCAL_AUTH_DEFAULT_SCOPES: checked(
+      csv('scopes of JWTs that name none, where the organisation sets none either'),
+      checkTokenScopes,
     ),
     TRUSTED_PROXIES: checked(
       csv(

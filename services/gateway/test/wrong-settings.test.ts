@@ -47,6 +47,11 @@ it.each<[Parameters<typeof refusal>[0], Record<string, string>, string]>([
   ['gateway', { MCP_PORT: '1', SERVER_MODE: 'llm' }, 'MCP_PORT is of no use where'],
   ['gateway', { MODEL_FACTS_FILE: import.meta.filename }, 'MODEL_FACTS_FILE: /'],
   ['gateway', { FACTS_PUBLIC_KEY_FILE: import.meta.filename }, 'FACTS_PUBLIC_KEY_FILE: /'],
+  [
+    'gateway',
+    { JWT_LOCAL_AUTH_DEFAULT_SCOPES: 'completions:write,completion.read' },
+    'JWT_LOCAL_AUTH_DEFAULT_SCOPES has completion.read, which is no scope a JWT may have',
+  ],
   ['gateway', { READ_ON_TIMEOUT: '3000000000' }, 'READ_ON_TIMEOUT must be an integer from 1 to'],
   ['control-plane', { DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL must be postgres://'],
   ['control-plane', { API_KEY_PREFIX: 'a b' }, 'API_KEY_PREFIX must be letters, digits'],
