@@ -29,6 +29,7 @@ export {
 } from './kernel/address-fields.ts';
 export { type Endpoint, type GuardedEndpoint, linesType } from './kernel/endpoint.ts';
 export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
+export { headerValue } from './kernel/fields.ts';
 export {
   idempotencyKeyHeader,
   idempotencyKeyMax,

@@ -56,6 +56,12 @@ export function answerFaults(published: JsonSchema, ours: JsonSchema, at: string
   ];
 }
 
+/** What the field of a schema may have in it, in all of its forms. */
+export function namesWithin(schema: JsonSchema, field: string): string[] {
+  const within = formsOf(schema).properties[field];
+  return within === undefined ? [] : Object.keys(formsOf(within).properties);
+}
+
 /** All the forms of a schema taken together. */
 interface Forms {
   readonly takesAnything: boolean;

@@ -1,5 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { generalSettings, publishedSettings } from '@sluice/contracts/admin';
 import { describe, expect, it } from 'vitest';
 import { buildDocument } from '../../src/kernel/openapi/build-document.ts';
 import type { JsonSchema } from '../../src/kernel/openapi/json-schema.ts';
@@ -7,6 +8,7 @@ import { leftOut } from '../contract/coverage.ts';
 import { differences } from '../contract/differences.ts';
 import {
   answerFaults,
+  namesWithin,
   type PublishedOperation,
   publishedOperations,
   requestFaults,
@@ -119,6 +121,14 @@ describe('beside the published description', () => {
     const all = found.flatMap(({ faults }) => faults);
     const idle = differences.filter(([where]) => !all.some((fault) => where.test(fault)));
     expect(idle.map(([where]) => where.source)).toEqual([]);
+  });
+
+  it('the settings of providers that are taken of all are the published ones', () => {
+    const names = publishedOperations
+      .filter(({ path }) => /^\/integrations(\/\{slug\})?$/.test(path))
+      .flatMap(({ body }) => (body === undefined ? [] : namesWithin(body, 'configurations')))
+      .filter((name) => !generalSettings.includes(name));
+    expect([...publishedSettings].sort()).toEqual([...new Set(names)].sort());
   });
 });
 

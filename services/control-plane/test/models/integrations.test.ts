@@ -114,7 +114,9 @@ describe('integrations', () => {
     ],
     ['openai', { openai_organization: { a: 1 } }, /openai_organization: must be a text/],
     ['openai', { openai_organization: ['a'] }, /must be a text/],
-    ['openai', { openai_organization: 'a\nb' }, /must not hold control characters/],
+    ['openai', { openai_organization: 'a\nb' }, /must have only characters that HTTP headers take/],
+    ['openai', { openai_project: 'p“' }, /must have only characters that HTTP headers take/],
+    ['bedrock', { aws_region: 'eu\n' }, /must not hold control characters/],
     ['azure-openai', { azure_deployment_config: { a: 1 } }, /must be a list/],
     ['azure-openai', { azure_deployment_config: true }, /must be a list/],
     ['vertex-ai', { vertex_service_account_json: ['a'] }, /must be an object/],
@@ -135,6 +137,36 @@ describe('integrations', () => {
     const changed = await workspace().put(`/integrations/${slug}`, { configurations });
     expect([changed.status, changed.body.data.field]).toEqual([400, field]);
     expect((await workspace().get(`/integrations/${slug}`)).body.configurations).toEqual({});
+  });
+
+  it('refuse a key that no header takes, and keep one that was kept', async () => {
+    for (const [provider, key, status] of [
+      ['openai', 'sk-a\n', 400],
+      ['openai', 'sk-“a”', 400],
+      ['anthropic', 'sk-\u0007a', 400],
+      ['azure-openai', 'a\r\nb', 400],
+      ['vertex-ai', '{\n"client_email": "é"}', 200],
+      ['oracle', '-----BEGIN PRIVATE KEY-----\nAA\n-----END PRIVATE KEY-----\n', 200],
+    ] as const) {
+      const slug = `key-${++made}`;
+      const body = { name: 'x', slug, ai_provider_id: provider };
+      const refusal = [400, 'body.key', expect.stringMatching(/^body.key: must have only charact/)];
+      const outcome = (answer: { status: number; body: { data?: Record<string, string> } }) =>
+        answer.status === 200
+          ? [200, undefined, undefined]
+          : [answer.status, answer.body.data?.field, answer.body.data?.message];
+      const expected = status === 200 ? [200, undefined, undefined] : refusal;
+      const created = await workspace().post('/integrations', { ...body, key });
+      expect([key, ...outcome(created)]).toEqual([key, ...expected]);
+      if (status === 200) continue;
+      await workspace()
+        .post('/integrations', { ...body, key: secret })
+        .expect(200);
+      const changed = await workspace().put(`/integrations/${slug}`, { key });
+      expect([key, ...outcome(changed)]).toEqual([key, ...expected]);
+      const virtual = await workspace().post('/virtual-keys', { name: slug, provider, key });
+      expect([key, ...outcome(virtual)]).toEqual([key, ...expected]);
+    }
   });
 
   it('take the settings of every provider, in both spellings, and in warnings those of others', async () => {

@@ -279,6 +279,12 @@ describe('secret mappings', () => {
       [mapping('foreign'), `${at}.secret_reference_id`, 'is no secret reference'],
       [mapping('usable', 'configurations.'), `${at}.target_field`, 'must be "key" or'],
       [mapping('usable', 'a b'), `${at}.target_field`, 'must be "key" or'],
+      [
+        mapping('usable', 'configurations.openai_orgnaization'),
+        `${at}.target_field`,
+        'is no setting of openai; did you mean openai_organization?',
+      ],
+      [mapping('usable', 'aws_regoin'), `${at}.target_field`, 'is no setting of openai'],
     ] as const) {
       const answer = await workspace().post('/integrations', {
         name: 'x',
@@ -291,9 +297,31 @@ describe('secret mappings', () => {
     const twice = await workspace().post('/integrations', {
       name: 'x',
       ai_provider_id: 'openai',
-      secret_mappings: [mapping('usable', 'a'), mapping('usable', 'configurations.a')],
+      secret_mappings: ['custom_host', 'configurations.custom_host'].map((target) =>
+        mapping('usable', target),
+      ),
     });
     expect(twice.body.data.field).toBe('body.secret_mappings[1].target_field');
+    // What others have, and what lies within a setting.
+    const taken = await workspace().post('/integrations', {
+      name: 'x',
+      slug: 'mapped',
+      ai_provider_id: 'openai',
+      secret_mappings: ['aws_region', 'custom_headers.x-team'].map((target) =>
+        mapping('usable', target),
+      ),
+    });
+    expect([taken.status, taken.body.warnings]).toEqual([
+      200,
+      [`${at}.target_field: is no setting of openai, and does nothing there`],
+    ]);
+    const virtual = { name: 'x', provider: 'bedrock', key: 'k' };
+    const wrong = await workspace().post('/virtual-keys', {
+      ...virtual,
+      secret_mappings: [mapping('usable', 'model_config.awsRegoin')],
+    });
+    expect([wrong.status, wrong.body.data.field]).toEqual([400, `${at}.target_field`]);
+    expect(wrong.body.data.message).toContain('did you mean aws_region?');
   });
 
   it('see a reference that is open to their workspace by name', async () => {

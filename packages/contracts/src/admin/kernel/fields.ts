@@ -83,19 +83,20 @@ const ofTheMessage = new Set([
   'upgrade',
 ]);
 
+/** What a header's value may be, as we send it. */
+export const headerValue = {
+  pattern: /^[ -~\u00a0-\u00ff]*$/,
+  message:
+    'must have only characters that HTTP headers take: no control characters, none beyond Latin-1',
+} as const;
+
 /** Values as headers carry them; names as HTTP allows them. */
 export const headersField = z.record(
   headerNameField.refine(
     (name) => !ofTheMessage.has(name.toLowerCase()),
     'is set by whoever sends the request',
   ),
-  z
-    .string()
-    .max(8192)
-    .regex(
-      /^[ -~\u00a0-\u00ff]*$/,
-      'must have only characters that HTTP headers take: no control characters, none beyond Latin-1',
-    ),
+  z.string().max(8192).regex(headerValue.pattern, headerValue.message),
 );
 
 /**

@@ -18,7 +18,7 @@ import { credentialColumns, openCredentials } from './credentials.ts';
 import { changeGrants } from './grants.ts';
 import { guardIntegration, inConfigurations } from './guard-credentials.ts';
 import { knownProvider } from './known-provider.ts';
-import { checkSettings } from './known-settings.ts';
+import { checkSettings, nothingKept } from './known-settings.ts';
 import { presentGlobalAccess, presentGrant, presentIntegrationDetail } from './present.ts';
 import { changeReached, reachIntegration } from './reach.ts';
 import {
@@ -48,18 +48,26 @@ export function createIntegration(
 ): Promise<{ id: string; slug: string }> {
   knownProvider(parts, 'body.ai_provider_id', body.ai_provider_id);
   warnOfHost(call, body.configurations?.custom_host, parts);
-  const configurations = mergeConfigurations({}, body.configurations, inConfigurations);
-  checkSettings(
-    body.ai_provider_id,
-    { before: {}, after: configurations },
-    inConfigurations,
-    call.notes,
-  );
+  const credentials = {
+    key: keepMasked(null, body.key ?? null, 'body.key'),
+    configurations: mergeConfigurations({}, body.configurations, inConfigurations),
+  };
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
     call.permit(workspace === undefined ? 'organisation' : 'workspace');
     const id = newId();
     const { organisationId } = call.caller;
+    const mappings = await mappingsOf(
+      db,
+      { organisationId, workspaceId: workspace?.id ?? null },
+      body,
+    );
+    checkSettings(
+      body.ai_provider_id,
+      { before: nothingKept, after: { ...credentials, mappings } },
+      inConfigurations,
+      call.notes,
+    );
     const integration = await insertIntegration(db, {
       id,
       organisationId,
@@ -68,15 +76,8 @@ export function createIntegration(
       aiProviderId: body.ai_provider_id,
       name: body.name,
       description: body.description ?? null,
-      ...credentialColumns(parts.vault, id, {
-        key: keepMasked(null, body.key ?? null, 'body.key'),
-        configurations,
-      }),
-      secretMappings: await mappingsOf(
-        db,
-        { organisationId, workspaceId: workspace?.id ?? null },
-        body,
-      ),
+      ...credentialColumns(parts.vault, id, credentials),
+      secretMappings: mappings,
       pricingAdjustments: nullable(body.pricing_adjustments ?? null),
       tags: nullable(body.tags ?? null),
       createdAt: call.now,
@@ -108,29 +109,26 @@ export function changeIntegration(
 ): Promise<void> {
   warnOfHost(call, body.configurations?.custom_host, parts);
   return changeReached(call, reference, showDetail, async ({ db }, integration) => {
-    const before = openCredentials(parts.vault, integration);
+    const { key, configurations } = openCredentials(parts.vault, integration);
     const stored = integration.secretMappings as unknown as SecretMapping[];
     const mappings =
       body.secret_mappings === undefined ? stored : await mappingsOf(db, integration, body);
-    const { key, configurations } = before;
-    const after = {
+    const credentials = {
       key: body.key === undefined ? key : keepMasked(key, body.key, 'body.key'),
       configurations: mergeConfigurations(configurations, body.configurations, inConfigurations),
     };
-    checkSettings(
-      integration.aiProviderId,
-      { before: configurations, after: after.configurations },
-      inConfigurations,
-      call.notes,
-    );
+    const change = {
+      before: { key, configurations, mappings: stored },
+      after: { ...credentials, mappings },
+    };
+    checkSettings(integration.aiProviderId, change, inConfigurations, call.notes);
     await guardIntegration(db, parts.vault, integration.id, {
-      before: { ...before, mappings: stored },
-      after: { ...after, mappings },
+      ...change,
       sent: body,
       nameOf: inConfigurations,
     });
     await updateIntegration(db, integration.id, {
-      ...credentialColumns(parts.vault, integration.id, after),
+      ...credentialColumns(parts.vault, integration.id, credentials),
       name: body.name,
       description: body.description,
       secretMappings: mappings,

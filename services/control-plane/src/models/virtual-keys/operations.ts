@@ -11,7 +11,7 @@ import { mergeConfigurations } from '../integrations/configurations.ts';
 import { credentialColumns, openCredentials } from '../integrations/credentials.ts';
 import { guardIntegration } from '../integrations/guard-credentials.ts';
 import { knownProvider } from '../integrations/known-provider.ts';
-import { checkSettings } from '../integrations/known-settings.ts';
+import { checkSettings, nothingKept } from '../integrations/known-settings.ts';
 import type { IntegrationParts } from '../integrations/operations.ts';
 import {
   findIntegration,
@@ -40,14 +40,23 @@ export function createVirtualKey(
   parts: IntegrationParts,
 ): Promise<string> {
   const aiProviderId = knownProvider(parts, 'body.provider', body.provider);
-  const configurations = mergeConfigurations({}, toConfigurations(body), bodyFieldOf);
-  checkSettings(aiProviderId, { before: {}, after: configurations }, bodyFieldOf, call.notes);
+  const credentials = {
+    key: keepMasked(null, body.key ?? null, 'body.key'),
+    configurations: mergeConfigurations({}, toConfigurations(body), bodyFieldOf),
+  };
   return call.change(async (change) => {
     const { db } = change;
     const workspace = await requireWorkspace(
       db,
       call.caller,
       namedWorkspace(call.body, call.query),
+    );
+    const mappings = await mappingsOf(change, workspace.organisationId, workspace.id, body);
+    checkSettings(
+      aiProviderId,
+      { before: nothingKept, after: { ...credentials, mappings } },
+      bodyFieldOf,
+      call.notes,
     );
     const slug = generateSlug('provider', body.name);
     const id = newId();
@@ -58,11 +67,8 @@ export function createVirtualKey(
       slug,
       aiProviderId,
       name: body.name,
-      ...credentialColumns(parts.vault, id, {
-        key: keepMasked(null, body.key ?? null, 'body.key'),
-        configurations,
-      }),
-      secretMappings: await mappingsOf(change, workspace.organisationId, workspace.id, body),
+      ...credentialColumns(parts.vault, id, credentials),
+      secretMappings: mappings,
       createdAt: call.now,
       updatedAt: call.now,
     });
@@ -152,15 +158,13 @@ async function changeCredentials(
     key: key === undefined ? credentials.key : keepMasked(credentials.key, key, 'body.key'),
     configurations: mergeConfigurations(credentials.configurations, settings, bodyFieldOf),
   };
-  checkSettings(
-    integration.aiProviderId,
-    { before: credentials.configurations, after: after.configurations },
-    bodyFieldOf,
-    call.notes,
-  );
-  await guardIntegration(db, parts.vault, integration.id, {
+  const kept = {
     before: { ...credentials, mappings: stored },
     after: { ...after, mappings },
+  };
+  checkSettings(integration.aiProviderId, kept, bodyFieldOf, call.notes);
+  await guardIntegration(db, parts.vault, integration.id, {
+    ...kept,
     sent: body,
     nameOf: bodyFieldOf,
   });
