@@ -14,5 +14,11 @@ export { PriceFault, type PriceFile, readPriceFile } from './open-format.ts';
 export { PriceBook, type PriceQuery } from './price-book.ts';
 export { unitKeys, videoUnitOf } from './price-keys.ts';
 export type { ListLayer, Rates, TokenRates } from './rates.ts';
-export { type RecordedUse, tokensOf, unitsOf } from './recorded-use.ts';
+export {
+  chargedTokens,
+  namedTokens,
+  type RecordedUse,
+  tokensOf,
+  unitsOf,
+} from './recorded-use.ts';
 export { type CountedUnit, countedUnits, type UnitRates } from './unit-counts.ts';

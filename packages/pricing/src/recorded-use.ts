@@ -1,5 +1,6 @@
 import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
-import { sizedVideoUnit, unitKeys, videoUnit } from './price-keys.ts';
+import { sizedVideoUnit, tokenKeys, tokenUnits, unitKeys, videoUnit } from './price-keys.ts';
+import { tokenKinds } from './token-prices.ts';
 import { type CountedUnit, countedUnits } from './unit-counts.ts';
 
 type Count = bigint | number;
@@ -29,15 +30,28 @@ export interface RecordedUse {
   readonly units: Readonly<Record<string, Count>>;
 }
 
+type NamedKind = readonly [kind: keyof ChatUsage, name: string];
+
+/** Kinds of tokens that few replies have: among a record's units, by their names in price lists. */
+export const namedTokens = [
+  ['inputVideoTokens', 'input_video_token'],
+  ['outputVideoTokens', 'output_video_token'],
+  ['cacheReadImageTokens', 'cache_read_image_input_token'],
+  ['citationTokens', 'citation_token'],
+] as const satisfies readonly NamedKind[];
+
+/** Kinds of tokens that were charged in place of those of the reply: likewise, `charged_` before the name. */
+export const chargedTokens: readonly NamedKind[] = tokenKinds.map((kind) => [
+  `${kind}Tokens`,
+  `charged_${tokenKeys[kind][0] ?? tokenUnits[kind]}`,
+]);
+
 /** Its tokens as they are charged; undefined = none were told. */
 export function tokensOf(record: RecordedUse): ChatUsage | undefined {
   const { units } = record;
-  if (units.charged_request_token !== undefined)
-    return {
-      ...noUsage,
-      inputTokens: Number(units.charged_request_token),
-      outputTokens: Number(units.charged_response_token ?? 0n),
-    };
+  const ofKinds = (kinds: readonly NamedKind[]): Partial<ChatUsage> =>
+    Object.fromEntries(kinds.map(([kind, name]) => [kind, Number(units[name] ?? 0)]));
+  if (units.charged_request_token !== undefined) return { ...noUsage, ...ofKinds(chargedTokens) };
   if (!record.usageReported && !record.usageEstimated) return undefined;
   return {
     inputTokens: Number(record.inputTokens),
@@ -51,10 +65,7 @@ export function tokensOf(record: RecordedUse): ChatUsage | undefined {
     cacheReadAudioTokens: Number(record.cacheReadAudioTokens),
     inputImageTokens: Number(record.inputImageTokens),
     outputImageTokens: Number(record.outputImageTokens),
-    inputVideoTokens: Number(units.input_video_token ?? 0n),
-    outputVideoTokens: Number(units.output_video_token ?? 0n),
-    cacheReadImageTokens: Number(units.cache_read_image_input_token ?? 0n),
-    citationTokens: Number(units.citation_token ?? 0n),
+    ...ofKinds(namedTokens),
   };
 }
 

@@ -1,8 +1,17 @@
 import type { JsonObject } from '@sluice/contracts';
-import { costOfReply, PriceBook, unpricedTools } from '@sluice/pricing';
+import {
+  costOfReply,
+  PriceBook,
+  type Rates,
+  tokensOf,
+  unitsOf,
+  unpricedTools,
+} from '@sluice/pricing';
 import type { ReplyFacts } from '@sluice/providers';
+import { emptyRecord } from '@sluice/usage';
 import { describe, expect, it } from 'vitest';
 import { readFacts, type VendorReply } from '../../test/read-facts.ts';
+import { addReply } from '../usage/add-reply.ts';
 
 /** A reply as a vendor sends it, and what is read of it and charged for it: by hand. */
 interface Case extends VendorReply {
@@ -625,25 +634,41 @@ describe('replies of every dialect', () => {
     const facts = readFacts(wanted);
     expect(facts.usage ?? {}).toMatchObject(wanted.tokens ?? {});
     expect(facts).toMatchObject(wanted.facts ?? {});
-    const cost = costOf(wanted, facts);
+    const rates = ratesOf(wanted, facts);
+    const cost = rates && costOf(rates, facts);
     expect(cost?.totalNanoUsd).toBe(
       wanted.nanoUsd === undefined ? undefined : Math.round(wanted.nanoUsd),
     );
     expect(cost?.isCut).toBe(wanted.isCut);
     // What is charged by the call has a price, or is named.
     expect(cost?.unpriced ?? []).toEqual(wanted.unpriced ?? []);
+    // Its record keeps all of it: whoever reckons anew comes to the same.
+    expect((rates && costOfRecord(rates, facts))?.totalNanoUsd).toBe(cost?.totalNanoUsd);
   });
 });
 
-function costOf({ provider, model }: Case, facts: ReplyFacts) {
-  const rates = new PriceBook().lookUp({
+function ratesOf({ provider, model }: Case, facts: ReplyFacts): Rates | undefined {
+  return new PriceBook().lookUp({
     provider,
     model: facts.model ?? model,
     atMs: Date.UTC(2026, 10, 22),
     tier: facts.servedTier,
     region: facts.servedRegion,
   });
-  if (rates === undefined) return undefined;
+}
+
+function costOfRecord(rates: Rates, facts: ReplyFacts) {
+  const record = emptyRecord();
+  addReply(record, { facts, isEstimated: false, isImplausible: false }, undefined);
+  const use = {
+    ...record,
+    units: Object.fromEntries(record.units),
+    imagesByKind: Object.fromEntries(record.imagesByKind),
+  };
+  return costOfReply(rates, tokensOf(use), unitsOf(use));
+}
+
+function costOf(rates: Rates, facts: ReplyFacts) {
   const tokens =
     facts.chargedTokens === undefined || facts.usage === undefined
       ? facts.usage

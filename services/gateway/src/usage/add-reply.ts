@@ -1,5 +1,11 @@
-import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
-import { type CountedUnit, unitKeys, videoUnitOf } from '@sluice/pricing';
+import type { ChargedTokens, ChatUsage, ReplyUnits } from '@sluice/contracts';
+import {
+  type CountedUnit,
+  chargedTokens,
+  namedTokens,
+  unitKeys,
+  videoUnitOf,
+} from '@sluice/pricing';
 import type { BegunRecord, Counts } from '@sluice/usage';
 import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
@@ -16,11 +22,7 @@ export function addReply(
   record.usageReported = record.usageReported && !record.usageEstimated;
   if (isImplausible) record.usageImplausible = true;
   if (facts.units !== undefined) addUnits(record, facts.units);
-  if (facts.chargedTokens !== undefined) {
-    const { inputTokens, outputTokens } = facts.chargedTokens;
-    record.units = added(record.units, 'charged_request_token', inputTokens);
-    record.units = added(record.units, 'charged_response_token', outputTokens);
-  }
+  if (facts.chargedTokens !== undefined) addCharged(record, facts.chargedTokens);
   if (facts.servedTier !== undefined) record.serviceTier = clipped(facts.servedTier);
   if (facts.servedRegion !== undefined) record.servedRegion = clipped(facts.servedRegion);
   if (facts.providerCostNanoUsd !== undefined) {
@@ -49,13 +51,13 @@ function addTokens(record: BegunRecord, tokens: ChatUsage): void {
   }
 }
 
-/** Kinds of tokens that few replies have, by their names in price lists. */
-const namedTokens = [
-  ['inputVideoTokens', 'input_video_token'],
-  ['outputVideoTokens', 'output_video_token'],
-  ['cacheReadImageTokens', 'cache_read_image_input_token'],
-  ['citationTokens', 'citation_token'],
-] as const;
+function addCharged(record: BegunRecord, charged: ChargedTokens): void {
+  for (const [kind, name] of chargedTokens) {
+    const count = charged[kind] ?? 0;
+    // The input says that others were charged at all.
+    if (count > 0 || kind === 'inputTokens') record.units = added(record.units, name, count);
+  }
+}
 
 function addUnits(record: BegunRecord, units: ReplyUnits): void {
   const images = wholeCount(units.images);
