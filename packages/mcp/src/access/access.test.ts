@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { ToolAccess } from '@sluice/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -279,6 +280,16 @@ const spellings = [
   'file:///data/secret.txt/',
   'file:///data\\secret.txt',
   ' file:///data/secret.txt',
+  // Parsers of URLs leave out tabs, ends of lines, and what is no character at either end.
+  'file:///data/se\tcret.txt',
+  'file:///da\r\nta/secret.txt',
+  'file:///data/x/.\n./secret.txt',
+  'file:///data/secret.txt\0',
+  '\u0001file:///data/secret.txt',
+  // The path is found first, and then decoded.
+  'file:///data/x%3f/../secret.txt',
+  'file:///data/x%23%2f..%2fsecret.txt',
+  'file:///data/x%3f%5c..%5csecret.txt',
 ];
 
 describe('resources', () => {
@@ -314,6 +325,8 @@ describe('resources', () => {
       'file:///public/a/..%2f..%2fsecret',
       'file:///public/%252e%252e%252fsecret',
       'file:///public\\..\\secret',
+      'file:///public/.\t./secret',
+      'file:///public/x%23%2f..%2f..%2fsecret',
       'file:///secret',
       'file:///publicity',
       'http://public/a',
@@ -451,6 +464,53 @@ describe('compileUriTemplate', () => {
 });
 
 describe('uriForms', () => {
+  it('has what parsers of URLs make of it among them', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '..',
+        '.',
+        'a',
+        'b?c',
+        '#',
+        '%2e',
+        '%2E.',
+        '%2f',
+        '%5c',
+        '%3f',
+        '%23',
+        '%252e',
+        '\t',
+        '\n',
+        '\0',
+        ' ',
+        '\\',
+      ],
+    );
+    const path = fc.array(fc.oneof(piece, fc.constant('/')), { maxLength: 12 });
+    fc.assert(
+      fc.property(path, (pieces) => {
+        const uri = `file:///public/${pieces.join('')}`;
+        const { pathname } = new URL(uri);
+        // As servers go on: they decode what a parser took for the path, and leave dots and slashes out.
+        for (const read of [pathname, decodeURIComponent(pathname)]) {
+          const isBelow = posix.normalize(read.replaceAll('\\', '/')).startsWith('/public');
+          const isAllowed = uriForms(uri).every((form) => form.startsWith('file:///public'));
+          expect(isBelow || !isAllowed).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['http://LOCALHOST:80/a', 'http://localhost/a'],
+    ['https://host:443/a', 'https://host/a'],
+    ['http://host:8080/a', 'http://host:8080/a'],
+    ['https://host:4430', 'https://host:4430'],
+    ['http://host/a/../b?c=/../d', 'http://host/b?c=/../d'],
+    ['db:users/../keys?x', 'db:keys?x'],
+  ])('%s is %s', (uri, regular) => expect(uriForms(uri)).toContain(regular));
+
   it('is done in linear time, of anything', () => {
     for (const uri of [
       '%25'.repeat(2700),
