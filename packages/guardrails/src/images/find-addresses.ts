@@ -1,4 +1,5 @@
 import { CheckError } from '../check.ts';
+import { withoutEntities } from '../reading/entities.ts';
 import { htmlTags } from './html-tags.ts';
 
 /** An address to which whoever shows the text would go, and where what brings it stands. */
@@ -52,49 +53,56 @@ function* inlineMarkdown(text: string, links: boolean): Generator<FoundAddress> 
     // The last one that opens before it: what opened before that is not closed.
     const start = text.lastIndexOf(opening, middle);
     const target = targetAt(text, middle + 2);
-    for (const url of target.urls)
+    for (const url of readingsOf(target.written))
       yield {
         url,
         start: links && text[start - 1] === '!' ? start - 1 : start,
         end: target.end,
       };
-    at = text.indexOf(opening, Math.max(middle + 2, target.end));
+    // Within what follows there may be another, where this one is none for want of an end.
+    at = text.indexOf(opening, middle + 2);
   }
 }
 
 /** The address that begins behind the bracket, and where its closing bracket ends. */
-function targetAt(text: string, from: number): { urls: readonly string[]; end: number } {
+function targetAt(text: string, from: number): { written: string; end: number } {
   const rest = text.slice(from, from + targetMax);
   const written = /^\s{0,10}(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))/.exec(rest);
-  const url = written?.[1] ?? written?.[2] ?? '';
-  // Some take backslashes for what hides the next character, others as they stand.
-  const unescaped = url.replace(/\\([!-/:-@[-`{-~])/g, '$1');
-  const urls = [...new Set([url, unescaped])].filter((one) => one !== '');
   const urlEnd = written?.[0].length ?? 0;
   const behind = rest.slice(urlEnd, urlEnd + titleMax).indexOf(')');
-  return { urls, end: from + urlEnd + behind + 1 };
+  return { written: written?.[1] ?? written?.[2] ?? '', end: from + urlEnd + behind + 1 };
+}
+
+/** What may be read from what Markdown has for an address. */
+function readingsOf(written: string): string[] {
+  const plain = withoutEntities(written) ?? written;
+  // Some take backslashes for what hides the next character, others as they stand.
+  const readings = [written, plain, withoutEscapes(written), withoutEscapes(plain)];
+  return [...new Set(readings)].filter((one) => one !== '');
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }
 
 /** More than any address has. */
 const targetMax = 8_000;
 const titleMax = 500;
 
-/** `[name]: address`, which pictures use by its name. */
+/** `[name]: address`, which pictures use by its name; in quotes and lists, too. */
 function* definitions(text: string): Generator<FoundAddress> {
-  for (const found of text.matchAll(
-    /^ {0,3}\[[^\]\n]{1,300}\]:[ \t]{0,20}\n?[ \t]{0,20}<?([^\s<>]{1,8000})>?/gm,
-  ))
-    yield {
-      url: found[1] as string,
-      start: found.index,
-      end: found.index + found[0].length,
-    };
+  for (const { 0: all, 1: written = '', index } of text.matchAll(definition))
+    for (const url of readingsOf(written)) yield { url, start: index, end: index + all.length };
 }
+
+const definition =
+  /^(?:[ \t]{0,20}(?:>|[-+*]|\d{1,9}[.)])){0,20}[ \t]{0,20}\[(?:[^[\]\\]|\\[\s\S]){1,999}\]:[ \t]{0,20}\n?[ \t>]{0,20}<?([^\s<>]{1,8000})>?/gm;
 
 function* htmlAddresses(text: string, links: boolean): Generator<FoundAddress> {
   for (const { name, attributes, start, end } of htmlTags(text, links ? linking : showing))
     for (const [attribute, value] of attributes)
-      for (const url of addressesOf(name, attribute, value)) yield { url, start, end };
+      for (const read of new Set([value, withoutEntities(value) ?? value]))
+        for (const url of addressesOf(name, attribute, read)) yield { url, start, end };
 }
 
 /** Elements that fetch as soon as they are shown. */
@@ -117,12 +125,21 @@ function addressesOf(name: string, attribute: string, value: string): string[] {
     case 'srcset':
       return value.split(',').map((candidate) => candidate.trim().split(/\s/, 1)[0] ?? '');
     case 'style':
-      return [...value.matchAll(/url\(\s{0,10}["']?([^"')]{1,8000})/gi)].map(
-        ([, url]) => url ?? '',
-      );
+      return addressesOfStyle(value);
     default:
       return [];
   }
+}
+
+/** Of `url()`, and of texts, which are addresses in `image-set()`. */
+function addressesOfStyle(value: string): string[] {
+  const style = value.replace(/\\([0-9a-f]{1,6})\s?/gi, (all, hex: string) => {
+    const code = Number.parseInt(hex, 16);
+    return code > 0x10ffff ? all : String.fromCodePoint(code);
+  });
+  return [/url\(\s{0,10}["']?([^"')]{1,8000})/gi, /"([^"]{1,8000})"/g, /'([^']{1,8000})'/g].flatMap(
+    (pattern) => [...style.matchAll(pattern)].map(([, url = '']) => url),
+  );
 }
 
 function* bareAddresses(text: string): Generator<FoundAddress> {

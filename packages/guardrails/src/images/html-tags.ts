@@ -3,6 +3,7 @@ import { CheckError } from '../check.ts';
 export interface HtmlTag {
   /** Lower case. */
   readonly name: string;
+  /** As they are written, entities and all. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly start: number;
   readonly end: number;
@@ -41,24 +42,8 @@ function attributesAt(text: string, from: number) {
     }
     const { 1: name = '', 2: double, 3: single, 4: bare } = found;
     const value = double ?? single ?? bare ?? '';
-    if (!attributes.has(name.toLowerCase()))
-      attributes.set(name.toLowerCase(), value.replace(entities, decodeEntity));
+    if (!attributes.has(name.toLowerCase())) attributes.set(name.toLowerCase(), value);
   }
 }
 
 const attribute = /[\s/]*([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*)))?/y;
-
-const entities = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|(amp|colon|sol|period));?/gi;
-
-function decodeEntity(all: string, hex?: string, decimal?: string, named?: string): string {
-  if (named !== undefined) return namedEntities[named.toLowerCase()] ?? all;
-  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all;
-}
-
-const namedEntities: Readonly<Record<string, string>> = {
-  amp: '&',
-  colon: ':',
-  sol: '/',
-  period: '.',
-};
