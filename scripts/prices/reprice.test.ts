@@ -35,15 +35,7 @@ describe('reprice', () => {
       unpriced: 1,
       addedNanoUsd: -1_125_000n + 500_000n + 1_000_000n,
     });
-    expect(ledger.charged()).toEqual([
-      2_250_000n,
-      1_125_000n,
-      4_500_000n,
-      0n,
-      1_000_000n,
-      0n,
-      1n,
-    ]);
+    expect(ledger.charged()).toEqual([2_250_000n, 1_125_000n, 4_500_000n, 0n, 1_000_000n, 0n, 1n]);
     const second = await reprice(ledger.client, book(), period);
     expect(second).toEqual({ ...first, changed: 0, addedNanoUsd: 0n });
     expect(ledger.adjustments).toHaveLength(3);

@@ -166,7 +166,17 @@ describe('an address', () => {
       'ipv4:1.2.3.4:5,6.7.8.9:5',
     ])
       expect(read({ GRPC: right }).GRPC).toBe(right);
-    for (const wrong of ['http://h:1', 'h:1/', ' h:1', 'h h', 'h:port', 'h', '[::1]', 'h:0', 'h:65536'])
+    for (const wrong of [
+      'http://h:1',
+      'h:1/',
+      ' h:1',
+      'h h',
+      'h:port',
+      'h',
+      '[::1]',
+      'h:0',
+      'h:65536',
+    ])
       expect(() => read({ GRPC: wrong })).toThrow('GRPC must be host:port');
   });
 });

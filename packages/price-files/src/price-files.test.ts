@@ -106,7 +106,10 @@ describe('readPriceFiles', () => {
     ['ours.json: is not JSON', '{'],
     ['ours.json: $.m.pricing_config: must be an object', '{"m":{"pricing_config":7}}'],
     ['ours.json: $: must be an object', '[]'],
-    ['ours.json: $.m.pricing_config: is there twice', '{"m":{"pricing_config":{},"pricing_config":{}}}'],
+    [
+      'ours.json: $.m.pricing_config: is there twice',
+      '{"m":{"pricing_config":{},"pricing_config":{}}}',
+    ],
     ['ours.json: has more than', `"${'x'.repeat(9 * 1024 * 1024)}"`],
   ])('tells where the fault is: %s', async (message, text) => {
     write('ours.json', text);

@@ -143,8 +143,7 @@ async function readFile(path: string, text: string): Promise<PriceFile> {
     throw new PriceFault(path, `is not JSON: ${(error as Error).message}`);
   }
   const repeated = repeatedPath(Buffer.from(text));
-  if (repeated !== undefined)
-    throw new PriceFault(path, `$.${repeated.join('.')}: is there twice`);
+  if (repeated !== undefined) throw new PriceFault(path, `$.${repeated.join('.')}: is there twice`);
   try {
     const reading = readPriceFile(document);
     let step = reading.next();

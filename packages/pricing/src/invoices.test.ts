@@ -336,7 +336,10 @@ describe('operator’s files', () => {
     const image = { default: { default: { price: 2 } } };
     const priced = (prices: object) => ({ pricing_config: { pay_as_you_go: prices } });
     const standard = {
-      ...priced({ additional_units: { web_search: { price: 1 }, video_seconds: { price: 3 } }, image }),
+      ...priced({
+        additional_units: { web_search: { price: 1 }, video_seconds: { price: 3 } },
+        image,
+      }),
       context_tiers: { short: priced({ request_token: { price: 0.0001 } }) },
     };
     const regions = { default: { execution_modes: { standard } } };
@@ -552,7 +555,10 @@ describe('prices and multipliers of administrators', () => {
 
   it('multiplies what has no price of its own by the factor of what it is charged as', () => {
     const book = bookOf([
-      { at: 0, file: { m: { pricing_config: { pay_as_you_go: { request_token: { price: 1e-4 } } } } } },
+      {
+        at: 0,
+        file: { m: { pricing_config: { pay_as_you_go: { request_token: { price: 1e-4 } } } } },
+      },
     ]);
     const query = {
       provider: 'somewhere',
@@ -579,16 +585,26 @@ describe('prices and multipliers of administrators', () => {
       {
         at: 0,
         file: {
-          drawn: image({ high: { '1x1': cents(4) }, default: { '2x2': cents(2), default: cents(3) } }),
+          drawn: image({
+            high: { '1x1': cents(4) },
+            default: { '2x2': cents(2), default: cents(3) },
+          }),
           filmed: {
-            pricing_config: video({ video_seconds: cents(5), video_duration_seconds_1_1: cents(1) }),
+            pricing_config: video({
+              video_seconds: cents(5),
+              video_duration_seconds_1_1: cents(1),
+            }),
           },
         },
       },
     ]);
     const of = (model: string, config: object, units: ReplyUnits) =>
-      (nanoUsd(book, { provider: 'somewhere', model, custom: readCustomPrices(config, 'v') }, undefined, units) ??
-        Number.NaN) / 1e7;
+      (nanoUsd(
+        book,
+        { provider: 'somewhere', model, custom: readCustomPrices(config, 'v') },
+        undefined,
+        units,
+      ) ?? Number.NaN) / 1e7;
     const low = { pay_as_you_go: { image: { low: { '1x1': cents(9) } } } };
     const every = { pay_as_you_go: { image: { default: { default: cents(8) } } } };
     const asked = { images: 1, imageQuality: 'low', imageSize: '1x1' };
@@ -598,8 +614,14 @@ describe('prices and multipliers of administrators', () => {
       of('drawn', low, { ...asked, imageQuality: 'high' }),
       of('drawn', low, { images: 1 }),
       of('drawn', every, { ...asked, imageQuality: 'high' }),
-      of('filmed', video({ video_duration_seconds_2_2: cents(6) }), { videoSeconds: 1, videoSize: '1x1' }),
-      of('filmed', video({ video_duration_seconds_2_2: cents(6) }), { videoSeconds: 1, videoSize: '2x2' }),
+      of('filmed', video({ video_duration_seconds_2_2: cents(6) }), {
+        videoSeconds: 1,
+        videoSize: '1x1',
+      }),
+      of('filmed', video({ video_duration_seconds_2_2: cents(6) }), {
+        videoSeconds: 1,
+        videoSize: '2x2',
+      }),
       of('filmed', video({ video_seconds: cents(6) }), { videoSeconds: 1, videoSize: '1x1' }),
     ]).toEqual([9, 2, 4, 3, 8, 1, 6, 6]);
   });

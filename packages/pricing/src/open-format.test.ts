@@ -47,12 +47,13 @@ describe('readPriceFile', () => {
         },
       ),
     ],
-    ...[{ 0: 'short', 200: 'short' }, { 200: 'long', '2e2': 'longer' }].map(
-      (context_tier_map): [string, object] => [
-        `$.m.custom_pricing.context_tier_map.${Object.keys(context_tier_map)[1]}`,
-        entry({}, { custom_pricing: { context_tier_map } }),
-      ],
-    ),
+    ...[
+      { 0: 'short', 200: 'short' },
+      { 200: 'long', '2e2': 'longer' },
+    ].map((context_tier_map): [string, object] => [
+      `$.m.custom_pricing.context_tier_map.${Object.keys(context_tier_map)[1]}`,
+      entry({}, { custom_pricing: { context_tier_map } }),
+    ]),
     // A model within another: a slip of whoever wrote the file.
     [
       '$.m.pricing_config.pay_as_you_go.image.other.pricing_config',

@@ -124,7 +124,9 @@ function tokenRates(tokens: TokenPrices, { isClaude, multipliers }: RatesOptions
   const factorOf = (kind: TokenKind): number => {
     const whole = wholes[kind];
     const isItself = whole === undefined || tokens[kind] !== undefined;
-    return multipliers?.ownOf(kind) ?? (isItself ? (multipliers?.token(kind) ?? 1) : factorOf(whole));
+    return (
+      multipliers?.ownOf(kind) ?? (isItself ? (multipliers?.token(kind) ?? 1) : factorOf(whole))
+    );
   };
   const wholes: Readonly<Partial<Record<TokenKind, TokenKind>>> = {
     cacheRead: 'input',

@@ -16,9 +16,7 @@ export async function bindServer(
       if (error === null) return resolve(bound);
       // The library says why at the end.
       const why = /^No address added .+ errors: \[(.+)\]$/.exec(error.message)?.[1];
-      reject(
-        new SettingsError([`GRPC_PORT ${port} cannot be used: ${why ?? error.message}`]),
-      );
+      reject(new SettingsError([`GRPC_PORT ${port} cannot be used: ${why ?? error.message}`]));
     });
   });
 }

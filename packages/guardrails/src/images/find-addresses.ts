@@ -47,12 +47,16 @@ const overlap = 8 * 1024;
 function* inlineMarkdown(text: string, links: boolean): Generator<FoundAddress> {
   const opening = links ? '[' : '![';
   let at = text.indexOf(opening);
+  let left = readMax;
   while (at !== -1) {
     const middle = text.indexOf('](', at);
     if (middle === -1) return;
     // The last one that opens before it: what opened before that is not closed.
     const start = text.lastIndexOf(opening, middle);
     const target = targetAt(text, middle + 2);
+    left -= target.written.length;
+    if (left < 0)
+      throw new CheckError('TextTooLong', 'The text has too many addresses within addresses.');
     for (const url of readingsOf(target.written))
       yield {
         url,
@@ -88,6 +92,8 @@ function withoutEscapes(text: string): string {
 /** More than any address has. */
 const targetMax = 8_000;
 const titleMax = 500;
+/** Of all addresses of a slice, in characters: one that does not end has all that begin within it once more. */
+const readMax = 8 * (sliceLength + overlap);
 
 /** `[name]: address`, which pictures use by its name; in quotes and lists, too. */
 function* definitions(text: string): Generator<FoundAddress> {

@@ -8,7 +8,13 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { callers, reflection } from '@sluice/proto-stubs';
-import { bindServer, type OnConverted, release, type ServerTls, serviceDefinition } from '@sluice/rpc';
+import {
+  bindServer,
+  type OnConverted,
+  release,
+  type ServerTls,
+  serviceDefinition,
+} from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Readiness } from '../routes/health.ts';
 import { type AnswerCallDeps, AnsweredCall } from './answer-call.ts';

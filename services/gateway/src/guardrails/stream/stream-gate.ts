@@ -379,7 +379,8 @@ function tooLarge(): GatewayError {
 
 function unclear(): GatewayError {
   return new GatewayError('upstream.invalid_response', {
-    message: 'An event was sent that cannot be checked: it is no JSON object, or has several members of one name.',
+    message:
+      'An event was sent that cannot be checked: it is no JSON object, or has several members of one name.',
   });
 }
 
