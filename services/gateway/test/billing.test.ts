@@ -63,6 +63,9 @@ const withoutLastCount = wordEvents.filter((event) => !event.includes('"usage"')
 
 /** What is billed beside what is reported; null = nothing is estimated. */
 interface Billed extends RecordView {
+  units: Record<string, number>;
+  /** What was used without a price. */
+  unpriced: string;
   estimate: { tokens: [number, number]; costNanoUsd: number } | null;
   isImplausible: boolean;
 }
@@ -74,7 +77,9 @@ function billedOf({ records, rawRecords }: Asked): Billed {
   const tokens: [number, number] = [Number(raw.inputTokens), Number(raw.outputTokens)];
   const costNanoUsd = raw.costKnown ? Number(raw.costNanoUsd) : 0;
   const estimate = raw.usageEstimated ? { tokens, costNanoUsd } : null;
-  return { ...view, estimate, isImplausible: raw.usageImplausible };
+  const units = Object.fromEntries(Object.entries(raw.units).map(([name, n]) => [name, Number(n)]));
+  const { usageImplausible: isImplausible, unpricedUnits: unpriced } = raw;
+  return { ...view, estimate, isImplausible, units, unpriced };
 }
 
 /** One attempt at one upstream. */
@@ -539,6 +544,42 @@ describe('an attempt is billed', () => {
     const record = await billOf(reply, { body: asked, path }, bedrock);
     expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500] });
     expect(record.costNanoUsd).toBeGreaterThan(0);
+  });
+
+  it('by what Bedrock counts of any other model, whole and in frames', async () => {
+    const path = '/v1/proxy/model/us.meta.llama3-1-70b-instruct-v1%3A0/invoke';
+    const asked = { prompt, max_gen_len: 1000 };
+    const counted = {
+      'x-amzn-bedrock-input-token-count': '900',
+      'x-amzn-bedrock-cache-read-input-token-count': '100',
+      'x-amzn-bedrock-output-token-count': '500',
+    };
+    const said = { generation: 'Hello', stop_reason: 'stop' };
+    const whole = await billOf(json(200, said, counted), { body: asked, path }, bedrock);
+    expect(whole).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500], estimate: null });
+    expect(whole.costNanoUsd).toBeGreaterThan(0);
+
+    const metrics = {
+      inputTokenCount: 900,
+      cacheReadInputTokenCount: 100,
+      outputTokenCount: 500,
+    };
+    const frameOf = (chunk: object) =>
+      awsEvent('chunk', { bytes: Buffer.from(JSON.stringify(chunk)).toString('base64') });
+    const last = {
+      generation: '',
+      stop_reason: 'stop',
+      'amazon-bedrock-invocationMetrics': metrics,
+    };
+    const inFrames = (...chunks: object[]) =>
+      bytes(200, Buffer.concat(chunks.map(frameOf)), awsStreamHeaders);
+    const streamed = { body: asked, path: `${path}-with-response-stream` };
+    const told = await billOf(inFrames({ generation: 'Hello' }, last), streamed, bedrock);
+    expect(told).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500], estimate: null });
+    expect(told.costNanoUsd).toBe(whole.costNanoUsd);
+
+    const untold = await billOf(inFrames({ generation: said.generation }), streamed, bedrock);
+    expect(untold.estimate?.tokens[0]).toBeGreaterThan(5);
   });
 
   it('in those of Claude at Bedrock, whole and in frames', async () => {

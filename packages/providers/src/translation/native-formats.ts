@@ -7,6 +7,8 @@ import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
 import { usageOf as anthropicUsageOf } from '../codecs/anthropic-messages/wire.ts';
 import { withoutForeign as withoutForeignInMessages } from '../codecs/anthropic-messages/without-foreign.ts';
 import { ConverseTap, readReply as readConverse } from '../codecs/bedrock-converse/tap.ts';
+import { readHead } from '../codecs/bedrock-invoke/facts.ts';
+import { InvokeTap } from '../codecs/bedrock-invoke/tap.ts';
 import type { MarkPrefix } from '../codecs/chat-codec.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
@@ -20,7 +22,7 @@ import { fitToModel as fitResponses } from '../codecs/openai-responses/fit-to-mo
 import { ResponsesTap } from '../codecs/openai-responses/tap.ts';
 import { rawFinishOf, usageOf as responsesUsageOf } from '../codecs/openai-responses/wire.ts';
 import { withoutForeign as withoutForeignInResponses } from '../codecs/openai-responses/without-foreign.ts';
-import type { CallContext, ReplyFacts, WireFormat } from '../contract.ts';
+import type { CallContext, ReplyFacts, ReplyHead, WireFormat } from '../contract.ts';
 import { spokenFacts } from '../dialects/audio/request.ts';
 import { readOcr } from '../dialects/ocr/facts.ts';
 import { readRerank } from '../dialects/rerank/reply.ts';
@@ -41,6 +43,8 @@ export interface NativeFormat {
   read?: (body: JsonObject) => ReplyFacts | undefined;
   /** In place of `read` where a reply need not be JSON: sound, a transcript as text. Refuses nothing. */
   peek?: (body: JsonObject | undefined, request: JsonObject) => ReplyFacts;
+  /** In place of `read` where headers tell the facts, whatever the body is. Refuses nothing. */
+  readHead?: (head: ReplyHead) => ReplyFacts;
   /** Undefined = this request's stream has no events of the format. */
   openTap?: (request: JsonObject) => StreamTap | undefined;
   /** Body fields that are headers upstream; undefined when the body has none. */
@@ -96,6 +100,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     fitToModel: fitMessages,
   },
   'bedrock-converse': { read: readConverse, openTap: () => new ConverseTap() },
+  'bedrock/invoke': { readHead, openTap: () => new InvokeTap() },
   gemini: { read: readGemini, openTap: () => new GeminiTap() },
 };
 

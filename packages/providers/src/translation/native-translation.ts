@@ -9,6 +9,7 @@ import type {
   EndpointEntry,
   MemberEdits,
   ReplyFacts,
+  ReplyHead,
   StreamReader,
   Translation,
   WireFormat,
@@ -77,8 +78,13 @@ export class NativeTranslation implements Translation {
     return this.#format.markPrefix?.(body, cachePrefix, context);
   }
 
-  decode(bytes: Buffer, context: CallContext): DecodedReply {
-    const { read, peek } = this.#format;
+  decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply {
+    const { read, readHead, peek } = this.#format;
+    if (readHead !== undefined) {
+      const facts = readHead(head);
+      if (facts.usage === undefined) facts.textChars = charsSaidIn(parseObject(bytes) ?? {});
+      return { body: undefined, facts };
+    }
     if (peek !== undefined) {
       const facts = peek(parseObject(bytes), context.request);
       return { body: undefined, facts };

@@ -95,6 +95,9 @@ const textNames: ReadonlySet<string> = new Set([
   'arguments',
   'refusal',
   'delta',
+  // Llama's and Titan's own, at Bedrock.
+  'generation',
+  'outputText',
 ]);
 
 type Measure = (text: string) => number;

@@ -6,6 +6,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import { typeOfStatus } from '../../codecs/anthropic-messages/wire.ts';
 import { bedrockBetas } from '../../codecs/bedrock-converse/betas.ts';
+import { metricsName } from '../../codecs/bedrock-invoke/facts.ts';
+import { textOfChunk } from '../../codecs/bedrock-invoke/frames.ts';
 import type { CallContext, EndpointEntry } from '../../contract.ts';
 import {
   AwsEventStreamUnframer,
@@ -18,7 +20,6 @@ import { empty } from '../../translation/native-stream.ts';
 import { modelOperation } from './address.ts';
 
 const anthropicVersion = 'bedrock-2023-05-31';
-const metrics = 'amazon-bedrock-invocationMetrics';
 
 /** A body of messages as InvokeModel takes it. */
 export function claudeBody(body: JsonObject, context: CallContext): JsonObject {
@@ -40,14 +41,13 @@ const writeChunk: FrameWriter = (frame) => {
     return { bytes: sseEvent('error', JSON.stringify({ type: 'error', error })), fault };
   }
   if (frame.name !== 'chunk') return { bytes: empty };
-  const bytes = stringOf(parseObject(frame.payload.toString('utf8'))?.bytes);
-  if (bytes === undefined) return undefined;
-  const text = Buffer.from(bytes, 'base64').toString('utf8');
+  const text = textOfChunk(frame);
+  if (text === undefined) return undefined;
   const event = parseObject(text);
   const type = stringOf(event?.type);
   if (event === undefined || type === undefined) return undefined;
-  if (objectOf(event[metrics]) === undefined) return { bytes: sseEvent(type, text) };
-  const { [metrics]: _metrics, ...own } = event;
+  if (objectOf(event[metricsName]) === undefined) return { bytes: sseEvent(type, text) };
+  const { [metricsName]: _metrics, ...own } = event;
   return { bytes: sseEvent(type, JSON.stringify(own)) };
 };
 

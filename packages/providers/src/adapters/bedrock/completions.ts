@@ -4,11 +4,11 @@
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { shownUsage } from '../../bills/shown-usage.ts';
+import { usageOf } from '../../codecs/bedrock-invoke/facts.ts';
 import type { BodyDialect, CallContext, ReplyHead } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { droppedBeside } from './dropped-fields.ts';
-import { usageOf } from './invoke-facts.ts';
 
 /** What a family makes of an answer. */
 interface Answer {

@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { shownCount } from '../../bills/shown-usage.ts';
+import { usageOf } from '../../codecs/bedrock-invoke/facts.ts';
 import type {
   BodyDialect,
   CallContext,
@@ -20,7 +21,6 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import { droppedBeside } from './dropped-fields.ts';
-import { usageOf } from './invoke-facts.ts';
 
 /** One thing to embed: a text, or an image as a data URL or base64. */
 export interface EmbeddingInput {

@@ -7,6 +7,7 @@
 import { keepsFilesAndBatches, keepsTuning } from '../../catalog/keepings.ts';
 import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
 import { modelBehind } from '../../codecs/bedrock-converse/models.ts';
+import { invokeEnvelope } from '../../codecs/bedrock-invoke/frames.ts';
 import type {
   BodyDialect,
   CallFacts,
@@ -131,6 +132,12 @@ export const bedrock: ProviderEntry = {
       pattern: /^\/model\/[^/]*anthropic\.[^/]+\/invoke(?:-with-response-stream)?$/,
       format: 'anthropic-messages',
       openUnframer: claudeMessages.envelope?.openUnframer,
+    },
+    {
+      // Other models, and profiles whose names do not tell of which model they are.
+      pattern: /^\/model\/[^/]+\/invoke(?:-with-response-stream)?$/,
+      format: 'bedrock/invoke',
+      openUnframer: invokeEnvelope.openUnframer,
     },
   ],
   keeps: { ...keepsFilesAndBatches, ...keepsTuning },

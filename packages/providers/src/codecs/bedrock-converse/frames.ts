@@ -5,6 +5,7 @@ import {
   sseEvent,
 } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
+import type { AwsFrame } from '../../framing/aws-frame.ts';
 import { empty } from '../../translation/native-stream.ts';
 import { exception } from './wire.ts';
 
@@ -12,11 +13,16 @@ import { exception } from './wire.ts';
 const writeConverseFrame: FrameWriter = (frame) => {
   // AWS opens its streams with a response that has no content here.
   if (frame.name === 'initial-response') return { bytes: empty };
-  const fault = faultOfFrame(frame);
-  if (fault === undefined) return { bytes: sseEvent(frame.name, frame.payload.toString('utf8')) };
-  const { type, message } = fault;
-  return { bytes: sseEvent(exception, JSON.stringify({ type, message })) };
+  return { bytes: exceptionEvent(frame) ?? sseEvent(frame.name, frame.payload.toString('utf8')) };
 };
+
+/** Undefined = nothing went wrong. */
+export function exceptionEvent(frame: AwsFrame): Buffer | undefined {
+  const fault = faultOfFrame(frame);
+  if (fault === undefined) return undefined;
+  const { type, message } = fault;
+  return sseEvent(exception, JSON.stringify({ type, message }));
+}
 
 export const converseEnvelope: Envelope = {
   openUnframer: () => new AwsEventStreamUnframer(writeConverseFrame),
