@@ -156,7 +156,7 @@ export {
   type PublicAddresses,
   toolBaseUrl,
 } from './public-base.ts';
-export type { ChargedTokens, ReplyBill, ReplyUnits } from './reply-bill.ts';
+export type { ChargedTokens, OtherModel, ReplyBill, ReplyUnits } from './reply-bill.ts';
 export {
   mayGrantRole,
   type OrganisationRole,

@@ -37,6 +37,12 @@ export interface ReplyUnits {
 /** Kinds that are not named are none. */
 export type ChargedTokens = Pick<ChatUsage, 'inputTokens' | 'outputTokens'> & Partial<ChatUsage>;
 
+/** What another model than the one that answered counted for the reply, in one call of the provider's own. */
+export interface OtherModel {
+  model: string;
+  tokens: ChatUsage;
+}
+
 /** What beside its tokens decides what a reply costs. Absent = the provider did not say. */
 export interface ReplyBill {
   /** As the call was served, not as it was asked for: `standard`, `batch`, `flex`, `priority`, `fast` … */
@@ -45,6 +51,8 @@ export interface ReplyBill {
   units?: ReplyUnits;
   /** Where the provider charges for other counts than those of the reply. */
   chargedTokens?: ChargedTokens;
+  /** Each is charged at the price of its model, and not among the counts of the reply. */
+  otherModels?: readonly OtherModel[];
   /** What the provider itself says it costs. */
   providerCostNanoUsd?: number;
 }

@@ -69,6 +69,19 @@ export function unpricedTools(rates: Rates, units: ReplyUnits | undefined): read
 
 const none: readonly string[] = [];
 
+/** Of two calls together. */
+export function sumOfCosts(one: Cost, other: Cost): Cost {
+  return costFrom(
+    one.inputNanoUsd + other.inputNanoUsd,
+    one.outputNanoUsd + other.outputNanoUsd,
+    requestPartOf(one) + requestPartOf(other),
+  );
+}
+
+function requestPartOf({ totalNanoUsd, inputNanoUsd, outputNanoUsd }: Cost): number {
+  return Math.max(0, totalNanoUsd - inputNanoUsd - outputNanoUsd);
+}
+
 /** What tokens alone cost. The rates must have a price for them. */
 export function costOf(rates: Rates, tokens: ChatUsage): Cost {
   const tier = tierFor(rates.tiers, tokens.inputTokens);

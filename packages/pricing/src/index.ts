@@ -4,7 +4,7 @@
  * connection or a file. Start at `price-book.ts` (look-up), then `cost.ts` (arithmetic).
  */
 export { type CataloguedModel, cataloguedModels } from './catalogued-models.ts';
-export { type Cost, costOf, costOfReply, unpricedTools } from './cost.ts';
+export { type Cost, costOf, costOfReply, sumOfCosts, unpricedTools } from './cost.ts';
 export { type CustomPrices, readCustomPrices } from './custom-prices.ts';
 export { FilePrices, type FilePriceVersion, type ProviderPrices } from './file-prices.ts';
 export type { ImagePrices, ListedModel } from './listed-model.ts';

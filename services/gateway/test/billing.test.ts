@@ -468,6 +468,48 @@ describe('an attempt is billed', () => {
     expect(record).toMatchObject({ tokens: [33, 305_342], costNanoUsd, isImplausible: false });
   });
 
+  it('by what another model counted beside it, at the price of that one', async () => {
+    const counted = { input_tokens: 1000, output_tokens: 100 };
+    const message = (...advice: object[]) =>
+      json(200, {
+        ...anthropicReplyBody,
+        model: 'claude-sonnet-4-6',
+        usage: { ...counted, iterations: [{ type: 'message', ...counted }, ...advice] },
+      });
+    const asking = {
+      model: 'claude-sonnet-4-6',
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: 'Hello' }],
+      tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'claude-opus-4-6' }],
+    };
+    const told = { body: asking, path: '/v1/messages' };
+    const by = { provider: 'anthropic', api_key: 'key' };
+    const advice = (model: string, more: object = {}) => ({
+      type: 'advisor_message',
+      model,
+      input_tokens: 90_000,
+      cache_read_input_tokens: 10_000,
+      output_tokens: 2000,
+      ...more,
+    });
+    const ofAnswer = 1000 * 3000 + 100 * 15_000;
+    const ofAdvice = 90_000 * 5000 + 10_000 * 500 + 2000 * 25_000;
+    const answered = await billOf(message(advice('claude-opus-4-6')), told, by);
+    expect(answered).toMatchObject({
+      tokens: [1000, 100],
+      costNanoUsd: ofAnswer + ofAdvice,
+      isImplausible: false,
+      units: { other_model_request_token: 100_000, other_model_response_token: 2000 },
+      unpriced: '',
+    });
+    const twice = message(advice('claude-opus-4-6'), advice('claude-opus-4-6'));
+    expect(await billOf(twice, told, by)).toMatchObject({ costNanoUsd: ofAnswer + 2 * ofAdvice });
+    const unknown = await billOf(message(advice('nobody-knows')), told, by);
+    expect(unknown).toMatchObject({ costNanoUsd: ofAnswer, unpriced: 'other_model_token' });
+    const absurd = message(advice('claude-opus-4-6', { input_tokens: 1e12 }));
+    expect(await billOf(absurd, told, by)).toMatchObject({ isImplausible: true, units: {} });
+  });
+
   it('by its estimate where units are beyond all measure', async () => {
     const record = await billOf(
       json(200, { results: [], meta: { billed_units: { search_units: 1e15 } } }),

@@ -6,7 +6,7 @@ import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../ex
 import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
 import { bodyBytes } from '../exchange/subject.ts';
 import { arePossible } from './bounded-units.ts';
-import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
+import { boundedUsage, chargedCounts, type UsageBounds, withUsage } from './bounded-usage.ts';
 import { countsTokens, goesOn } from './counts-tokens.ts';
 import { estimateOfCall } from './estimate-of-call.ts';
 import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
@@ -50,11 +50,9 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
     return facts.units === undefined ? undefined : asTold(facts);
   }
   const estimate = () => estimateOfCall(ended.call, estimates);
-  const { chargedTokens } = facts;
-  const isImplausible =
-    !isPossible(told, ended.call, estimate) ||
-    (chargedTokens !== undefined &&
-      !isPossible({ ...noUsage, ...chargedTokens }, ended.call, estimate));
+  const isImplausible = !chargedCounts(facts).every((counts) =>
+    isPossible(counts, ended.call, estimate),
+  );
   if (isImplausible) {
     const { inputTokens, outputTokens } = estimate();
     return { ...estimated(facts, { ...noUsage, inputTokens, outputTokens }), isImplausible };
@@ -73,8 +71,8 @@ function asTold(facts: ReplyFacts): Bill {
   return { facts, isEstimated: false, isImplausible: false };
 }
 
-function estimated({ chargedTokens: _, ...facts }: ReplyFacts, usage: Usage): Bill {
-  return { facts: { ...facts, usage }, isEstimated: true, isImplausible: false };
+function estimated(facts: ReplyFacts, usage: Usage): Bill {
+  return { facts: withUsage(facts, usage), isEstimated: true, isImplausible: false };
 }
 
 /** The call was sent, and the provider may have worked on it. */

@@ -2,7 +2,7 @@ import { noUsage } from '@sluice/contracts';
 import type { UnifiedRow } from '@sluice/providers';
 import type { Bill } from '../exchange/attempt.ts';
 import { arePossible } from './bounded-units.ts';
-import { boundedUsage } from './bounded-usage.ts';
+import { boundedUsage, chargedCounts, withUsage } from './bounded-usage.ts';
 import type { NamedTarget, UseEstimates } from './estimate-use.ts';
 
 /** More than any model reads or says. */
@@ -25,19 +25,15 @@ export function billRow(row: Row, target: NamedTarget, estimates: RowEstimates):
 }
 
 function billOfTokens({ facts, asked }: Row, target: NamedTarget, estimates: RowEstimates): Bill {
-  const { chargedTokens: charged } = facts;
   const isImplausible =
     facts.usage !== undefined &&
-    [facts.usage, { ...noUsage, ...charged }].some(
-      (counts) => boundedUsage(counts, bounds).isImplausible,
-    );
+    chargedCounts(facts).some((counts) => boundedUsage(counts, bounds).isImplausible);
   if (facts.usage !== undefined && !isImplausible)
     return { facts, isEstimated: false, isImplausible };
-  const { chargedTokens: _, ...others } = facts;
   const usage = {
     ...noUsage,
     inputTokens: asked === undefined ? 0 : estimates.promptOf(asked, target),
     outputTokens: Math.ceil((facts.textChars ?? 0) / charsPerToken),
   };
-  return { facts: { ...others, usage }, isEstimated: true, isImplausible };
+  return { facts: withUsage(facts, usage), isEstimated: true, isImplausible };
 }

@@ -1,9 +1,27 @@
-import type { Usage } from '@sluice/providers';
+import { noUsage } from '@sluice/contracts';
+import type { ReplyFacts, Usage } from '@sluice/providers';
 
 /** What a call can have counted at most. */
 export interface UsageBounds {
   inputTokensMax: number;
   outputTokensMax: number;
+}
+
+/** All counts that are charged: those of the reply, what is charged in their place, and those of other models. */
+export function chargedCounts({ usage, chargedTokens, otherModels = [] }: ReplyFacts): Usage[] {
+  return [
+    ...(usage === undefined ? [] : [usage]),
+    ...(chargedTokens === undefined ? [] : [{ ...noUsage, ...chargedTokens }]),
+    ...otherModels.map(({ tokens }) => tokens),
+  ];
+}
+
+/** Where an estimate stands in place of what was counted. */
+export function withUsage(
+  { chargedTokens: _, otherModels: __, ...facts }: ReplyFacts,
+  usage: Usage,
+): ReplyFacts {
+  return { ...facts, usage };
 }
 
 /**

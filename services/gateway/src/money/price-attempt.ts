@@ -1,6 +1,12 @@
 import { noUsage } from '@sluice/contracts';
+import { sumOfCosts } from '@sluice/pricing';
 import type { ReplyFacts } from '@sluice/providers';
-import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
+import type {
+  AttemptListener,
+  EndedAttempt,
+  OutcomeListener,
+  PricedReply,
+} from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Target } from '../exchange/target.ts';
 import type { PriceList } from './price-list.ts';
@@ -20,7 +26,45 @@ function priceOf({ call, bill }: EndedAttempt, prices: PriceList) {
 }
 
 /** What a reply with such facts costs; undefined = no price is known, or there is nothing to charge. */
-export function priceReply(facts: ReplyFacts, target: Target, prices: PriceList, atMs: number) {
+export function priceReply(
+  facts: ReplyFacts,
+  target: Target,
+  prices: PriceList,
+  atMs: number,
+): PricedReply | undefined {
+  const price = priceAnswer(facts, target, prices, atMs);
+  const { otherModels } = facts;
+  if (price === undefined || otherModels === undefined) return price;
+  // How fast something was made is said of the answer alone.
+  const tier = facts.servedTier === 'fast' ? '' : (facts.servedTier ?? '');
+  const region = servedRegion(target, facts);
+  return otherModels.reduce((sum, other) => {
+    const model = clipped(other.model);
+    const counted = { tokens: other.tokens, units: undefined };
+    const serving = { model, tier, region, atMs };
+    const priced = prices.price({ ...target, servedModel: model }, counted, serving);
+    return priced === undefined ? lacking(sum, 'other_model_token') : together(sum, priced);
+  }, price);
+}
+
+function lacking(price: PricedReply, unit: string): PricedReply {
+  return price.unpriced.includes(unit) ? price : { ...price, unpriced: [...price.unpriced, unit] };
+}
+
+/** Who said the prices is told of the answer. */
+function together(answer: PricedReply, other: PricedReply): PricedReply {
+  const cost = sumOfCosts(answer.cost, other.cost);
+  const listed = listedNanoUsd(answer) + listedNanoUsd(other);
+  if (answer.multiplier === 0 || listed === 0) return { ...answer, cost };
+  return { ...answer, cost, multiplier: cost.totalNanoUsd / listed };
+}
+
+/** Without what administrators multiply by. */
+function listedNanoUsd({ cost, multiplier }: PricedReply): number {
+  return multiplier === 0 ? cost.totalNanoUsd : cost.totalNanoUsd / multiplier;
+}
+
+function priceAnswer(facts: ReplyFacts, target: Target, prices: PriceList, atMs: number) {
   const { units } = facts;
   const tokens = tokensCharged(facts);
   if (tokens === undefined && units === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/contracts';
+import { type JsonObject, noUsage } from '@sluice/contracts';
 import {
   costOfReply,
   PriceBook,
@@ -421,6 +421,44 @@ const cases: Readonly<Record<string, Case>> = {
     }),
     facts: { servedTier: 'fast' },
     nanoUsd: (100 * 5000 + 40 * 25_000) * 6,
+  },
+  'Anthropic: an advisor, and a model that declined, beside the answer': {
+    provider: 'anthropic',
+    endpoint: 'messages',
+    model: 'claude-opus-4-6',
+    reply: [
+      { type: 'message_start', message: message({ input_tokens: 162, output_tokens: 1 }) },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: {
+          input_tokens: 162,
+          output_tokens: 11,
+          iterations: [
+            { type: 'message', model: 'claude-fable-5', input_tokens: 162, output_tokens: 3 },
+            {
+              type: 'advisor_message',
+              model: 'claude-opus-5',
+              input_tokens: 900,
+              cache_creation_input_tokens: 100,
+              output_tokens: 70,
+            },
+            { type: 'fallback_message', input_tokens: 162, output_tokens: 11 },
+          ],
+        },
+      },
+      { type: 'message_stop' },
+    ],
+    tokens: { inputTokens: 162, outputTokens: 11 },
+    facts: {
+      otherModels: [
+        {
+          model: 'claude-opus-5',
+          tokens: { ...noUsage, inputTokens: 1000, cacheWriteTokens: 100, outputTokens: 70 },
+        },
+      ],
+    },
+    nanoUsd: 162 * 5000 + 11 * 25_000,
   },
   'Anthropic: what shortened the conversation': {
     provider: 'anthropic',

@@ -23,6 +23,10 @@ export function addReply(
   if (isImplausible) record.usageImplausible = true;
   if (facts.units !== undefined) addUnits(record, facts.units);
   if (facts.chargedTokens !== undefined) addCharged(record, facts.chargedTokens);
+  for (const { tokens } of facts.otherModels ?? []) {
+    record.units = added(record.units, 'other_model_request_token', tokens.inputTokens);
+    record.units = added(record.units, 'other_model_response_token', tokens.outputTokens);
+  }
   if (facts.servedTier !== undefined) record.serviceTier = clipped(facts.servedTier);
   if (facts.servedRegion !== undefined) record.servedRegion = clipped(facts.servedRegion);
   if (facts.providerCostNanoUsd !== undefined) {

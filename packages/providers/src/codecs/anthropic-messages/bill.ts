@@ -1,4 +1,4 @@
-import type { ChargedTokens, JsonObject, ReplyBill } from '@sluice/contracts';
+import type { ChargedTokens, JsonObject, OtherModel, ReplyBill } from '@sluice/contracts';
 import { countersIn } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { servedTierOf } from '../../bills/served-tier.ts';
@@ -11,17 +11,18 @@ import { decodeUsage } from './wire.ts';
  */
 export function readBill(usage: JsonObject): ReplyBill {
   const tools = objectOf(usage.server_tool_use);
+  const steps = (arrayOf(usage.iterations) ?? []).map((value) => objectOf(value) ?? {});
   return compact<ReplyBill>({
     servedTier: usage.speed === 'fast' ? 'fast' : servedTierOf(usage.service_tier),
     servedRegion: regionOf(usage.inference_geo),
-    chargedTokens: chargedTokens(usage),
+    chargedTokens: chargedTokens(usage, steps),
+    otherModels: otherModels(steps),
     units: tools === undefined ? undefined : countedUnits(countersIn(tools)),
   });
 }
 
 /** What shortened the conversation is charged, and not among the counts of the message. */
-function chargedTokens(usage: JsonObject): ChargedTokens | undefined {
-  const steps = (arrayOf(usage.iterations) ?? []).map((value) => objectOf(value) ?? {});
+function chargedTokens(usage: JsonObject, steps: readonly JsonObject[]): ChargedTokens | undefined {
   const shortenings = steps.filter(({ type }) => type === 'compaction');
   if (shortenings.length === 0) return undefined;
   const charged = decodeUsage(usage);
@@ -34,6 +35,19 @@ function chargedTokens(usage: JsonObject): ChargedTokens | undefined {
   }
   return charged;
 }
+
+/**
+ * The advisors of the model that answered. What a model used that declined before
+ * another answered is not charged, and of the one that answered the message tells it all.
+ */
+function otherModels(steps: readonly JsonObject[]): readonly OtherModel[] | undefined {
+  const advice = steps.filter(({ type }) => type === 'advisor_message').slice(0, advicesMax);
+  if (advice.length === 0) return undefined;
+  return advice.map((step) => ({ model: stringOf(step.model) ?? '', tokens: decodeUsage(step) }));
+}
+
+/** More than a message asks for: each is looked up in lists of prices. */
+const advicesMax = 200;
 
 function regionOf(value: unknown): string | undefined {
   const region = stringOf(value)?.toLowerCase();
