@@ -156,9 +156,14 @@ function faultOfTools(facts: Facts): string | undefined {
     )
       return 'Thinking may not be enabled when tool_choice forces tool use.';
   }
+  const tools = listOf(body.tools).map(recordOf);
+  if (tools.length > 0 && tools.every((tool) => tool.defer_loading === true))
+    return 'All tools have defer_loading set. At least one tool must be non-deferred.';
   let strict = 0;
-  for (const [index, value] of listOf(body.tools).entries()) {
-    const tool = recordOf(value);
+  for (const [index, tool] of tools.entries()) {
+    const callers = listOf(tool.allowed_callers);
+    if (callers.some((caller) => !/^(?:direct|code_execution_20\d{6})$/.test(String(caller))))
+      return `tools.${index}.custom.allowed_callers: Input should be 'direct' or a version of code execution`;
     if (tool.strict !== true) continue;
     if (!rules.takesSchemas) return `tools.${index}.custom.strict: Extra inputs are not permitted`;
     if (++strict > 20) return 'Too many strict tools.';

@@ -97,6 +97,12 @@ const cases: Record<string, object> = {
   },
   'instructions in the middle': { messages: [system, user, answered, later, user] },
   'instructions at the end': { messages: [system, user, answered, user, later] },
+  'a tool that a search would find': {
+    tools: [{ ...tool, function: { ...tool.function, defer_loading: true } }],
+  },
+  'a tool for programs alone': {
+    tools: [{ ...tool, function: { ...tool.function, allowed_callers: ['programmatic'] } }],
+  },
   'instructions behind an answer': { messages: [system, user, answered, later] },
   'instructions within a loop': { ...loop, messages: [system, user, called, later, result] },
   'instructions behind results': { ...loop, messages: [system, user, called, result, later] },

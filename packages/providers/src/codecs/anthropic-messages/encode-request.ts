@@ -1,4 +1,4 @@
-import type { ChatRequest, FunctionTool, JsonObject, ProviderTool } from '@sluice/contracts';
+import type { ChatRequest, FunctionTool, JsonObject } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
@@ -7,6 +7,8 @@ import { claudeCacheMarks, fitCacheMarks } from '../fit-cache-marks.ts';
 import { takenStops } from '../stop-sequences.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeOutput } from './encode-output.ts';
+import { encodeProviderTool } from './encode-provider-tool.ts';
+import { FunctionOptions } from './function-options.ts';
 import { HostedTools } from './hosted-tools.ts';
 import { offeredTools } from './offered-tools.ts';
 import { type BlockKinds, lacksThought, type OpenTurn } from './open-turn.ts';
@@ -27,9 +29,6 @@ const forwardedMembers = new Set([
   'output_config',
   'speed',
 ]);
-
-/** Fields of a function tool that this format knows and the chat model does not. */
-const toolFields = new Set(['defer_loading', 'allowed_callers', 'input_examples']);
 
 const filesBeta = 'files-api-2025-04-14';
 
@@ -172,11 +171,13 @@ function encodeTools(
   dropped: string[],
 ): JsonObject {
   const strict = new StrictTools(facts, dropped);
+  const offered = offeredTools(request, facts.bindsThoughts, dropped);
+  const options = new FunctionOptions(offered);
   const tools: JsonObject[] = [];
-  for (const tool of offeredTools(request, facts.bindsThoughts, dropped)) {
+  for (const tool of offered) {
     const encoded =
       tool.type === 'function'
-        ? encodeFunction(tool, strict, dropped)
+        ? encodeFunction(tool, strict, options, dropped)
         : (hosted.encode(tool, request, dropped) ?? encodeProviderTool(tool, dropped));
     if (encoded !== undefined) tools.push(encoded);
   }
@@ -209,34 +210,17 @@ function toolChoice(
   return result;
 }
 
-function encodeFunction(tool: FunctionTool, strict: StrictTools, dropped: string[]): JsonObject {
+function encodeFunction(
+  tool: FunctionTool,
+  strict: StrictTools,
+  options: FunctionOptions,
+  dropped: string[],
+): JsonObject {
   const parameters: JsonObject = { type: 'object', ...(tool.parameters ?? { properties: {} }) };
   const closed = strict.schemaOf(tool, parameters);
   const result: JsonObject = { name: tool.name, input_schema: closed ?? parameters };
   if (closed !== undefined) result.strict = true;
   if (tool.description !== undefined) result.description = tool.description;
   if (tool.cacheControl !== undefined) result.cache_control = { ...tool.cacheControl };
-  for (const key in tool.extensions) {
-    const value = tool.extensions[key];
-    if (toolFields.has(key) && value !== undefined) result[key] = value;
-    else dropped.push(`${tool.path}.function.${key}`);
-  }
-  return result;
-}
-
-/**
- * `{type: X, X: {name, …}}` is how a chat caller names a tool of this provider:
- * the options' name is the versioned type.
- */
-export function encodeProviderTool(tool: ProviderTool, dropped: string[]): JsonObject | undefined {
-  if (tool.format === formatName) return tool.value;
-  const kind = stringOf(tool.value.type);
-  const options = kind === undefined ? undefined : objectOf(tool.value[kind]);
-  const type = stringOf(options?.name);
-  if (kind === undefined || kind === 'custom' || options === undefined || type === undefined) {
-    dropped.push(tool.path);
-    return undefined;
-  }
-  const cacheControl = objectOf(tool.value.cache_control);
-  return { ...options, name: kind, type, ...(cacheControl && { cache_control: cacheControl }) };
+  return Object.assign(result, options.encode(tool, dropped));
 }

@@ -1,5 +1,5 @@
 import type { ChatRequest, FunctionTool, JsonObject } from '@sluice/contracts';
-import { encodeProviderTool } from '../anthropic-messages/encode-request.ts';
+import { encodeProviderTool } from '../anthropic-messages/encode-provider-tool.ts';
 import { offeredTools } from '../anthropic-messages/offered-tools.ts';
 import { StrictTools } from '../anthropic-messages/strict-tools.ts';
 import { demandsCall } from '../anthropic-messages/tool-choice.ts';

@@ -52,14 +52,20 @@ function nameOf(tool: ChatTool): string | undefined {
   return tool.type === 'function' ? tool.name : stringOf(tool.value.type);
 }
 
-const fields = new Set(['type', 'name', 'description', 'parameters', 'strict', 'cache_control']);
+const common = ['type', 'name', 'description', 'cache_control'];
+const fieldsOfFunction = new Set([...common, 'parameters', 'strict']);
+/** Its text may be anything all the same where its format is just `text`. */
+const fieldsOfCustom = new Set([...common, 'format']);
+/** The caller's own computer is what it runs on here. */
+const fieldsOfBuiltIn = new Set(['type', 'environment']);
 
 /** A namespace holds several. What the provider would run is its own: see `hosted-tools.ts`. */
 function decodeTool(value: JsonValue, path: string, namespace?: string): ChatTool[] {
   const tool = objectOf(value);
   if (tool === undefined) throw invalidField(path, 'must be an object');
   const { type } = tool;
-  if (isBuiltIn(type) && runsAtCaller(tool)) return [builtInFunction(type, path)];
+  if (isBuiltIn(type) && runsAtCaller(tool))
+    return [{ ...builtInFunction(type, path), ...furtherFields(tool, fieldsOfBuiltIn) }];
   if (type === 'namespace') {
     const inner = arrayOf(tool.tools) ?? [];
     const within = stringOf(tool.name);
@@ -70,23 +76,31 @@ function decodeTool(value: JsonValue, path: string, namespace?: string): ChatToo
   const name = stringOf(tool.name);
   if (name === undefined) throw invalidField(`${path}.name`, 'must be a string');
   const whole = nameIn(namespace, name);
-  return [type === 'custom' ? customTool(tool, whole, path) : decodeFunction(tool, whole, path)];
+  if (type === 'function') return [decodeFunction(tool, whole, path)];
+  return [{ ...customTool(tool, whole, path), ...furtherFields(tool, fieldsOfCustom) }];
 }
 
 function decodeFunction(tool: JsonObject, name: string, path: string): FunctionTool {
-  const extensions: JsonObject = {};
-  for (const key in tool) {
-    const field = tool[key];
-    if (!fields.has(key) && field !== undefined && field !== null) extensions[key] = field;
-  }
   const rest = compact({
     description: stringOf(tool.description),
     parameters: objectOf(tool.parameters),
     // Only here must it be said that a tool is not strict.
     strict: tool.strict === true ? true : undefined,
-    extensions: Object.keys(extensions).length === 0 ? undefined : extensions,
   });
-  return { type: 'function', name, path, ...rest, ...cacheControlOf(tool) };
+  const further = furtherFields(tool, fieldsOfFunction);
+  return { type: 'function', name, path, ...rest, ...further, ...cacheControlOf(tool) };
+}
+
+function furtherFields(
+  tool: JsonObject,
+  known: ReadonlySet<string>,
+): Pick<FunctionTool, 'extensions'> {
+  const extensions: JsonObject = {};
+  for (const key in tool) {
+    const field = tool[key];
+    if (!known.has(key) && field !== undefined && field !== null) extensions[key] = field;
+  }
+  return Object.keys(extensions).length === 0 ? {} : { extensions };
 }
 
 /** That a provider's own tool must be used is a wish that no other provider can be asked. */

@@ -243,6 +243,50 @@ describe('tools that callers run by an item of their own', () => {
   });
 });
 
+describe('what a tool that the caller runs says of how it is found and called', () => {
+  const options = { defer_loading: true, allowed_callers: ['direct', 'programmatic'] };
+  const told = [
+    fn,
+    custom,
+    { type: 'shell', environment: { type: 'local' } },
+    { type: 'namespace', name: 'n', tools: [{ ...fn, name: 'g' }] },
+  ].map((tool) => ({ ...tool, format: undefined }));
+  const tools = told.map((tool) =>
+    tool.type === 'namespace' && 'tools' in tool
+      ? { ...tool, tools: [{ ...fn, name: 'g', ...options }] }
+      : { ...tool, ...options },
+  );
+  const named = ['tools[0]', 'tools[1]', 'tools[2]', 'tools[3].tools[0]'].flatMap((path) =>
+    Object.keys(options).map((name) => `${path}.${name}`),
+  );
+
+  it('is named, whatever kind of tool it is, where it means nothing', () => {
+    for (const provider of providers)
+      expect(ask(provider, { tools }).dropped.toSorted()).toEqual(named.toSorted());
+  });
+
+  it('leaves a tool for Claude to see that nothing would find, and callers that it knows', () => {
+    const asked = ask(anthropic, { tools: [{ ...fn, ...options }] });
+    expect(asked.body?.tools).toEqual([
+      { name: 'f', input_schema: fn.parameters, allowed_callers: ['direct'] },
+    ]);
+    const search = { name: 'tool_search_tool_bm25_20251119' };
+    const chat = findTranslation(anthropic, 'chatComplete').encode(
+      {
+        model: 'claude-sonnet-4-5',
+        messages: [{ role: 'user', content: 'x' }],
+        tools: [
+          { type: 'tool_search_tool_bm25', tool_search_tool_bm25: search },
+          { type: 'function', function: { name: 'f', defer_loading: true } },
+        ],
+      },
+      contextFor(anthropic),
+    );
+    expect(chat.body?.tools).toMatchObject([{ type: search.name }, { defer_loading: true }]);
+    expect(chat.dropped).toEqual([]);
+  });
+});
+
 describe('namespaces', () => {
   const tools = [
     { type: 'namespace', name: 'mcp__files', description: 'Files', tools: [fn, custom] },
