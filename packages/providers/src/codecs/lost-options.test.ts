@@ -50,6 +50,32 @@ describe('options of a tool that another provider runs', () => {
   });
 });
 
+describe('an image that is not to be made smaller', () => {
+  it('is named where nobody can be asked for it, whatever it stands in', () => {
+    const image = (oversized_image: string) => ({
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' },
+      transformations: { oversized_image },
+    });
+    const call = { type: 'tool_use', id: 't1', name: 'f', input: {} };
+    const resultOf = (content: object[]) => ({ type: 'tool_result', tool_use_id: 't1', content });
+    const asked = (size: string) => ({
+      max_tokens: 5,
+      messages: [
+        { role: 'user', content: [image(size), image(size)] },
+        { role: 'assistant', content: [call] },
+        { role: 'user', content: [resultOf([image(size)])] },
+      ],
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+    });
+    for (const provider of ['openai', 'google']) {
+      const named = [0, 2].map((index) => `messages[${index}].image.transformations`);
+      expect(encoded(provider, 'messages', asked('error') as never).dropped).toEqual(named);
+      expect(encoded(provider, 'messages', asked('downsize') as never).dropped).toEqual([]);
+    }
+  });
+});
+
 describe('a file for Cohere', () => {
   it('is left out and named, unless it is a text', () => {
     const file = (source: JsonObject) => ({

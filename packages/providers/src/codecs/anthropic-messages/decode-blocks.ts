@@ -25,6 +25,16 @@ export function decodeBlocks(content: JsonValue | undefined, path: string, from 
   });
 }
 
+/** Names the images that are to be refused rather than made smaller: no other vendor can be asked for it. */
+export function imagesToRefuse(content: JsonValue | undefined, path: string): string[] {
+  return (arrayOf(content) ?? []).flatMap((value) => {
+    const block = objectOf(value);
+    if (block?.type === 'tool_result') return imagesToRefuse(block.content, path);
+    const size = objectOf(block?.transformations)?.oversized_image ?? 'downsize';
+    return size === 'downsize' ? [] : [`${path}.image.transformations`];
+  });
+}
+
 function decodeBlock(block: JsonObject, path: string): ChatPart {
   const cache = cacheControlOf(block);
   switch (block.type) {

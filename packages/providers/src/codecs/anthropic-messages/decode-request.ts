@@ -20,7 +20,7 @@ import {
 import { openProof } from '../proofs.ts';
 import { readReasoning } from '../read-reasoning.ts';
 import { lastCompaction, lastUserMessage, toolsInForce } from './conversation-changes.ts';
-import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
+import { cacheControlOf, decodeBlocks, imagesToRefuse } from './decode-blocks.ts';
 import { forgetThread } from './forget-thread.ts';
 import { formatName } from './wire.ts';
 
@@ -113,6 +113,7 @@ function decodeConversation(messages: readonly JsonValue[], dropped: string[]): 
     const message = objectOf(value);
     if (message?.clear_at === 'next_user_message' && index < lastUser) continue;
     if (message?.output_config != null) dropped.push(`messages[${index}].output_config`);
+    dropped.push(...new Set(imagesToRefuse(message?.content, `messages[${index}]`)));
     const from = index === compacted?.message ? compacted.block + 1 : 0;
     for (const entry of decodeMessage(value, index, from))
       if (entry.parts.length > 0 || from === 0) decoded.push(entry);
