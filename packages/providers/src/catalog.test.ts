@@ -178,6 +178,14 @@ describe('findTranslation', () => {
     ['azure-openai', '/files', undefined],
     ['azure-ai', '/v1/messages', 'anthropic-messages'],
     ['azure-ai', '/threads/t/messages', undefined],
+    ['google', '/v1beta/models/gemini-3-pro:generateContent', 'gemini'],
+    // Below a host that has the version, or more, in its own address.
+    ['google', '/models/gemini-3-pro:streamGenerateContent', 'gemini'],
+    ['google', '/own/v1/tunedModels/t:generateContent', 'gemini'],
+    ['google', '/v1beta/models/gemini-3-pro:countTokens', undefined],
+    ['bedrock', '/model/us.anthropic.claude-opus-4-6-v1%3A0/invoke', 'anthropic-messages'],
+    ['bedrock', '/model/meta.llama3-8b-instruct-v1%3A0/invoke', 'bedrock/invoke'],
+    ['bedrock', '/model/m/async-invoke', undefined],
     ['databricks', '/ai-gateway/mlflow/v1/embeddings', 'openai-embeddings'],
   ])('knows what passes through %s at %s', (id, path, format) => {
     expect(findPassThroughTranslation(findProvider(id)!, path)?.entry.format).toBe(format);

@@ -41,7 +41,8 @@ export const google: ProviderEntry = {
   },
   knownPaths: [
     {
-      pattern: /^\/v1[a-z0-9]*\/(?:models|tunedModels)\/[^/]+:(?:streamG|g)enerateContent$/,
+      // A custom host may have the version in its own address.
+      pattern: /\/(?:models|tunedModels)\/[^/]+:(?:streamG|g)enerateContent$/,
       format: 'gemini',
     },
   ],
