@@ -645,6 +645,17 @@ const cases: Readonly<Record<string, Case>> = {
     facts: { chargedTokens: { inputTokens: 10, outputTokens: 104 } },
     nanoUsd: 10 * 150 + 104 * 600,
   },
+  'Mistral: sound in a conversation': {
+    provider: 'mistral-ai',
+    model: 'voxtral-small-latest',
+    reply: chat(
+      { prompt_tokens: 1000, completion_tokens: 60, prompt_audio_seconds: 30 },
+      { model: 'voxtral-small-latest' },
+    ),
+    facts: { units: { audioSeconds: 30 } },
+    // No list has a price of its seconds.
+    nanoUsd: 1000 * 100 + 60 * 400,
+  },
   'Mistral: pages': {
     provider: 'mistral-ai',
     endpoint: 'ocr',

@@ -15,6 +15,8 @@ const unified = new Map<string, FinishReason>(
   Object.entries({
     STOP: 'stop',
     MAX_TOKENS: 'length',
+    // More would come to who sends the token that comes with it, which no other format has.
+    CONTINUATION: 'length',
     SAFETY: 'content-filter',
     RECITATION: 'content-filter',
     IMAGE_RECITATION: 'content-filter',

@@ -3,7 +3,7 @@ import { countersIn } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { nanoUsdOfDollars, nanoUsdOfTicks } from '../../bills/provider-cost.ts';
 import { servedTierOf } from '../../bills/served-tier.ts';
-import { compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /**
  * What a reply, or the part of a stream with its usage, says of its price beside
@@ -27,12 +27,15 @@ function unitsOf(usage: JsonObject): ReplyBill['units'] {
     atXai === undefined &&
     elsewhere === undefined &&
     usage.num_search_queries === undefined &&
-    usage.search_context_size === undefined
+    usage.search_context_size === undefined &&
+    usage.prompt_audio_seconds === undefined
   )
     return undefined;
   return countedUnits({
     ...countersIn(atXai, elsewhere, usage),
     searchContext: stringOf(usage.search_context_size),
+    // Mistral charges for sound by its length, beside the tokens of what is said.
+    audioSeconds: numberOf(usage.prompt_audio_seconds),
   });
 }
 
