@@ -50,6 +50,31 @@ describe('options of a tool that another provider runs', () => {
   });
 });
 
+describe('thinking as the model sees fit', () => {
+  const asked = (model: string, thinking: JsonObject) =>
+    encoded('openai', 'messages', { model, max_tokens: 4000, messages, thinking });
+  const tools = [{ name: 'f', input_schema: { type: 'object' } }];
+
+  it('is an effort of models that do not think unless they are asked to', () => {
+    for (const type of ['adaptive', 'enabled'])
+      for (const model of ['gpt-5.1', 'gpt-5.4']) {
+        expect(asked(model, { type })).toMatchObject({
+          body: { reasoning_effort: 'medium' },
+          dropped: [],
+        });
+        const body = { model, max_tokens: 4000, messages, thinking: { type }, tools };
+        const { body: sent } = encoded('openai', 'messages', body);
+        expect(sent?.reasoning_effort ?? (sent?.reasoning as JsonObject).effort).toBe('medium');
+      }
+  });
+
+  it('is left to all others, which do so by themselves', () => {
+    for (const model of ['gpt-5', 'gpt-5.6', 'gpt-6', 'unheard-of'])
+      expect(asked(model, { type: 'adaptive' }).body).not.toHaveProperty('reasoning_effort');
+    expect(asked('gpt-5.1', { type: 'disabled' }).body).toHaveProperty('reasoning_effort', 'none');
+  });
+});
+
 describe('an image that is not to be made smaller', () => {
   it('is named where nobody can be asked for it, whatever it stands in', () => {
     const image = (oversized_image: string) => ({

@@ -33,7 +33,7 @@ export function encodeEffort(
   format: Format,
   dropped: string[],
 ): string | undefined {
-  const asked = effortOf(reasoning);
+  const asked = effortOf(reasoning, facts);
   if (asked === undefined) return undefined;
   const own = (format === 'chat' ? facts.effortsInChat : undefined) ?? facts.efforts;
   const levels = own ?? commonEfforts;
@@ -55,11 +55,15 @@ function least(levels: readonly string[]): string | undefined {
 }
 
 /** An effort stands for a budget where only a budget was given. */
-function effortOf(reasoning: Reasoning | undefined): string | undefined {
+function effortOf(reasoning: Reasoning | undefined, facts: ModelFacts): string | undefined {
   if (reasoning === undefined) return undefined;
   if (reasoning.effort !== undefined) return reasoning.effort;
   if (reasoning.mode === 'disabled') return 'none';
-  if (reasoning.budgetTokens === undefined) return undefined;
+  if (reasoning.budgetTokens === undefined) {
+    // Who leaves it to the model how much it thinks wants it to think.
+    const isOn = reasoning.mode === 'adaptive' || reasoning.mode === 'enabled';
+    return isOn && facts.effortDefault === 'none' ? 'medium' : undefined;
+  }
   if (reasoning.budgetTokens <= 2048) return 'low';
   return reasoning.budgetTokens <= 10_000 ? 'medium' : 'high';
 }
