@@ -1,4 +1,4 @@
-import type { ChatStreamEvent, Endpoint, JsonObject } from '@sluice/contracts';
+import type { ChatStreamEvent, Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
 import { refuseGemini } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
@@ -251,15 +251,18 @@ describe('a request', () => {
     expect(JSON.stringify(body?.messages)).toContain('"encrypted_index":"E"');
   });
 
-  it('with OpenAI’s list of context management has none at Anthropic, which is named', () => {
-    const context_management = [{ type: 'compaction', compact_threshold: 1000 }];
-    const { body, dropped } = sent('anthropic', 'chatComplete', {
-      max_tokens: 9,
-      messages: [user],
-      context_management,
-    });
-    expect(body).not.toHaveProperty('context_management');
+  it.each([
+    ['anthropic', 'claude-opus-4-6'],
+    ['bedrock', 'us.anthropic.claude-opus-4-6-v1'],
+  ])('with OpenAI’s list of context management has none at %s, which is named', (id, model) => {
+    const ask = (context_management: JsonValue) =>
+      sent(id, 'chatComplete', { max_tokens: 9, messages: [user], context_management }, model);
+    const { body, dropped } = ask([{ type: 'compaction', compact_threshold: 1000 }]);
+    expect(JSON.stringify(body)).not.toContain('context_management');
     expect(dropped).toEqual(['context_management']);
+    const own = ask({ edits: [] });
+    expect(JSON.stringify(own.body)).toContain('"context_management":{"edits":[]}');
+    expect(own.dropped).toEqual([]);
   });
 
   it.each([

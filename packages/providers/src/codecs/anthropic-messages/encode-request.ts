@@ -16,7 +16,7 @@ import { encodeSampling } from './sampling.ts';
 import { StrictTools } from './strict-tools.ts';
 import { encodeThinking } from './thinking.ts';
 import { demandsCall, mayDemandCall } from './tool-choice.ts';
-import { formatName } from './wire.ts';
+import { formatName, meansAnother } from './wire.ts';
 
 /** Fields of this format that callers of other formats may send as they are. */
 const forwardedMembers = new Set([
@@ -134,9 +134,8 @@ function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
     const known =
       forwardedMembers.has(key) || key === 'anthropic_beta' || key === 'anthropic_version';
     const value = fields[key];
-    // OpenAI has a list under this name, which means something else.
-    const isOther = key === 'context_management' && objectOf(value) === undefined;
-    if (value !== undefined && (format === formatName || (known && !isOther))) result[key] = value;
+    const isTaken = format === formatName || (known && !meansAnother(key, value));
+    if (value !== undefined && isTaken) result[key] = value;
     else dropped.push(key);
   }
   return result;

@@ -2,10 +2,15 @@
  * Words of Anthropic's messages format that more than one file here needs.
  * https://docs.claude.com/en/api/messages
  */
-import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import type { ChatUsage, FinishReason, JsonObject, JsonValue } from '@sluice/contracts';
 import { countOf, objectOf, stringOf, tellsAny } from '../../json/json-access.ts';
 
 export const formatName = 'anthropic-messages';
+
+/** OpenAI has a list under the name of an object of this format, which means something else. */
+export function meansAnother(key: string, value: JsonValue | undefined): boolean {
+  return key === 'context_management' && objectOf(value) === undefined;
+}
 
 const unified = new Map<string, FinishReason>(
   Object.entries({

@@ -2,6 +2,7 @@
 import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReadSetting } from '../../contract.ts';
 import { objectOf } from '../../json/json-access.ts';
+import { meansAnother } from '../anthropic-messages/wire.ts';
 import { bedrockBetas } from './betas.ts';
 import type { Family, FamilyFields } from './models.ts';
 import { formatName } from './wire.ts';
@@ -42,7 +43,7 @@ export function ownFields(
     else if (additional.has(key)) Object.assign(modelFields, objectOf(value));
     else if (key === 'metadata') Object.assign(metadata, carriedMetadata(value, dropped));
     else if (key === 'anthropic_beta' && family.isClaude) continue;
-    else if (family.forwarded.includes(key)) modelFields[key] = value;
+    else if (family.forwarded.includes(key) && !meansAnother(key, value)) modelFields[key] = value;
     else if (request.extensions.format === formatName) fields[key] = value;
     else dropped.push(key);
   }
