@@ -64,7 +64,8 @@ describe('thinking as the model sees fit', () => {
         });
         const body = { model, max_tokens: 4000, messages, thinking: { type }, tools };
         const { body: sent } = encoded('openai', 'messages', body);
-        expect(sent?.reasoning_effort ?? (sent?.reasoning as JsonObject).effort).toBe('medium');
+        const inResponses = sent?.reasoning as JsonObject | undefined;
+        expect(sent?.reasoning_effort ?? inResponses?.effort).toBe('medium');
       }
   });
 

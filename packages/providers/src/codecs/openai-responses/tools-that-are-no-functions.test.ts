@@ -245,17 +245,13 @@ describe('tools that callers run by an item of their own', () => {
 
 describe('what a tool that the caller runs says of how it is found and called', () => {
   const options = { defer_loading: true, allowed_callers: ['direct', 'programmatic'] };
-  const told = [
-    fn,
-    custom,
-    { type: 'shell', environment: { type: 'local' } },
-    { type: 'namespace', name: 'n', tools: [{ ...fn, name: 'g' }] },
-  ].map((tool) => ({ ...tool, format: undefined }));
-  const tools = told.map((tool) =>
-    tool.type === 'namespace' && 'tools' in tool
-      ? { ...tool, tools: [{ ...fn, name: 'g', ...options }] }
-      : { ...tool, ...options },
-  );
+  const inner = { ...fn, name: 'g', ...options };
+  const tools: JsonObject[] = [
+    { ...fn, ...options },
+    { type: 'custom', name: 'c', ...options },
+    { type: 'shell', environment: { type: 'local' }, ...options },
+    { type: 'namespace', name: 'n', tools: [inner] },
+  ];
   const named = ['tools[0]', 'tools[1]', 'tools[2]', 'tools[3].tools[0]'].flatMap((path) =>
     Object.keys(options).map((name) => `${path}.${name}`),
   );
