@@ -7,6 +7,7 @@ import { newWorkBudget, type WorkBudget } from './regex/work-budget.ts';
 import type { UnknownReason } from './replay/outlook.ts';
 import { type PastRequest, valuesThen } from './replay/past-request.ts';
 import {
+  beyondMeasure,
   type FieldValue,
   type ParseField,
   parseRequestField,
@@ -38,16 +39,17 @@ export interface QueryBudget {
   comparisons: number;
   /** Sizes of all regular expressions. */
   regexSteps: number;
+  /** They see this much of a value, in UTF-16 code units, and no more than each may. */
+  readonly regexTextMax: number;
 }
 
 const comparisonsMax = 5000;
 const regexStepsMax = 10_000;
 const queryDepthMax = 16;
-/** Regular expressions see this much of a value, in UTF-16 code units. */
 export const comparedTextMax = 4096;
 
-export function newQueryBudget(): QueryBudget {
-  return { comparisons: comparisonsMax, regexSteps: regexStepsMax };
+export function newQueryBudget(regexTextMax = comparedTextMax): QueryBudget {
+  return { comparisons: comparisonsMax, regexSteps: regexStepsMax, regexTextMax };
 }
 
 /** @throws GatewayError `config.invalid` with the path of what cannot be understood */
@@ -89,8 +91,9 @@ export function compileQueryOf<Facts extends object>(
   return parts.length === 1 && only !== undefined ? only : { kind: 'all', parts };
 }
 
+/** What cannot be found out – it takes too long, or stands too far behind – is not so. */
 export function matchesQuery<Facts extends object>(query: Query<Facts>, facts: Facts): boolean {
-  if (query.kind === 'comparison') return compare(query, query.field.read(facts), facts);
+  if (query.kind === 'comparison') return compare(query, query.field.read(facts), facts) === true;
   if (query.kind === 'all') {
     for (const part of query.parts) if (!matchesQuery(part, facts)) return false;
     return true;
@@ -100,7 +103,8 @@ export function matchesQuery<Facts extends object>(query: Query<Facts>, facts: F
 }
 
 /**
- * The same where some fields have no value yet: true or false where that holds whatever they will be, else undefined.
+ * The same where some fields have no value yet: true or false where that holds whatever they will be, else undefined. So is
+ * what cannot be found out.
  * @param isOpen of a field by its name
  */
 export function weighQuery<Facts extends object>(
@@ -109,11 +113,19 @@ export function weighQuery<Facts extends object>(
   isOpen: (field: string) => boolean,
 ): boolean | undefined {
   if (query.kind === 'comparison')
-    return isOpen(query.field.name) ? undefined : matchesQuery(query, facts);
-  const decides = query.kind === 'any';
+    return isOpen(query.field.name) ? undefined : compare(query, query.field.read(facts), facts);
+  return weigh(query.parts, query.kind === 'any', (part) => weighQuery(part, facts, isOpen));
+}
+
+/** `decides` where one says so, its opposite where all say that, else undefined. */
+function weigh<Part>(
+  parts: readonly Part[],
+  decides: boolean,
+  judge: (part: Part) => boolean | undefined,
+): boolean | undefined {
   let isUndecided = false;
-  for (const part of query.parts) {
-    const result = weighQuery(part, facts, isOpen);
+  for (const part of parts) {
+    const result = judge(part);
     if (result === decides) return decides;
     if (result === undefined) isUndecided = true;
   }
@@ -128,7 +140,7 @@ export function judgeQuery(query: Query, past: PastRequest): boolean | UnknownRe
   if (query.kind === 'comparison') {
     const values = valuesThen(query.field, past);
     if (typeof values === 'string') return values;
-    const [first, ...others] = values.map((value) => compare(query, value, past.facts));
+    const [first, ...others] = values.map((value) => compare(query, value, past.facts) === true);
     return others.some((result) => result !== first) ? 'metadata_types_not_kept' : first === true;
   }
   const decides = query.kind === 'any';
@@ -152,7 +164,7 @@ export function traceQuery(query: Query, facts: RoutingFacts): TracedComparison[
       operator,
       expected: field.isSecret ? masked : expected,
       ...(actual === undefined ? {} : { actual: field.isSecret ? masked : shortened(actual) }),
-      matched: compare(query, actual, facts),
+      matched: compare(query, actual, facts) === true,
     },
   ];
 }
@@ -166,17 +178,19 @@ function shortened(value: FieldValue): FieldValue {
     : value;
 }
 
+/** Undefined = that cannot be found out. */
 function compare<Facts extends object>(
   comparison: Comparison<Facts>,
   actual: FieldValue | undefined,
   facts: Facts,
-): boolean {
+): boolean | undefined {
   if (actual !== undefined) return comparison.holds(actual, facts);
   const values = comparison.field.readAll?.(facts) ?? [];
+  if (values === beyondMeasure) return undefined;
   if (values.length === 0) return false;
-  const holds = (value: FieldValue) => comparison.holds(value, facts);
   // Of a list `$eq` asks whether it has the value, `$ne` whether it has it not.
-  return excluding.has(comparison.operator) ? values.every(holds) : values.some(holds);
+  const decides = !excluding.has(comparison.operator);
+  return weigh(values, decides, (value) => comparison.holds(value, facts));
 }
 
 const excluding: ReadonlySet<string> = new Set(['$ne', '$nin']);
@@ -229,7 +243,8 @@ function comparison<Facts extends object>(
   return { kind: 'comparison', field, operator, expected, holds: compile(expected, path, budget) };
 }
 
-type Holds = (actual: FieldValue, facts: object) => boolean;
+/** Undefined = that cannot be found out. */
+type Holds = (actual: FieldValue, facts: object) => boolean | undefined;
 type CompileOperator = (expected: JsonValue, path: string, budget: QueryBudget) => Holds;
 
 /** Equality looks at the type too: 1 is not "1". */
@@ -270,12 +285,14 @@ const operators: Readonly<Record<string, CompileOperator>> = {
         path,
         'must not bring the patterns of the config to more than they may cost',
       );
+    const lengthMax = Math.min(budget.regexTextMax, compiled.regex.textMax);
     return (actual, facts) => {
+      const text = String(actual);
       try {
-        return compiled.regex.test(String(actual), comparedTextMax, patternBudget(facts));
+        if (compiled.regex.test(text, lengthMax, patternBudget(facts))) return true;
+        return text.length > lengthMax ? undefined : false;
       } catch (error) {
-        // What takes too long to find out is not so, like what stands too far behind.
-        if (error instanceof RegexFault) return false;
+        if (error instanceof RegexFault) return undefined;
         throw error;
       }
     };

@@ -12,8 +12,11 @@ export interface RequestField<Facts = RoutingFacts> {
   /** Undefined = the request has no such value, or it is an object or an array. */
   read(facts: Facts): FieldValue | undefined;
   /** Where it may be a list: its values; undefined = it is none. */
-  readAll?(facts: Facts): readonly FieldValue[] | undefined;
+  readAll?(facts: Facts): readonly FieldValue[] | typeof beyondMeasure | undefined;
 }
+
+/** A list so long that nobody looks at its values. */
+export const beyondMeasure = Symbol('beyond measure');
 
 /** @throws GatewayError `config.invalid` naming `path` */
 export type ParseField<Facts> = (name: string, path: string) => RequestField<Facts>;
@@ -69,13 +72,14 @@ export function ownValue(
   return undefined;
 }
 
-/** What a list holds that can be compared. Of one beyond measure nothing is known. */
+/** What a list holds that can be compared. */
 export function ownValues(
   holder: Readonly<Record<string, unknown>>,
   key: string,
-): readonly FieldValue[] | undefined {
+): readonly FieldValue[] | typeof beyondMeasure | undefined {
   const value = Object.hasOwn(holder, key) ? holder[key] : undefined;
-  if (!Array.isArray(value) || value.length > valuesMax) return undefined;
+  if (!Array.isArray(value)) return undefined;
+  if (value.length > valuesMax) return beyondMeasure;
   return value.filter(
     (item) => item === null || ['string', 'number', 'boolean'].includes(typeof item),
   ) as FieldValue[];

@@ -36,11 +36,42 @@ describe('access rules', () => {
     ['a list without it', { 'claims.groups': 'dev' }, {}],
     ['a list that has what must not be in it', { 'claims.groups': { $ne: 'ops' } }, {}],
     ['a list with nothing in it', { 'claims.none': { $ne: 'x' } }, {}],
-    ['a list beyond measure', { 'claims.long': { $ne: 'x' } }, {}],
     ['an inherited name', { 'arguments.constructor': { $ne: 'x' } }, {}],
     ['a key that is none', { 'key.id': { $ne: 'x' } }, { key: undefined }],
   ])('%s matches nothing', (_name, query, change) => {
     expect(askToolRules(deny(query), facts(change))).toBeUndefined();
+  });
+
+  it.each([
+    ['a list beyond measure', { 'claims.long': { $ne: 'x' } }, {}],
+    ['what stands in one', { 'arguments.paths': '/etc' }, [...Array(1000).fill('a'), '/etc']],
+    [
+      'one beside which nothing is met',
+      { 'user.id': 'u-1', 'arguments.paths': 'x' },
+      Array(1001).fill(1),
+    ],
+    [
+      'a text that no pattern reads to its end',
+      { 'arguments.paths': { $regex: 'z' } },
+      'a'.repeat(300_000),
+    ],
+    [
+      'more texts than patterns have time for',
+      { 'arguments.paths': { $in: ['x'], $regex: 'z|(a|b)*c' } },
+      ['x', ...Array(150).fill('a'.repeat(250_000))],
+    ],
+  ])('%s is let pass by no rule, and by none that denies it', (_name, query, paths) => {
+    const asked = facts({ arguments: { path: '/etc', paths: paths as never } });
+    expect(askToolRules(deny(query), asked)).toBe('deny');
+    const allow = compileToolRules([{ effect: 'allow', query: query as never }], 'rules');
+    expect(askToolRules(allow, asked)).toBeUndefined();
+  });
+
+  it('read all of an argument', () => {
+    const rule = deny({ 'arguments.command': { $regex: 'rm -rf' } });
+    const asked = (command: string) => facts({ arguments: { command } });
+    expect(askToolRules(rule, asked(`${' '.repeat(5000)}rm -rf /`))).toBe('deny');
+    expect(askToolRules(rule, asked(' '.repeat(5000)))).toBeUndefined();
   });
 
   it('ends with the first that matches', () => {

@@ -1,11 +1,5 @@
 import type { JsonObject, ToolAccessRule } from '@sluice/contracts';
-import {
-  compileQueryOf,
-  matchesQuery,
-  newQueryBudget,
-  type Query,
-  weighQuery,
-} from './conditions.ts';
+import { compileQueryOf, newQueryBudget, type Query, weighQuery } from './conditions.ts';
 import { configFault } from './config-fault.ts';
 import { ownValue, ownValues, type ParseField } from './request-fields.ts';
 
@@ -42,7 +36,8 @@ export interface ToolRules {
  * @throws GatewayError `config.invalid` with the path of what cannot be understood
  */
 export function compileToolRules(rules: readonly ToolAccessRule[], path: string): ToolRules {
-  const budget = newQueryBudget();
+  // What a caller writes must not hide behind what it begins with.
+  const budget = newQueryBudget(Number.POSITIVE_INFINITY);
   return {
     rules: rules.map(({ effect, query }, index) => {
       let isAboutCalls = false;
@@ -62,18 +57,22 @@ export function compileToolRules(rules: readonly ToolAccessRule[], path: string)
 }
 
 /**
- * What the first rule says that matches; undefined = none does. A list shows what some arguments would be let pass
+ * What the first rule says that matches; undefined = none does. One of which that cannot be found out – a list beyond measure,
+ * a text that its pattern takes too long on – denies, and does not allow. A list shows what some arguments would be let pass
  * with: there a rule about them that may match allows, and does not deny.
  */
 export function askToolRules({ rules }: ToolRules, facts: ToolFacts): 'allow' | 'deny' | undefined {
   const isCall = facts.arguments !== undefined;
   for (const { effect, query, isAboutCalls } of rules) {
-    const matches =
-      isCall || !isAboutCalls ? matchesQuery(query, facts) : weighQuery(query, facts, isArgument);
-    if (matches === true || (matches === undefined && effect === 'allow')) return effect;
+    const isOpen = !isCall && isAboutCalls;
+    const matches = weighQuery(query, facts, isOpen ? isArgument : isNever);
+    if (matches === true || (matches === undefined && effect === (isOpen ? 'allow' : 'deny')))
+      return effect;
   }
   return undefined;
 }
+
+const isNever = () => false;
 
 function isArgument(field: string): boolean {
   return field.startsWith('arguments.');
