@@ -172,22 +172,51 @@ describe('explain', () => {
         one: said,
         two: said,
         model: said,
+        prompt: said,
+        slug: said,
+        passesThrough: fc.boolean(),
+        servers: fc.option(fc.array(fc.constantFrom('a', 'b', 'k1')), { nil: undefined }),
       }),
       { minLength: 2, maxLength: 20 },
     );
-    const keys = fc.subarray(['api_key', 'config', 'metadata.one', 'metadata.two', 'model']);
+    const keys = fc.subarray(
+      [
+        ...[
+          'api_key',
+          'config',
+          'metadata.one',
+          'metadata.two',
+          'model',
+          'virtual_key',
+          'provider',
+        ],
+        ...['prompt', 'workspace_id', 'organisation_id', 'endpoint_type', 'mcp_server', 'mcp_tool'],
+      ],
+      { maxLength: 2 },
+    );
     fc.assert(
-      fc.property(fc.array(fc.tuple(keys, keys), { maxLength: 4 }), factsList, (shapes, asked) => {
+      fc.property(fc.array(fc.tuple(keys, keys), { maxLength: 6 }), factsList, (shapes, asked) => {
         const compiled = shapes.map(([conditions, groupBy], at) =>
           policy({
             id: `p${at}`,
-            conditions: conditions.map((key) => condition(key, ['a', 'k1'])),
+            conditions: conditions.map((key) => condition(key, ['a', 'k1', 'proxy'])),
             groupBy,
           }),
         );
         for (const level of ['request', 'target'] as const) {
           const index = new PolicyIndex(compiled, level);
-          for (const { key, config, one, two, model } of asked) {
+          for (const each of asked) {
+            const {
+              key,
+              config,
+              one,
+              two,
+              model,
+              prompt,
+              slug = '',
+              passesThrough,
+              servers,
+            } = each;
             const metadata = Object.fromEntries(
               Object.entries({ one, two }).filter(([, value]) => value !== undefined),
             ) as Record<string, string>;
@@ -196,9 +225,16 @@ describe('explain', () => {
               apiKeyId: key,
               apiKeySlug: `${key}-slug`,
               configSlug: config,
+              promptSlug: prompt,
+              workspaceId: slug,
+              workspaceSlug: key,
+              organisationId: slug,
+              passesThrough,
+              mcpServers: servers,
+              mcpTools: servers,
               metadata,
             };
-            const of = { ...target, model };
+            const of = { provider: key, providerSlug: slug, model };
             expect(index.match(facts, of)).toEqual(
               index.explain(facts, of).flatMap((match) => match.counter ?? []),
             );

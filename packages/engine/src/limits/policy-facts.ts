@@ -25,7 +25,7 @@ export function saidTo(
     case 'api_key':
       return part(request.apiKeyId) + part(request.apiKeySlug);
     case 'endpoint_type':
-      return part(request.endpoint);
+      return part(request.endpoint) + (request.passesThrough === true ? '+' : '');
     case 'config':
       return part(request.configSlug);
     case 'prompt':
