@@ -312,6 +312,22 @@ describe('resources', () => {
     },
   );
 
+  it('are denied and allowed by patterns however their admin writes a URI', () => {
+    const decided = (access: ToolAccess, uri: string) =>
+      told(decide(server({ access: [access] }), who, asked('resource', uri)));
+    const deny = [{ name: 'HTTP://Host.example:80/docs/../private/*' }, { name: 'File:///A//b' }];
+    expect(decided({ deny }, 'http://host.example/private/a')).toBe('name_denied');
+    expect(decided({ deny }, 'file:///A/b')).toBe('name_denied');
+    expect(decided({ deny }, 'file:///a/b')).toBe('allowed');
+    const allow = [{ type: 'resource' as const, name: 'http://Host.example/docs/*' }];
+    for (const host of ['Host.example', 'host.example'])
+      expect(decided({ allow }, `http://${host}/docs/a`)).toBe('allowed');
+    expect(decided({ allow }, 'http://host.example/docs')).toBe('name_not_allowed');
+    // Names of tools are no URIs.
+    const view = server({ access: [{ allow: [{ name: 'Git:log' }] }] });
+    expect(told(decide(view, who, asked('tool', 'git:log')))).toBe('name_not_allowed');
+  });
+
   it('a template that is on lets pass what is below it, and nothing that leaves it', () => {
     const view = server({
       allowsNew: false,

@@ -1,7 +1,7 @@
 import type { JsonObject, ToolAccess } from '@sluice/contracts';
 import { compileToolRules, type ToolRules } from '@sluice/engine';
 import { compileGlob, type Glob } from './glob.ts';
-import { uriForms } from './uri-forms.ts';
+import { regularPattern, uriForms } from './uri-forms.ts';
 import { compileUriTemplate, type UriTemplate } from './uri-template.ts';
 
 export const capabilityTypes = ['tool', 'prompt', 'resource', 'resource_template'] as const;
@@ -133,18 +133,27 @@ export function upstreamName(
 }
 
 function nameMatcher(patterns: readonly { type?: string; name: string }[]): NameMatcher {
-  const exact = new Set<string>();
+  /** Patterns by type, if they have one, and name. */
+  const exact = new Map<string, string>();
   const globs: { type: string | undefined; name: string; glob: Glob }[] = [];
-  for (const { type, name } of patterns)
-    if (/[*?]/.test(name)) globs.push({ type, name, glob: compileGlob(name) });
-    else exact.add(`${type ?? ''} ${name}`);
-  return (type, name) => {
-    if (exact.has(` ${name}`) || exact.has(`${type} ${name}`)) return name;
-    return globs.find(
-      (entry) => (entry.type === undefined || entry.type === type) && entry.glob(name),
-    )?.name;
+  const add = (type: string | undefined, name: string, text: string) => {
+    if (wild.test(text)) globs.push({ type, name, glob: compileGlob(text) });
+    else exact.set(`${type ?? ''} ${text}`, name);
   };
+  for (const { type, name } of patterns) {
+    add(type, name, name);
+    const regular = regularPattern(name, wild);
+    if ((type === undefined || type === 'resource') && regular !== name)
+      add('resource', name, regular);
+  }
+  return (type, name) =>
+    exact.get(` ${name}`) ??
+    exact.get(`${type} ${name}`) ??
+    globs.find((entry) => (entry.type === undefined || entry.type === type) && entry.glob(name))
+      ?.name;
 }
+
+const wild = /[*?]/;
 
 function byType<T>(make: (type: CapabilityType) => T): Record<CapabilityType, T> {
   return {

@@ -43,6 +43,14 @@ function trimmed(text: string): string {
   return text.slice(start, end).trim();
 }
 
+/** Of a pattern or template what stands before its first variable as regular URIs have it, and the rest as it is. */
+export function regularPattern(pattern: string, variable: RegExp): string {
+  const at = pattern.search(variable);
+  if (at === -1) return regularUri(pattern);
+  // A letter at the end keeps the last slash.
+  return `${regularUri(`${pattern.slice(0, at)}x`).slice(0, -1)}${pattern.slice(at)}`;
+}
+
 function regularHost(scheme: string, authority: string): string {
   const host = authority.toLowerCase();
   if (scheme === 'file' && host === 'localhost') return '';

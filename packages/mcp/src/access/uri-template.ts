@@ -1,4 +1,4 @@
-import { regularUri } from './uri-forms.ts';
+import { regularPattern } from './uri-forms.ts';
 
 /** What a matching may cost, in steps. Everything that one request is held against draws on one. */
 export interface MatchBudget {
@@ -35,7 +35,7 @@ const expressionsMax = 32;
 
 /** @param template a URI template of RFC 6570, as a server listed it */
 export function compileUriTemplate(template: string): UriTemplate {
-  const texts = [...new Set([template, regularTemplate(template)])];
+  const texts = [...new Set([template, regularPattern(template, /\{/)])];
   const wide = texts.map((text) => partsOf(text, wideWild));
   const narrow = texts.map((text) => partsOf(text, narrowWild));
   return {
@@ -49,15 +49,6 @@ export function compileUriTemplate(template: string): UriTemplate {
         narrow.some((parts) => parts !== undefined && (matches(parts, form, budget) ?? false)),
       ),
   };
-}
-
-/** The part before the first expression as regular URIs have it. */
-function regularTemplate(template: string): string {
-  const brace = template.indexOf('{');
-  const head = brace === -1 ? template : template.slice(0, brace);
-  // A letter at the end keeps the last slash.
-  const regular = regularUri(`${head}x`).slice(0, -1);
-  return brace === -1 ? regularUri(template) : `${regular}${template.slice(brace)}`;
 }
 
 /** Undefined = it is no template that can be matched. */
