@@ -1,7 +1,8 @@
 import type { ChatUsage } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
-import { costOf } from './cost.ts';
-import type { Rates, TokenRates } from './rates.ts';
+import { costOf, unpricedTools } from './cost.ts';
+import type { Rates, RatesTier, TokenRates } from './rates.ts';
+import { isInputKind, type TokenKind, tokenKinds } from './token-prices.ts';
 
 const base: TokenRates = {
   input: 1000,
@@ -65,6 +66,10 @@ describe('costOf', () => {
     expect(costOf(rates, { ...usage, cacheReadAudioTokens: 9000 }).inputNanoUsd).toBe(
       200 * 1000 + 600 * 700 + 200 * 7000,
     );
+    // What is sound is no picture.
+    const seen: Rates = { ...rates, tiers: [{ ...rates.tiers[0]!, cacheReadImage: 50 }] };
+    const both = { ...usage, cacheReadAudioTokens: 500, cacheReadImageTokens: 9000 };
+    expect(costOf(seen, both).inputNanoUsd).toBe(100 * 1000 + 500 * 700 + 100 * 50 + 300 * 7000);
   });
 
   it('charges no more images than there are tokens', () => {
@@ -92,6 +97,42 @@ describe('costOf', () => {
     expect(costOf(rates, counts({ inputTokens: 1001, outputTokens: 1 })).totalNanoUsd).toBe(
       2_002_000 + 8000,
     );
+  });
+
+  it('charges each token once, at the rate of its kind', () => {
+    // Counts below 16 at powers of 16: each is a digit of the cost of its side.
+    const digits = { input: '', output: '' };
+    const [count, tier] = [{}, { aboveInputTokens: -1 }] as [TokenRates, RatesTier];
+    for (const [at, kind] of tokenKinds.entries()) {
+      const side = isInputKind(kind) ? 'input' : 'output';
+      Object.assign(count, { [kind]: at + 1 });
+      Object.assign(tier, { [kind]: 16 ** digits[side].length });
+      digits[side] = (at + 1).toString(16) + digits[side];
+    }
+    const of = (...kinds: readonly TokenKind[]) =>
+      kinds.reduce((sum, kind) => sum + (count[kind] ?? 0), 0);
+    const cost = costOf(
+      { ...rates, tiers: [tier] },
+      {
+        inputTokens: of(...tokenKinds.filter(isInputKind)),
+        cacheReadTokens: of('cacheRead', 'cacheReadAudio', 'cacheReadImage'),
+        cacheWriteTokens: of('cacheWrite', 'cacheWrite1h'),
+        cacheWrite1hTokens: of('cacheWrite1h'),
+        cacheReadAudioTokens: of('cacheReadAudio'),
+        cacheReadImageTokens: of('cacheReadImage'),
+        inputAudioTokens: of('inputAudio', 'cacheReadAudio'),
+        inputImageTokens: of('inputImage', 'cacheReadImage'),
+        inputVideoTokens: of('inputVideo'),
+        outputTokens: of('output', 'outputAudio', 'outputImage', 'outputVideo', 'reasoning'),
+        outputAudioTokens: of('outputAudio'),
+        outputImageTokens: of('outputImage'),
+        outputVideoTokens: of('outputVideo'),
+        reasoningTokens: of('reasoning'),
+        citationTokens: of('citation'),
+      },
+    );
+    expect(cost.inputNanoUsd.toString(16)).toBe(digits.input);
+    expect(cost.outputNanoUsd.toString(16)).toBe(digits.output);
   });
 
   it('never charges a negative amount when the parts exceed the whole', () => {
@@ -148,7 +189,9 @@ describe('costOf', () => {
       0.5,
     ];
     const free: Rates = { ...rates, tiers: [{ ...rates.tiers[0]!, input: 0, output: 0 }] };
-    for (const list of [rates, free])
+    const images = { cacheReadImage: 50, inputImage: 3000, inputVideo: 4000, outputImage: 5000 };
+    const seen: Rates = { ...rates, tiers: [{ ...rates.tiers[0]!, ...images }] };
+    for (const list of [rates, free, seen])
       for (const input of odd)
         for (const output of odd)
           for (const part of odd) {
@@ -156,7 +199,10 @@ describe('costOf', () => {
               ...counts({ inputTokens: input, outputTokens: output }),
               cacheReadTokens: part,
               cacheReadAudioTokens: part,
+              cacheReadImageTokens: part,
               inputAudioTokens: part,
+              inputImageTokens: part,
+              inputVideoTokens: part,
               reasoningTokens: part,
               outputImageTokens: part,
             });
@@ -167,6 +213,29 @@ describe('costOf', () => {
             const isCut = cost.totalNanoUsd === Number.MAX_SAFE_INTEGER;
             expect(cost.isCut ?? false).toBe(isCut);
           }
+  });
+});
+
+describe('unpricedTools', () => {
+  const used = {
+    ...{ webSearches: 1, fileSearches: 1, xSearches: 1, mapSearches: 1, codeExecutions: 1 },
+    ...{ imageGenerations: 1, characters: 1 },
+  };
+  const all = ['web_search', 'file_search', 'x_search', 'maps', 'code_execution'];
+
+  it('names each tool that was used and has no price', () => {
+    expect(unpricedTools(rates, used)).toEqual([...all, 'image_generation']);
+    expect(unpricedTools({ ...rates, units: { mapSearches: 0 } }, used)).not.toContain('maps');
+    expect(unpricedTools(rates, { ...used, xSearches: 0 })).not.toContain('x_search');
+  });
+
+  it('leaves searches to the fee of the request, where there is one', () => {
+    const byContext = { ...rates, searchContexts: { low: 5 } };
+    expect(unpricedTools(byContext, { ...used, searchContext: 'low' })).toEqual([
+      ...all.slice(1),
+      'image_generation',
+    ]);
+    expect(unpricedTools(byContext, used)).toContain('web_search');
   });
 });
 
