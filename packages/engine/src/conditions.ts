@@ -46,6 +46,7 @@ export interface QueryBudget {
 const comparisonsMax = 5000;
 const regexStepsMax = 10_000;
 const queryDepthMax = 16;
+/** Of a value of a request. */
 export const comparedTextMax = 4096;
 
 export function newQueryBudget(regexTextMax = comparedTextMax): QueryBudget {

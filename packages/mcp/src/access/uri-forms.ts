@@ -1,7 +1,7 @@
 /**
  * The forms in which servers may take a URI: as it is, as RFC 3986 makes it regular, and with all that is percent-encoded
- * decoded, twice encoded too, before its path is found and after. What denies one of them denies all, and what allows must allow each: else
- * `file:///public/%2e%2e/secret` is another file to policy than to the server. Case of paths is left alone.
+ * decoded, twice encoded too, before its path is found or after. What denies one of them denies all, and what allows must
+ * allow each: else `file:///public/%2e%2e/secret` is another file to policy than to the server. Case of paths is left alone.
  */
 export function uriForms(uri: string): readonly string[] {
   const forms = [uri];
