@@ -146,7 +146,7 @@ export function readReply(
 ): ServerReply {
   const { status } = upstream;
   const message = messageIn(body, read);
-  if (message?.kind === 'error') {
+  if (message.kind === 'error') {
     // Of another status it is still what the server says of this request.
     if (message.id === asked.id) return message;
     const { code, message: text, data } = message.error;
@@ -156,7 +156,8 @@ export function readReply(
     ) as typeof message;
   }
   if (status < 200 || status > 299) throw statusFault(status);
-  if (message?.kind !== 'response') throw invalidReply(asked, 'it is no JSON-RPC response');
+  if (message.kind === 'unread') throw invalidReply(asked, message.why);
+  if (message.kind !== 'response') throw invalidReply(asked, 'it is no JSON-RPC response');
   const answer = answerOf(asked, message);
   if (answer === undefined) throw invalidReply(asked, 'it has the id of another request');
   return answer;
@@ -234,11 +235,13 @@ export function pipeEvents(
   });
 }
 
-function messageIn(body: Buffer, read = readUpstream): McpMessage | undefined {
+/** `unread`: it is none, and why. */
+function messageIn(body: Buffer, read = readUpstream): McpMessage | { kind: 'unread'; why: string } {
   try {
     return read(body);
   } catch (error) {
-    if (error instanceof McpFault) return undefined;
+    if (error instanceof McpFault)
+      return { kind: 'unread', why: `it is no JSON-RPC response: ${error.message}` };
     throw error;
   }
 }
@@ -250,7 +253,7 @@ function readUpstream(bytes: Buffer): McpMessage {
 /** The JSON-RPC error that a body is. */
 export function errorIn(body: Buffer) {
   const message = messageIn(body);
-  return message?.kind === 'error' ? message.error : undefined;
+  return message.kind === 'error' ? message.error : undefined;
 }
 
 export function invalidReply(asked: McpRequest, why: string): McpFault {

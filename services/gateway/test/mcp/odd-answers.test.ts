@@ -202,6 +202,23 @@ describe.each(eras)('of a server of the %s era', (era) => {
     }
   });
 
+  it.each([
+    [
+      'with more in it than is read',
+      (id: unknown) =>
+        `{"jsonrpc":"2.0","id":${id},"result":{"tools":[${Array(60_000).fill('{}').join()}],"a":[${Array(360_001).fill(1).join()}]}}`,
+      'too many values: with objects and lists counted 4, texts 3 and names of members 11, they must not exceed 600000',
+    ],
+    ['that is cut off', (id: unknown) => answer(id).slice(0, -9), 'not valid JSON'],
+    ['in a batch', (id: unknown) => `[${answer(id)}]`, 'A batch is not accepted'],
+  ])('a body %s is an error that says so', async (_, body, why) => {
+    servers[era].odd.replies((id) => ({ json: body(JSON.stringify(id)) }));
+    await expect(list(era)).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringContaining(why),
+    });
+  });
+
   it('events of other names are no messages, whatever they say', async () => {
     servers[era].odd.replies((id) => ({
       events: `event: ping\ndata: {}\n\nevent: heartbeat\ndata: 2026-01-01T00:00\n\nevent: ping\ndata: []\n\n${event(answer(id))}`,
