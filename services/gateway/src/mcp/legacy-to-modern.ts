@@ -21,6 +21,7 @@ import {
   requestHeaders,
   resultReply,
   rpcCodes,
+  type Sealer,
   serverCapabilities,
   writeSseEvent,
 } from '@sluice/mcp';
@@ -58,6 +59,7 @@ import { CallDeadline, timesOf, type UpstreamDeps } from './upstream.ts';
 export interface LegacyToModernDeps extends UpstreamDeps {
   readonly sessions: Sessions;
   readonly notes: SessionNotes;
+  readonly sealer: Sealer;
   readonly access: Access;
   readonly guards: ToolGuards;
   readonly lister: DefinitionLister;
@@ -72,6 +74,8 @@ export interface LegacyToModernDeps extends UpstreamDeps {
 const [version = ''] = modernVersions;
 const roundsMax = 10;
 const askedMax = 20;
+/** Ids of questions to clients are sealed, so that any gateway knows what was asked. */
+const questionKind = 'question';
 
 /** Whether a session is one of these. */
 export function isTranslated({ revision }: Session): boolean {
@@ -176,15 +180,17 @@ export class LegacyToModern {
   }
 
   /** An answer to what was asked of the client, or what it tells. */
-  async tell(call: McpCall, session: Session, message: McpMessage): Promise<void> {
-    const { mailbox } = this.#deps;
+  async tell(call: Pick<McpCall, 'reply'>, session: Session, message: McpMessage): Promise<void> {
+    const { mailbox, sealer } = this.#deps;
     if (message.kind === 'response' || message.kind === 'error') {
-      if (message.id !== undefined)
-        await mailbox.put(answerBox(session, message.id), message.bytes);
+      const { id } = message;
+      // What nobody asked is kept for nobody: letters may be as large as messages.
+      if (typeof id === 'string' && sealer.open(questionKind, id) === session.name)
+        await mailbox.put(answerBox(session, id), message.bytes);
     } else if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
       const id = message.params?.requestId;
       if (typeof id === 'string' || typeof id === 'number')
-        await mailbox.put(cancelBox(session, id), message.bytes);
+        await mailbox.put(cancelBox(session, id), Buffer.alloc(0));
     }
     call.reply.empty(202);
   }
@@ -367,6 +373,7 @@ export class LegacyToModern {
     inputRequests: JsonValue | undefined,
     deadline: CallDeadline,
   ): Promise<JsonObject> {
+    const { mailbox, sealer } = this.#deps;
     const questions = isObject(inputRequests) ? Object.entries(inputRequests) : [];
     call.reply.openStream();
     // People take their time.
@@ -374,8 +381,8 @@ export class LegacyToModern {
     const answers = await Promise.all(
       questions.slice(0, askedMax).map(async ([name, question]) => {
         const { method, params } = isObject(question) ? question : ({} as JsonObject);
-        const id = `sluice-${randomBytes(9).toString('base64url')}`;
-        const waiting = this.#deps.mailbox.take(answerBox(session, id), deadline.signal);
+        const id = sealer.seal(questionKind, session.name);
+        const waiting = mailbox.take(answerBox(session, id), deadline.signal);
         const request = { jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) };
         call.reply.write(writeSseEvent(Buffer.from(JSON.stringify(request))));
         const letter = readMessage(await waiting);

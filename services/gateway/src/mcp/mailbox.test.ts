@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { eventually } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type SharedStores, startSharedStores } from '../../test/shared-stores.ts';
 import { Mailbox } from './mailbox.ts';
 
 const box = { organisationId: 'o', name: 'a box' };
@@ -24,4 +26,41 @@ it('all who wait for a letter get it, and it is left for nobody', async () => {
   await expect(mailbox.take(box, AbortSignal.abort(new Error('nothing is left')))).rejects.toThrow(
     'nothing is left',
   );
+});
+
+describe('with Redis between two gateways', () => {
+  let stores: SharedStores;
+  beforeAll(async () => {
+    stores = await startSharedStores();
+  });
+  afterAll(() => stores.stop());
+
+  it('what was said while Redis was away reaches who waits elsewhere, once it answers again', async () => {
+    const [one, other] = [new Mailbox(stores.open()), new Mailbox(stores.open())];
+    const both = [one, other];
+    await eventually(() => expect(both.map(({ isShared }) => isShared)).toEqual([true, true]));
+    await stores.server.stop();
+    await eventually(() => expect(both.map(({ isShared }) => isShared)).toEqual([false, false]));
+    const waits = other.take(box, AbortSignal.timeout(30_000));
+    await one.put(box, letter);
+    // Whoever asks here has it at once, and nobody has it again.
+    const here = { ...box, name: 'another box' };
+    await one.put(here, letter);
+    expect(await one.take(here, waiting())).toBe(letter);
+    await stores.server.restart();
+    expect(await waits).toEqual(letter);
+    await expect(one.take(here, AbortSignal.timeout(500))).rejects.toThrow();
+  }, 60_000);
+
+  it('what cannot be left there now is no failure of who says it', async () => {
+    const mailbox = new Mailbox(stores.open());
+    await eventually(() => expect(mailbox.isShared).toBe(true));
+    process.kill(stores.server.pid, 'SIGSTOP');
+    try {
+      await mailbox.put(box, letter);
+      expect(mailbox.isShared).toBe(false);
+    } finally {
+      process.kill(stores.server.pid, 'SIGCONT');
+    }
+  });
 });

@@ -10,6 +10,13 @@ export interface LetterBox {
   readonly name: string;
 }
 
+/** A letter that is kept here: without Redis for whoever asks here, else until Redis can be asked. */
+interface KeptLetter {
+  readonly box: LetterBox;
+  readonly letter: Buffer;
+  readonly untilMs: number;
+}
+
 const lettersMax = 10_000;
 /** A letter that nobody fetched. */
 const keptMs = 120_000;
@@ -17,12 +24,18 @@ const appendedMax = 1000;
 const drainedMax = 50;
 const firstLookMs = 15;
 const lookMsMax = 150;
+/** What could not be left in Redis is tried again. */
+const againMs = 250;
 
-/** Answers that arrive at another gateway than the one that waits for them: left in Redis, else known here alone. */
+/**
+ * Answers that arrive at another gateway than the one that waits for them: left in Redis, else known here alone. While Redis
+ * is away they are kept here, and left there as soon as it answers again.
+ */
 export class Mailbox {
   readonly #waiting = new Map<string, Set<(letter: Buffer) => void>>();
-  readonly #own = new RecentMap<Buffer>(lettersMax);
+  readonly #own = new RecentMap<KeptLetter>(lettersMax);
   readonly #shared: SharedPart | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(shared: SharedStore | undefined) {
     this.#shared = shared?.share({
@@ -35,19 +48,43 @@ export class Mailbox {
     return this.#shared?.isUsable === true;
   }
 
-  /** @param ttlMs for how long it is kept in Redis for whoever comes */
+  /** Never rejects. @param ttlMs for how long it is kept for whoever comes, where there is Redis */
   async put(box: LetterBox, letter: Buffer, ttlMs: number = keptMs): Promise<void> {
     const takers = this.#waiting.get(box.name);
     if (takers !== undefined) {
       for (const take of [...takers]) take(letter);
       return;
     }
+    const kept = { box, letter, untilMs: Date.now() + ttlMs };
+    if (await this.#leave(kept)) return;
+    this.#own.set(box.name, kept);
+    if (this.#shared !== undefined) this.#leaveLater();
+  }
+
+  /** Whether it is in Redis now. */
+  async #leave({ box, letter, untilMs }: KeptLetter): Promise<boolean> {
+    if (!this.isShared) return false;
     const key = keyOf(box);
-    if (!this.isShared) {
-      this.#own.set(box.name, letter);
-      return;
-    }
-    await this.#shared?.call(key, (redis) => redis.set(key, letter, 'PX', ttlMs));
+    const ttlMs = Math.max(1, untilMs - Date.now());
+    return this.#shared!.call(key, (redis) => redis.set(key, letter, 'PX', ttlMs)).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  #leaveLater(): void {
+    this.#timer ??= setTimeout(async () => {
+      for (const kept of [...this.#own.values()]) {
+        const { name } = kept.box;
+        // Whoever comes meanwhile finds it there.
+        this.#own.delete(name);
+        if (kept.untilMs <= Date.now() || (await this.#leave(kept))) continue;
+        this.#own.set(name, kept);
+        break;
+      }
+      this.#timer = undefined;
+      if (this.#own.size > 0) this.#leaveLater();
+    }, againMs).unref();
   }
 
   /** Rejects with the signal's reason. Who asks again, while the first still waits, gets it as well. */
@@ -55,7 +92,7 @@ export class Mailbox {
     const known = this.#own.peek(box.name);
     if (known !== undefined) {
       this.#own.delete(box.name);
-      return Promise.resolve(known);
+      return Promise.resolve(known.letter);
     }
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;

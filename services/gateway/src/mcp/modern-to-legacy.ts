@@ -428,7 +428,7 @@ export class ModernToLegacy {
     const out = boxOf(call, handle, number, 'out');
     const letter = await mailbox.take(out, deadline.signal);
     // Whoever brings the same again has nothing to wait for.
-    mailbox.put(out, givenOut, parkedMs).catch(() => undefined);
+    void mailbox.put(out, givenOut, parkedMs);
     if (letter.length === 0)
       throw new McpFault({
         status: 400,

@@ -236,7 +236,10 @@ export function pipeEvents(
 }
 
 /** `unread`: it is none, and why. */
-function messageIn(body: Buffer, read = readUpstream): McpMessage | { kind: 'unread'; why: string } {
+function messageIn(
+  body: Buffer,
+  read = readUpstream,
+): McpMessage | { kind: 'unread'; why: string } {
   try {
     return read(body);
   } catch (error) {

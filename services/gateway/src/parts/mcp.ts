@@ -115,7 +115,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     sse,
     modern: new ModernRelay({ ...shared, sealer, eras }),
     eras,
-    toModern: new LegacyToModern({ ...shared, sessions, notes, subscribed, mailbox, eras }),
+    toModern: new LegacyToModern({ ...shared, sealer, sessions, notes, subscribed, mailbox, eras }),
     toLegacy: new ModernToLegacy({ ...shared, sealer, sessions: own, mailbox, replicaId }),
   });
   const userTokens = new UserTokens({ fetch: parts.fetch });

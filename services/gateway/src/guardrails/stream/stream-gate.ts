@@ -248,7 +248,10 @@ export class StreamGate implements ReplySink {
   }
 
   #decide({ voice, text, inString }: Due, length: number, instead = ''): void {
-    if (voice.isFixed === true && instead !== text.slice(0, length)) return this.#deny();
+    if (voice.isFixed === true && instead !== text.slice(0, length)) {
+      this.#deny();
+      return;
+    }
     if (voice.kind === 'called') voice.inString = jsonPiece(text, inString).endsInString(length);
     voice.decide(length, instead);
   }
