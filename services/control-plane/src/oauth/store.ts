@@ -30,7 +30,8 @@ export interface LoginRow {
 function loginsWhere(db: Database, condition: Prisma.Sql): Promise<LoginRow[]> {
   return db.$queryRaw<LoginRow[]>(Prisma.sql`
     SELECT s.id::text AS "secretId", k.id::text AS "keyId", k.type, k.scopes, k.expires_at AS "keyExpiresAt",
-      k.suspended_at AS "suspendedAt", s.expires_at AS "secretExpiresAt", o.id::text AS "organisationId", o.settings AS "organisationSettings",
+      k.suspended_at AS "suspendedAt", s.expires_at AS "secretExpiresAt",
+      o.id::text AS "organisationId", o.settings AS "organisationSettings",
       w.id::text AS "workspaceId", w.slug AS "workspaceSlug", w.name AS "workspaceName", w.status AS "workspaceStatus",
       w.settings AS "workspaceSettings", u.id::text AS "userId", u.email, u.first_name AS "firstName",
       u.last_name AS "lastName", u.role AS "userRole", m.role AS "memberRole"

@@ -57,8 +57,12 @@ describe('with Redis between two gateways', () => {
     await eventually(() => expect(mailbox.isShared).toBe(true));
     process.kill(stores.server.pid, 'SIGSTOP');
     try {
-      await mailbox.put(box, letter);
+      const putting = mailbox.put(box, letter);
+      // Who comes while Redis is asked has it here.
+      const taken = mailbox.take(box, waiting());
+      await putting;
       expect(mailbox.isShared).toBe(false);
+      expect(await taken).toBe(letter);
     } finally {
       process.kill(stores.server.pid, 'SIGCONT');
     }

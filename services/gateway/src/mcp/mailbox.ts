@@ -50,40 +50,39 @@ export class Mailbox {
 
   /** Never rejects. @param ttlMs for how long it is kept for whoever comes, where there is Redis */
   async put(box: LetterBox, letter: Buffer, ttlMs: number = keptMs): Promise<void> {
-    const takers = this.#waiting.get(box.name);
-    if (takers !== undefined) {
-      for (const take of [...takers]) take(letter);
-      return;
-    }
     const kept = { box, letter, untilMs: Date.now() + ttlMs };
-    if (await this.#leave(kept)) return;
-    this.#own.set(box.name, kept);
-    if (this.#shared !== undefined) this.#leaveLater();
+    if (this.#give(kept)) return;
+    const shared = this.#shared;
+    if (shared?.isUsable === true && (await leave(kept, shared))) return;
+    this.#keep(kept);
   }
 
-  /** Whether it is in Redis now. */
-  async #leave({ box, letter, untilMs }: KeptLetter): Promise<boolean> {
-    if (!this.isShared) return false;
-    const key = keyOf(box);
-    const ttlMs = Math.max(1, untilMs - Date.now());
-    return this.#shared!.call(key, (redis) => redis.set(key, letter, 'PX', ttlMs)).then(
-      () => true,
-      () => false,
-    );
+  /** Whether somebody waited for it here. */
+  #give({ box, letter }: KeptLetter): boolean {
+    const takers = this.#waiting.get(box.name);
+    for (const take of [...(takers ?? [])]) take(letter);
+    return takers !== undefined;
   }
 
-  #leaveLater(): void {
+  /** Until somebody asks here, or Redis answers. */
+  #keep(kept: KeptLetter): void {
+    // Who came while Redis was asked looks here no more.
+    if (this.#give(kept)) return;
+    this.#own.set(kept.box.name, kept);
+    if (this.#shared !== undefined) this.#leaveLater(this.#shared);
+  }
+
+  #leaveLater(shared: SharedPart): void {
     this.#timer ??= setTimeout(async () => {
-      for (const kept of [...this.#own.values()]) {
-        const { name } = kept.box;
-        // Whoever comes meanwhile finds it there.
-        this.#own.delete(name);
-        if (kept.untilMs <= Date.now() || (await this.#leave(kept))) continue;
-        this.#own.set(name, kept);
+      for (const kept of shared.isUsable ? [...this.#own.values()] : []) {
+        // It is not in two places at once.
+        this.#own.delete(kept.box.name);
+        if (kept.untilMs <= Date.now() || (await leave(kept, shared))) continue;
+        this.#keep(kept);
         break;
       }
       this.#timer = undefined;
-      if (this.#own.size > 0) this.#leaveLater();
+      if (this.#own.size > 0) this.#leaveLater(shared);
     }, againMs).unref();
   }
 
@@ -187,6 +186,19 @@ export class Mailbox {
       return undefined;
     }
   }
+}
+
+/** Whether it is in Redis now. */
+function leave({ box, letter, untilMs }: KeptLetter, shared: SharedPart): Promise<boolean> {
+  const key = keyOf(box);
+  const ttlMs = Math.max(1, untilMs - Date.now());
+  return shared
+    .call(key, (redis) => redis.set(key, letter, 'PX', ttlMs))
+    .then(
+      () => true,
+      // The part rests now.
+      () => false,
+    );
 }
 
 function keyOf({ organisationId, name }: LetterBox): string {
