@@ -2,6 +2,7 @@ import type { GatewayError } from '@sluice/errors';
 import { type SpeechFormat, speechFormat } from '@sluice/providers';
 import type { VisitHooks } from '../../compiled/enforced-guardrails.ts';
 import type { ReplySink, StreamReply } from '../../exchange/reply.ts';
+import { eventDenial } from '../../guardrails/event-denial.ts';
 import type { HookRun } from '../../guardrails/hook-results.ts';
 import type { StreamChecks } from '../../guardrails/stream/stream-checks.ts';
 import { StreamGate } from '../../guardrails/stream/stream-gate.ts';
@@ -125,7 +126,7 @@ export function guardedStream(
         if (error === undefined && isGone()) void over();
         if (error === undefined) return nothing;
         if (error.code !== 'guardrail.denied') return refuse(error);
-        const isOfCheck = results.results.some(({ deny }) => deny);
+        const isOfCheck = eventDenial(results).slugs.length > 0;
         return refuse(isOfCheck ? denial('answer of', results) : unfit('answer of'));
       },
       isGone,
