@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfigDocument } from './config.ts';
+import { configPath, parseConfigDocument } from './config.ts';
 import { configCaps } from './config-caps.ts';
 
 describe('parseConfigDocument', () => {
@@ -11,6 +11,7 @@ describe('parseConfigDocument', () => {
     expect(parsed).toEqual({
       ok: true,
       config: { provider: 'openai', api_key: 'k', override_params: { maxTokens: 5 } },
+      ignored: [],
     });
   });
 
@@ -28,13 +29,79 @@ describe('parseConfigDocument', () => {
     }
   });
 
-  it('refuses unknown keys when saving and leaves them out inline', () => {
-    const document = { provider: 'openai', bogus: 1, targets: [{ provider: 'a', extra: true }] };
-    expect(parseConfigDocument(document, 'refuse').ok).toBe(false);
+  it('refuses unknown keys when saving and leaves them out inline, each by its path', () => {
+    const document = {
+      provider: 'openai',
+      bogus: 1,
+      targets: [{ provider: 'a', extra: true, retyr: { attempts: 2 } }],
+    };
+    const paths = ['config.targets[0].extra', 'config.targets[0].retyr', 'config.bogus'];
+    const refused = parseConfigDocument(document, 'refuse', undefined, (key, known) =>
+      known.includes('retry') ? `: ${key}` : ': nothing is known',
+    );
+    expect(refused).toEqual({
+      ok: false,
+      field: paths[0],
+      faults: paths.map(
+        (path) => `path: ${path}, message: is no field here: ${path.split('.').at(-1)}`,
+      ),
+    });
     expect(parseConfigDocument(document, 'ignore')).toEqual({
       ok: true,
       config: { provider: 'openai', targets: [{ provider: 'a' }] },
+      ignored: paths,
     });
+  });
+
+  it('judges a key that is no field alike wherever objects of ours stand', () => {
+    const breaker = { failure_threshold: 2, cooldown_interval: 30_000 };
+    const hook = { id: 'h', checks: [], on_fail: { feedback: { value: 1 } } };
+    const document = {
+      strategy: { mode: 'fallback', sticky: { enabled: false }, cb_config: breaker },
+      retry: { attempts: 1 },
+      cache: { mode: 'simple' },
+      hedge: { delay: 100 },
+      prompt_cache: { breakpoints: 'auto' },
+      before_request_hooks: [hook],
+      after_request_hooks: [hook],
+      targets: [
+        { provider: '@a', retry: { attempts: 1 }, cb_config: breaker },
+        {
+          strategy: {
+            mode: 'conditional',
+            // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
+            conditions: [{ query: {}, then: 'x' }],
+            default: 'x',
+          },
+          targets: [{ name: 'x', provider: '@b' }],
+        },
+      ],
+    };
+    // What lies within is the user's own.
+    const owned = new Set(['query']);
+    const places = (value: unknown, path: PropertyKey[] = []): PropertyKey[][] =>
+      typeof value !== 'object' || value === null || owned.has(String(path.at(-1)))
+        ? []
+        : [
+            ...(Array.isArray(value) ? [] : [path]),
+            ...Object.entries(value).flatMap(([key, inner]) =>
+              places(inner, [...path, Array.isArray(value) ? Number(key) : key]),
+            ),
+          ];
+    expect(parseConfigDocument(document, 'refuse')).toMatchObject({ ok: true, ignored: [] });
+    for (const place of places(document)) {
+      // Not structuredClone: it would keep shared parts shared.
+      const copy = JSON.parse(JSON.stringify(document));
+      let at: Record<PropertyKey, unknown> = copy;
+      for (const part of place) at = at[part] as Record<PropertyKey, unknown>;
+      at.dney = true;
+      const path = configPath([...place, 'dney']);
+      expect(faultOf(copy, 'refuse')).toMatchObject({
+        field: path,
+        faults: [expect.stringMatching(/message: is no field here; there are \w+/)],
+      });
+      expect(parseConfigDocument(copy, 'ignore')).toMatchObject({ ok: true, ignored: [path] });
+    }
   });
 
   it('answers the old format with what to do', () => {
@@ -261,6 +328,7 @@ describe('parseConfigDocument', () => {
     };
     expect(parseConfigDocument(document, 'refuse')).toEqual({
       ok: true,
+      ignored: [],
       config: {
         strategy: document.strategy,
         cb_config: { failure_threshold: 1, cooldown_interval: 30_000 },
@@ -307,7 +375,7 @@ describe('parseConfigDocument', () => {
   it('does not let a key replace a prototype', () => {
     const hostile = JSON.parse('{"provider":"@a","__proto__":{"api_key":"stolen"}}');
     const parsed = parseConfigDocument(hostile, 'ignore');
-    expect(parsed).toEqual({ ok: true, config: { provider: '@a' } });
+    expect(parsed).toEqual({ ok: true, config: { provider: '@a' }, ignored: [] });
     expect(parsed.ok && parsed.config.api_key).toBeUndefined();
   });
 
@@ -322,7 +390,7 @@ describe('parseConfigDocument', () => {
     let deep: object = {};
     for (let depth = 0; depth < 100_000; depth++) deep = { deep };
     expect(faultOf({ override_params: deep }).field).toBe('config.override_params');
-    expect(faultOf({ bogus: deep }, 'refuse').field).toBe('config');
+    expect(faultOf({ bogus: deep }, 'refuse').field).toBe('config.bogus');
   });
 });
 

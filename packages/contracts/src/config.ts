@@ -129,9 +129,9 @@ const strategy = z.strictObject({
   cb_config: circuitBreaker.optional(),
 });
 
-const feedback = z.looseObject({
+const feedback = z.strictObject({
   feedback: z
-    .looseObject({
+    .strictObject({
       value: z.number().min(-10).max(10).optional(),
       weight: z.number().min(0).max(1).optional(),
       metadata: jsonObject.optional(),
@@ -139,8 +139,10 @@ const feedback = z.looseObject({
     .optional(),
 });
 
-const hook = z.looseObject({
+const hook = z.strictObject({
   id: z.string(),
+  /** Set by who exports saved guardrails; nothing depends on it. */
+  guardrail_version_id: z.string().optional(),
   type: z.enum(['guardrail', 'mutator']).optional(),
   checks: z.array(jsonObject).max(100).optional(),
   deny: z.boolean().optional(),
@@ -276,22 +278,29 @@ export function configSchema(): object {
 }
 
 export type ConfigParseResult =
-  | { ok: true; config: ConfigNode }
+  /** `ignored`: paths of the keys that were left out, at most 20. */
+  | { ok: true; config: ConfigNode; ignored: readonly string[] }
   | { ok: false; faults: readonly string[]; field: string };
 
 /** More faults than this help nobody. */
 const faultsMax = 20;
 
+/** How a fault says what is known in place of an unknown key. */
+export type KeyAdvice = (key: string, known: readonly string[]) => string;
+
+const listKnown: KeyAdvice = (_, known) => `; there are ${known.join(', ')}`;
+
 /**
  * Checks a document. Unknown keys are faults when `unknownKeys` is 'refuse'
- * (saving) and are left out when it is 'ignore' (inline, so that a document
- * written for a newer release still works). What conditions, patterns and
- * references mean is checked when the document is compiled.
+ * (saving) and are left out, and named, when it is 'ignore' (inline, so that a
+ * document written for a newer release still works). What conditions, patterns
+ * and references mean is checked when the document is compiled.
  */
 export function parseConfigDocument(
   value: unknown,
   unknownKeys: 'refuse' | 'ignore',
   caps: ConfigCaps = configCaps,
+  advice: KeyAdvice = listKnown,
 ): ConfigParseResult {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return refused([{ field: 'config', message: 'must be a JSON object' }]);
@@ -303,7 +312,9 @@ export function parseConfigDocument(
   if (tooLarge !== undefined) return refused([tooLarge]);
   const folded = foldConfigNames(value);
   let parsed = node.safeParse(folded);
+  let ignored: readonly string[] = [];
   if (!parsed.success && unknownKeys === 'ignore') {
+    ignored = parsed.error.issues.flatMap(unknownPaths).slice(0, faultsMax);
     // Folding copied what it went through, so nothing of the caller's is changed here.
     for (const issue of parsed.error.issues)
       if (issue.code === 'unrecognized_keys') removeKeys(folded, issue.path, issue.keys);
@@ -311,12 +322,50 @@ export function parseConfigDocument(
   }
   if (!parsed.success)
     return refused(
-      parsed.error.issues
-        .slice(0, faultsMax)
-        .map((issue) => ({ field: configPath(issue.path), message: issue.message })),
+      parsed.error.issues.flatMap((issue) => faultsOf(issue, advice)).slice(0, faultsMax),
     );
   const faults = configFaults(parsed.data, unknownKeys === 'refuse', faultsMax);
-  return faults.length === 0 ? { ok: true, config: parsed.data } : refused(faults);
+  return faults.length === 0 ? { ok: true, config: parsed.data, ignored } : refused(faults);
+}
+
+function unknownPaths(issue: z.core.$ZodIssue): string[] {
+  if (issue.code !== 'unrecognized_keys') return [];
+  return issue.keys.map((key) => configPath([...issue.path, key.slice(0, 80)]));
+}
+
+function faultsOf(issue: z.core.$ZodIssue, advice: KeyAdvice): ConfigFault[] {
+  if (issue.code !== 'unrecognized_keys')
+    return [{ field: configPath(issue.path), message: issue.message }];
+  const known = keysAt(issue.path);
+  return unknownPaths(issue).map((field, index) => ({
+    field,
+    message: `is no field here${advice(issue.keys[index] ?? '', known)}`,
+  }));
+}
+
+/** As much of a schema as is looked at; Zod publishes it for libraries (`_zod.def`). */
+interface Form {
+  readonly _zod: {
+    readonly def: {
+      readonly shape?: Readonly<Record<string, Form>>;
+      readonly element?: Form;
+      readonly innerType?: Form;
+    };
+  };
+}
+
+/** The keys that an object of a document may have, where there is one. */
+function keysAt(path: readonly PropertyKey[]): string[] {
+  let form: Form | undefined = node as unknown as Form;
+  for (const part of path) {
+    const { shape, element }: Form['_zod']['def'] = bare(form)?._zod.def ?? {};
+    form = typeof part === 'number' ? element : shape?.[String(part)];
+  }
+  return Object.keys(bare(form)?._zod.def.shape ?? {});
+}
+
+function bare(form: Form | undefined): Form | undefined {
+  return form?._zod.def.innerType === undefined ? form : bare(form._zod.def.innerType);
 }
 
 function refused(faults: readonly ConfigFault[]): ConfigParseResult {

@@ -34,6 +34,8 @@ export interface CompiledConfig {
   readonly fetchIntegratedModels: boolean;
   /** Responses and conversations are kept by the service, whoever answers. */
   readonly keepsResponses: boolean;
+  /** Paths of keys that nobody knows and that were left out of the document. */
+  readonly ignored: readonly string[];
   /** For each target with a circuit breaker, by path: the strategies above it, innermost first. */
   readonly lines: ReadonlyMap<string, readonly RouteNode[]>;
 }
@@ -51,6 +53,8 @@ export interface CompileOptions {
   findGuardrail?: HookReading['findGuardrail'];
   /** Checks that are refused without credentials. Absent = none are. */
   needsCredentials?: HookReading['needsCredentials'];
+  /** What was left out of the document when it was parsed. */
+  ignored?: readonly string[] | undefined;
 }
 
 /**
@@ -82,6 +86,7 @@ export function compileConfig(root: ConfigNode, options: CompileOptions = {}): C
     needsCosts: strategyNodes.some(({ mode }) => mode === 'lowest-cost'),
     fetchIntegratedModels: root.fetch_integrated_models === true,
     keepsResponses: compiler.responsesStore === 'gateway',
+    ignored: options.ignored ?? [],
     lines: hasBreakers ? linesOf(tree) : new Map(),
   };
 }

@@ -77,6 +77,7 @@ const shownOfOurs: ReadonlySet<string> = new Set([
   'dropped-params',
   'forward-headers',
   'gateway-exception',
+  'ignored-config',
   'last-used-option-index',
   'max-cost',
   'metadata',

@@ -306,6 +306,7 @@ export async function wire(
   });
   const enterJob = createEnterJob(jobTokenSeal(env.SERVICE_CLIENT_AUTH), store);
   const resolvesConfig = resolveConfig({
+    strictParams: env.STRICT_PARAMS,
     blockInlineConfig: env.BLOCK_INLINE_CONFIG,
     configs,
     newer,

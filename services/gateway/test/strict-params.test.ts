@@ -168,3 +168,41 @@ describe('strict params', () => {
     expect(scenario.upstream.requests.at(-1)?.json()).toEqual(odd);
   });
 });
+
+describe('x-service-ignored-config', () => {
+  const config = {
+    provider: 'anthropic',
+    api_key: 'sk-a',
+    retyr: { attempts: 2 },
+    before_request_hooks: [{ id: 'h', checks: [], dney: true }],
+  };
+  const paths = ['config.before_request_hooks[0].dney', 'config.retyr'];
+  const body = { ...chatBody, model: 'claude-sonnet-4-5' };
+  const ignoredOf = (response: Response) => response.headers.get('x-service-ignored-config');
+
+  it('names the keys of an inline config that nobody knows, and explain does', async () => {
+    const answered = await ask({ body, config });
+    expect([answered.status, ignoredOf(answered)]).toEqual([200, paths.join(',')]);
+    const failed = await ask({ body: { ...body, messages: 5 }, config });
+    expect([failed.status, ignoredOf(failed)]).toEqual([400, paths.join(',')]);
+    const known = await ask({ body, config: { provider: 'anthropic', api_key: 'sk-a' } });
+    expect([known.status, ignoredOf(known)]).toEqual([200, null]);
+    const explained = await scenario.call('/v1/explain/chat/completions', {
+      body,
+      headers: { 'x-service-config': JSON.stringify(config) },
+    });
+    expect(await explained.json()).toMatchObject({ config: { source: 'inline', ignored: paths } });
+  });
+
+  it('is a refusal where anybody asks for one', async () => {
+    for (const asking of [
+      { headers: strictly },
+      { gateway: strictGateway },
+      { config: { ...config, strict_params: true } },
+    ]) {
+      const error = await errorOf(await ask({ body, config, ...asking }));
+      expect(error).toMatchObject({ status: 400, code: 'config.invalid', param: paths[0] });
+      expect(error.message).toContain('is no field here');
+    }
+  });
+});

@@ -66,7 +66,7 @@ describe('configs', () => {
     ['no document', { name: 'x' }, 'body.config'],
     ['a list', { name: 'x', config: [] }, 'body.config'],
     ['text that is no JSON', { name: 'x', config: '{' }, 'body.config'],
-    ['a key nobody knows', { name: 'x', config: { provide: 'a' } }, 'body.config'],
+    ['a key nobody knows', { name: 'x', config: { provide: 'a' } }, 'body.config.provide'],
     [
       'a fault deep inside',
       { name: 'x', config: { targets: [{ retry: { attempts: 'many' } }] } },
@@ -287,7 +287,7 @@ describe('documents that cannot be run', () => {
     expect(answer.body.data.errors).toEqual([
       expect.stringMatching(/^path: body\.config\.strategy\.mode, message: /),
       expect.stringMatching(/^path: body\.config\.targets\[0\]\.weight, message: /),
-      expect.stringMatching(/^path: body\.config\.targets\[1\], message: /),
+      expect.stringMatching(/^path: body\.config\.targets\[1\]\.provide, message: /),
     ]);
   });
 
@@ -439,6 +439,26 @@ describe('names in configs', () => {
       await workspace().delete(`/configs/${allowed.body.data.slug}`).expect(200);
     },
   );
+
+  it.each<[object, string, string]>([
+    [{ ...leaf, retyr: { attempts: 2 } }, 'retyr', 'did you mean retry?'],
+    [{ targets: [{ ...leaf, waight: 1 }] }, 'targets[0].waight', 'did you mean weight?'],
+    [
+      { ...leaf, beforeRequestHooks: [{ id: 'h', checks: [], dney: true }] },
+      'before_request_hooks[0].dney',
+      'did you mean deny?',
+    ],
+    [
+      { ...leaf, after_request_hooks: [{ id: 'h', on_fail: { feedback: { vlaue: 1 } } }] },
+      'after_request_hooks[0].on_fail.feedback.vlaue',
+      'did you mean value?',
+    ],
+  ])('of keys that nobody knows are refused with the nearest: %j', async (config, field, text) => {
+    const answer = await save(config);
+    const at = `body.config.${field}`;
+    expect(refused(answer)).toEqual({ status: 400, code: 'AB01', field: at });
+    expect(answer.body.data.errors).toEqual([`path: ${at}, message: is no field here; ${text}`]);
+  });
 
   it('keep what they name: providers and prompts in use stay, and who removes them is told', async () => {
     const body = { name: 'Used', ai_provider_id: 'openai', key: 'sk-used-0001', slug: 'used' };

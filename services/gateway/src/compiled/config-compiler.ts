@@ -68,9 +68,9 @@ export class ConfigCompiler {
     const text = saved.bodyJson;
     const held = this.#saved.get(saved.versionId);
     if (held !== undefined && held.text === text && isCurrent(held, bundle)) return runnable(held);
-    const compiled = this.#compile(bundle, text, saved.slug, () =>
-      savedDocument(saved.slug, text, caps),
-    );
+    const compiled = this.#compile(bundle, text, saved.slug, () => ({
+      config: savedDocument(saved.slug, text, caps),
+    }));
     this.#saved.put(saved.versionId, compiled, compiled.weight);
     return runnable(compiled);
   }
@@ -93,14 +93,16 @@ export class ConfigCompiler {
     bundle: CompiledBundle,
     text: string,
     slug: string | undefined,
-    parse: () => ConfigNode,
+    parse: () => { config: ConfigNode; ignored?: readonly string[] },
   ): Compiled {
     const references = new References(bundle, this.#options.caps, this.#guardrails);
     let outcome: CompiledConfig | GatewayError;
     try {
-      outcome = compileConfig(parse(), {
+      const { config, ignored } = parse();
+      outcome = compileConfig(config, {
         ...this.#options,
         slug,
+        ignored,
         findConfig: references.find,
         findGuardrail: references.findGuardrail,
       });
@@ -188,17 +190,35 @@ function savedDocument(slug: string, text: string, caps: ConfigCaps): ConfigNode
   });
 }
 
-function inlineDocument(text: string, caps: ConfigCaps): ConfigNode {
+function inlineDocument(
+  text: string,
+  caps: ConfigCaps,
+): { config: ConfigNode; ignored: readonly string[] } {
   const document = parseJson(text);
   if (document === undefined) throw invalid('x-service-config is not valid JSON.');
   if (deeperThan(document as JsonValue, depthMax))
     throw invalid(`The config is nested deeper than ${depthMax} levels.`);
   const parsed = parseConfigDocument(document, 'ignore', caps);
-  if (parsed.ok) return parsed.config;
+  if (parsed.ok) {
+    if (parsed.config.strict_params === true) refuseIgnored(parsed.ignored);
+    return parsed;
+  }
   throw invalid(`The config is not valid: ${parsed.faults[0] ?? ''}`, {
     field: parsed.field,
     faults: parsed.faults,
   });
+}
+
+/**
+ * Where anybody wants a refusal in place of a request that lacks something.
+ * @param ignored  paths of keys that nobody knows
+ * @throws GatewayError `config.invalid` that names them all
+ */
+export function refuseIgnored(ignored: readonly string[]): void {
+  const [field] = ignored;
+  if (field === undefined) return;
+  const faults = ignored.map((path) => `path: ${path}, message: is no field here`);
+  throw invalid(`The config is not valid: ${faults[0] ?? ''}`, { field, faults });
 }
 
 function invalid(

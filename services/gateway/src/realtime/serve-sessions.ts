@@ -14,7 +14,7 @@ import { type Exchange, type ModelExchange, openExchange } from '../exchange/exc
 import type { Reply, ReplyHeaders } from '../exchange/reply.ts';
 import { modelCall } from '../exchange/subject.ts';
 import { abortReason } from '../http/caller-gone.ts';
-import { headerText, nameRequest } from '../routes/error-reply.ts';
+import { headerText, nameIgnored, nameRequest } from '../routes/error-reply.ts';
 import { openArrival } from '../routes/open-arrival.ts';
 import { observe, type ServeDeps, send, sendError } from '../routes/serve.ts';
 import { EarlyBytes } from './early-bytes.ts';
@@ -207,6 +207,7 @@ function headersOf(
   { headerPrefixes }: ServeSessionsParts,
 ): ReplyHeaders {
   nameRequest(headers, exchange);
+  nameIgnored(headers, exchange);
   headers['x-service-trace-id'] = headerText(exchange.arrival.traceId);
   return spelledHeaders(headerPrefixes, spelling, headers);
 }

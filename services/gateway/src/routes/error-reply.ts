@@ -47,6 +47,7 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): ReplyHead
   if (states.length > 0) Object.assign(headers, limitHeaders(states, exchange.arrival.startedAtMs));
   Object.assign(headers, error.headers);
   nameRequest(headers, exchange);
+  nameIgnored(headers, exchange);
   return headers;
 }
 
@@ -62,6 +63,13 @@ export function nameRequest(headers: ReplyHeaders, { arrival, subject }: Exchang
     if (upstreams !== undefined) headers['x-service-upstream-request-id'] = upstreams;
     headers[name] = arrival.requestIdText;
   }
+}
+
+/** What of the caller's own config nobody knows, by its paths. */
+export function nameIgnored(headers: ReplyHeaders, { config }: Exchange): void {
+  const ignored = config?.compiled.ignored ?? [];
+  if (ignored.length > 0)
+    headers['x-service-ignored-config'] = ignored.join(',').replace(/[^\x20-\x7e]/g, '?');
 }
 
 const usualNames = ['x-request-id'];

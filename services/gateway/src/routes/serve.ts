@@ -21,7 +21,7 @@ import type { OpenStreams } from '../http/open-streams.ts';
 import type { RequestsUnderWay } from '../http/requests-under-way.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import { errorBody, errorHeaders, headerText, nameRequest } from './error-reply.ts';
+import { errorBody, errorHeaders, headerText, nameIgnored, nameRequest } from './error-reply.ts';
 import { openArrival } from './open-arrival.ts';
 
 export interface ServeDeps {
@@ -157,6 +157,7 @@ export function send(
 /** What every reply tells of its request, by whatever it goes. */
 export function tellWay(headers: ReplyHeaders, exchange: Exchange): void {
   nameRequest(headers, exchange);
+  nameIgnored(headers, exchange);
   headers['x-service-attempts'] = String(exchange.progress.attempts);
   headers['x-service-trace-id'] = headerText(exchange.arrival.traceId);
 }

@@ -306,7 +306,7 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
     AWS_REGION: 'eu-central-1',
   });
   try {
-    await resolveConfig({ blockInlineConfig: false, configs, newer: noneNewer })(
+    await resolveConfig({ blockInlineConfig: false, strictParams: false, configs, newer: noneNewer })(
       exchange,
       async () => ({}) as never,
     );

@@ -8,6 +8,7 @@ import { compileConfig, savedHook } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { needsCredentials } from '@sluice/guardrails';
 import type { Database } from '../../kernel/database/client.ts';
+import { nearestAdvice } from '../../kernel/names/nearest.ts';
 import { namedGuardrails } from '../guardrails/named-guardrails.ts';
 import { missingNames, type ProviderCatalogue } from './check-names.ts';
 import { findActiveDocuments } from './store.ts';
@@ -20,7 +21,7 @@ const referencesMax = 200;
  * @throws 400 with the path of every fault
  */
 export function parseDocument(document: Record<string, unknown>, caps: ConfigCaps): ConfigNode {
-  const result = parseConfigDocument(document, 'refuse', caps);
+  const result = parseConfigDocument(document, 'refuse', caps, nearestAdvice);
   if (!result.ok) throw invalidConfig(result.field, result.faults);
   return result.config;
 }

@@ -128,13 +128,14 @@ function isUnreadable(error: GatewayError): boolean {
 
 function explainedConfig({ config }: Exchange): ExplainedConfig | null {
   if (config === undefined) return null;
-  const { saved } = config;
+  const { saved, compiled } = config;
   return {
     source: config.source,
     id: saved?.id ?? null,
     slug: saved?.slug ?? null,
     version_id: saved?.versionId ?? null,
     name: saved?.name ?? null,
-    strategy_mode: config.compiled.strategyMode,
+    strategy_mode: compiled.strategyMode,
+    ...(compiled.ignored.length === 0 ? {} : { ignored: compiled.ignored }),
   };
 }

@@ -56,6 +56,8 @@ export interface ExplainedConfig {
   version_id: string | null;
   name: string | null;
   strategy_mode: string;
+  /** Paths of keys of an inline config that nobody knows. */
+  ignored?: readonly string[];
 }
 
 export interface ExplainedLimit {

@@ -1,7 +1,7 @@
 import { type ErrorCode, GatewayError } from '@sluice/errors';
 import { addressSettings } from '@sluice/providers';
 import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
-import type { ConfigCompiler } from '../../compiled/config-compiler.ts';
+import { type ConfigCompiler, refuseIgnored } from '../../compiled/config-compiler.ts';
 import type { ArrivedRequest } from '../../exchange/arrived-request.ts';
 import type { ConfigOrigin, Exchange } from '../../exchange/exchange.ts';
 import { lookAgain } from '../../held/look-again.ts';
@@ -13,11 +13,15 @@ import type { Stage } from '../pipeline.ts';
 /** Saved-only check, header validation, then the config: of the request, the key or the workspace. */
 export function resolveConfig(options: {
   blockInlineConfig: boolean;
+  /** Keys that nobody knows are refused, whoever sends them. */
+  strictParams: boolean;
   configs: ConfigCompiler;
   newer: Pick<NewerBundles, 'after'>;
 }): Stage {
   const find = (exchange: Exchange) => {
     exchange.config = findConfig(exchange, options.configs);
+    if (options.strictParams || exchange.arrival.caller.strictParams)
+      refuseIgnored(exchange.config?.compiled.ignored ?? []);
     refusePrompts(exchange);
   };
   return (exchange, next) => {
