@@ -292,12 +292,14 @@ describe('the export of the audit log', () => {
 describe('the audit chain', () => {
   const verification = async () => (await admin().get('/audit-logs/verify').expect(200)).body;
   /** What an operator sees; the exit code says whether all is well. */
-  async function command(...args: string[]): Promise<{ code: number; lines: string[] }> {
-    const { code, stdout } = await commandAt(h.env.DATABASE_URL, ...args);
+  async function command(organisation?: string): Promise<{ code: number; lines: string[] }> {
+    const { code, stdout } = await commandAt(h.env.DATABASE_URL, organisation);
     return { code, lines: stdout.trim().split('\n') };
   }
-  async function commandAt(url: string | undefined, ...args: string[]) {
-    const script = join(import.meta.dirname, '../../src', 'verify-audit.ts');
+  /** `npm run audit:verify` without npm. */
+  async function commandAt(url: string | undefined, organisation: string | undefined) {
+    const script = join(import.meta.dirname, '../../../../scripts/audit-verify.ts');
+    const args = organisation === undefined ? [] : ['--organisation', organisation];
     const { PATH, NODE_COMPILE_CACHE } = process.env;
     const env = { DATABASE_URL: url, PATH, NODE_COMPILE_CACHE };
     const run = promisify(execFile)(process.execPath, [script, ...args], { env });
@@ -345,13 +347,13 @@ describe('the audit chain', () => {
   });
 
   it('says that it could not be looked at in a line, and not that it is broken', async () => {
-    const faults: [string, string[], RegExp][] = [
-      ['postgres://nobody@127.0.0.1:1/x', [], /Can't reach database server at 127\.0\.0\.1:1$/],
-      ['nonsense', [], /is not valid:\n {2}DATABASE_URL must have at least 16 characters/],
-      [h.env.DATABASE_URL as string, ['nobody'], /There is no organisation nobody\.$/],
+    const faults: [string, string | undefined, RegExp][] = [
+      ['postgres://nobody@127.0.0.1:1/x', undefined, /Can't reach database server at 127\.0\.0\.1:1$/],
+      ['nonsense', undefined, /is not valid:\n {2}DATABASE_URL must have at least 16 characters/],
+      [h.env.DATABASE_URL as string, 'nobody', /There is no organisation nobody\.$/],
     ];
-    for (const [url, args, words] of faults) {
-      const { code, stderr } = await commandAt(url, ...args);
+    for (const [url, organisation, words] of faults) {
+      const { code, stderr } = await commandAt(url, organisation);
       expect([url, code, stderr.trim()]).toEqual([url, 2, expect.stringMatching(words)]);
       expect(stderr).not.toMatch(/^\s+at |invocation/m);
     }
