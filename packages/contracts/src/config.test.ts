@@ -384,6 +384,12 @@ describe('parseConfigDocument', () => {
     expect(faultOf({ targets }).faults).toHaveLength(20);
     const nameless = Array.from({ length: 100 }, () => ({ name: 'same' }));
     expect(faultOf({ targets: nameless }).faults).toHaveLength(20);
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`k${at}`, 1]));
+    let asked = 0;
+    const refused = parseConfigDocument(many, 'refuse', undefined, () => `${++asked}`);
+    expect([refused.ok === false && refused.faults.length, asked]).toEqual([20, 20]);
+    const taken = parseConfigDocument({ provider: '@a', ...many }, 'ignore');
+    expect(taken.ok && taken.ignored).toHaveLength(20);
   });
 
   it('refuses parameters nested so deep that they would take the stack of others', () => {

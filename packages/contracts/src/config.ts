@@ -286,7 +286,7 @@ export type ConfigParseResult =
 const faultsMax = 20;
 
 /** How a fault says what is known in place of an unknown key. */
-export type KeyAdvice = (key: string, known: readonly string[]) => string;
+type KeyAdvice = (key: string, known: readonly string[]) => string;
 
 const listKnown: KeyAdvice = (_, known) => `; there are ${known.join(', ')}`;
 
@@ -314,7 +314,7 @@ export function parseConfigDocument(
   let parsed = node.safeParse(folded);
   let ignored: readonly string[] = [];
   if (!parsed.success && unknownKeys === 'ignore') {
-    ignored = parsed.error.issues.flatMap(unknownPaths).slice(0, faultsMax);
+    ignored = parsed.error.issues.slice(0, faultsMax).flatMap(unknownPaths).slice(0, faultsMax);
     // Folding copied what it went through, so nothing of the caller's is changed here.
     for (const issue of parsed.error.issues)
       if (issue.code === 'unrecognized_keys') removeKeys(folded, issue.path, issue.keys);
@@ -322,7 +322,10 @@ export function parseConfigDocument(
   }
   if (!parsed.success)
     return refused(
-      parsed.error.issues.flatMap((issue) => faultsOf(issue, advice)).slice(0, faultsMax),
+      parsed.error.issues
+        .slice(0, faultsMax)
+        .flatMap((issue) => faultsOf(issue, advice))
+        .slice(0, faultsMax),
     );
   const faults = configFaults(parsed.data, unknownKeys === 'refuse', faultsMax);
   return faults.length === 0 ? { ok: true, config: parsed.data, ignored } : refused(faults);
@@ -330,7 +333,7 @@ export function parseConfigDocument(
 
 function unknownPaths(issue: z.core.$ZodIssue): string[] {
   if (issue.code !== 'unrecognized_keys') return [];
-  return issue.keys.map((key) => configPath([...issue.path, key.slice(0, 80)]));
+  return issue.keys.slice(0, faultsMax).map((key) => configPath([...issue.path, key.slice(0, 80)]));
 }
 
 function faultsOf(issue: z.core.$ZodIssue, advice: KeyAdvice): ConfigFault[] {

@@ -348,7 +348,11 @@ describe('the audit chain', () => {
 
   it('says that it could not be looked at in a line, and not that it is broken', async () => {
     const faults: [string, string | undefined, RegExp][] = [
-      ['postgres://nobody@127.0.0.1:1/x', undefined, /Can't reach database server at 127\.0\.0\.1:1$/],
+      [
+        'postgres://nobody@127.0.0.1:1/x',
+        undefined,
+        /Can't reach database server at 127\.0\.0\.1:1$/,
+      ],
       ['nonsense', undefined, /is not valid:\n {2}DATABASE_URL must have at least 16 characters/],
       [h.env.DATABASE_URL as string, 'nobody', /There is no organisation nobody\.$/],
     ];

@@ -306,10 +306,12 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
     AWS_REGION: 'eu-central-1',
   });
   try {
-    await resolveConfig({ blockInlineConfig: false, strictParams: false, configs, newer: noneNewer })(
-      exchange,
-      async () => ({}) as never,
-    );
+    await resolveConfig({
+      blockInlineConfig: false,
+      strictParams: false,
+      configs,
+      newer: noneNewer,
+    })(exchange, async () => ({}) as never);
     const [planned] = (exchange.config?.compiled ?? directConfig).targets;
     const target = resolveTarget(exchange, planned as ResolvedTarget);
     const visit = new Visit(exchange, planned as ResolvedTarget);

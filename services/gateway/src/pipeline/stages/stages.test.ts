@@ -90,7 +90,12 @@ describe('resolveConfig', () => {
     { id: 'c2', slug: 'pc-bad', versionId: 'v', name: 'Bad', bodyJson: '{"provider":5}' },
   ]);
   const configs = new ConfigCompiler({ caps: configCaps, knownChecks: new Set() });
-  const stage = resolveConfig({ blockInlineConfig: false, strictParams: false, configs, newer: noneNewer });
+  const stage = resolveConfig({
+    blockInlineConfig: false,
+    strictParams: false,
+    configs,
+    newer: noneNewer,
+  });
   const withConfig = (value: string | undefined, over: Partial<config.Key> = {}) =>
     exampleExchange({
       bundle: saved,
@@ -177,7 +182,10 @@ describe('resolveConfig', () => {
     ['x-service-config', 'pc-one', 'none'],
   ])('saved-only mode, %s: %s', async (name, value, code) => {
     for (const [tested, bundle] of [
-      [resolveConfig({ blockInlineConfig: true, strictParams: false, configs, newer: noneNewer }), saved],
+      [
+        resolveConfig({ blockInlineConfig: true, strictParams: false, configs, newer: noneNewer }),
+        saved,
+      ],
       [stage, { ...saved, source: { ...saved.source, blockInlineConfig: true } }],
     ] as const) {
       const exchange = exampleExchange({ bundle, key: exampleKey(), headers: { [name]: value } });
