@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, string>> = {
   'services/data-service/src/batches/run-response.ts': 'from the control plane',
   'packages/data-dir/src/lock-data-dir.ts': 'our own file',
   'packages/price-files/src/read-price-files.ts': 'a file of the operator, of 8 MiB at most',
+  'packages/object-store/src/log-store-settings.ts': 'a setting of the operator, of 1 MiB at most',
   'packages/engine/src/prompts/prompt-template.ts': 'a saved template',
   'services/gateway/src/stored/present.ts': 'from the control plane',
   'services/gateway/src/stored/current-response.ts': 'from the control plane',
