@@ -67,7 +67,7 @@ async function main(): Promise<number> {
       });
       print(
         `${result.seen} attempts: ${result.changed} adjusted by ${dollars(result.addedNanoUsd)} together, ` +
-          `${result.custom} priced by administrators, ${result.unpriced} without a known price`,
+          `${result.custom} priced by administrators, ${result.others} with other models' use, ${result.unpriced} without a known price`,
       );
     } finally {
       client.close();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { costOfReply, type PriceBook, tokensOf, unitsOf } from '@sluice/pricing';
+import { costOfReply, type PriceBook, tokensOf, unitsOf, usedOtherModels } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 
 /** What came of pricing an attempt anew. */
@@ -8,6 +8,8 @@ export type Anew =
   | { outcome: 'same' }
   /** Administrators said its price: price lists do not change that. */
   | { outcome: 'custom' }
+  /** Of other models that worked for it the record does not tell which they are. */
+  | { outcome: 'others' }
   | { outcome: 'unpriced' }
   | { outcome: 'changed'; adjustment: usage.Adjustment };
 
@@ -19,6 +21,7 @@ export function chargeAnew(book: PriceBook, charge: usage.Charge, nowMs: number)
   const { record } = charge;
   if (record === undefined) return { outcome: 'unpriced' };
   if (record.priceLayer === 'custom') return { outcome: 'custom' };
+  if (usedOtherModels(record)) return { outcome: 'others' };
   const priced = priceOf(book, record);
   if (priced === undefined) return { outcome: 'unpriced' };
   const factor = record.priceMultiplier > 0 ? record.priceMultiplier : 1;

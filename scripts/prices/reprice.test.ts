@@ -26,16 +26,26 @@ describe('reprice', () => {
       record({ model: 'mine', costKnown: false, costNanoUsd: 0n }),
       record({ model: 'nobody-knows', costKnown: false, costNanoUsd: 0n }),
       record({ model: 'gpt-5.1', priceLayer: 'custom', costNanoUsd: 1n }),
+      // Most of it an advisor's, by prices of its own.
+      record({
+        model: 'gpt-5.1',
+        units: { other_model_request_token: 100_000n, other_model_response_token: 2000n },
+        costNanoUsd: 900_000_000n,
+      }),
     ]);
     const first = await reprice(ledger.client, book(), period);
     expect(first).toEqual({
-      seen: 7,
+      seen: 8,
       changed: 3,
       custom: 1,
+      others: 1,
       unpriced: 1,
       addedNanoUsd: -1_125_000n + 500_000n + 1_000_000n,
     });
-    expect(ledger.charged()).toEqual([2_250_000n, 1_125_000n, 4_500_000n, 0n, 1_000_000n, 0n, 1n]);
+    expect(ledger.charged()).toEqual([
+      ...[2_250_000n, 1_125_000n, 4_500_000n, 0n, 1_000_000n, 0n, 1n],
+      900_000_000n,
+    ]);
     const second = await reprice(ledger.client, book(), period);
     expect(second).toEqual({ ...first, changed: 0, addedNanoUsd: 0n });
     expect(ledger.adjustments).toHaveLength(3);

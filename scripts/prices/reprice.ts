@@ -19,6 +19,8 @@ export interface Repriced {
   changed: number;
   /** Priced by administrators, and left as they are. */
   custom: number;
+  /** Charged for other models as well, and left as they are. */
+  others: number;
   /** Without a known price, before and now. */
   unpriced: number;
   addedNanoUsd: bigint;
@@ -37,7 +39,14 @@ export async function reprice(
   book: PriceBook,
   { fromMs, toMs, organisationId, isDryRun }: RepriceOptions,
 ): Promise<Repriced> {
-  const result: Repriced = { seen: 0, changed: 0, custom: 0, unpriced: 0, addedNanoUsd: 0n };
+  const result: Repriced = {
+    seen: 0,
+    changed: 0,
+    custom: 0,
+    others: 0,
+    unpriced: 0,
+    addedNanoUsd: 0n,
+  };
   for (let at = fromMs; at < toMs; at += dayMs) {
     const day = { fromMs: BigInt(at), toMs: BigInt(Math.min(at + dayMs, toMs)), organisationId };
     const stream = client.serverStream(usage.UsageService.method.listCharges, day);
@@ -47,6 +56,7 @@ export async function reprice(
         const anew = chargeAnew(book, charge, Date.now());
         result.seen += 1;
         if (anew.outcome === 'custom') result.custom += 1;
+        if (anew.outcome === 'others') result.others += 1;
         if (anew.outcome === 'unpriced') result.unpriced += 1;
         if (anew.outcome !== 'changed') continue;
         result.changed += 1;

@@ -17,8 +17,10 @@ export type { ListLayer, Rates, TokenRates } from './rates.ts';
 export {
   chargedTokens,
   namedTokens,
+  otherModelTokens,
   type RecordedUse,
   tokensOf,
   unitsOf,
+  usedOtherModels,
 } from './recorded-use.ts';
 export { type CountedUnit, countedUnits, type UnitRates } from './unit-counts.ts';

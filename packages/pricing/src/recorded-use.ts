@@ -46,6 +46,17 @@ export const chargedTokens: readonly NamedKind[] = tokenKinds.map((kind) => [
   `charged_${tokenKeys[kind][0] ?? tokenUnits[kind]}`,
 ]);
 
+/** Tokens of other models that worked for the reply, in and out, all together: of which models they are is not recorded. */
+export const otherModelTokens = [
+  'other_model_request_token',
+  'other_model_response_token',
+] as const;
+
+/** What other models used was charged by their prices: of such a record the cost cannot be reckoned anew. */
+export function usedOtherModels({ units }: Pick<RecordedUse, 'units'>): boolean {
+  return otherModelTokens.some((name) => units[name] !== undefined);
+}
+
 /** Its tokens as they are charged; undefined = none were told. */
 export function tokensOf(record: RecordedUse): ChatUsage | undefined {
   const { units } = record;

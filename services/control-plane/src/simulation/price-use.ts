@@ -10,6 +10,7 @@ import {
   readCustomPrices,
   tokensOf,
   unitsOf,
+  usedOtherModels,
 } from '@sluice/pricing';
 import type { ProviderOfTask } from './task.ts';
 
@@ -45,6 +46,7 @@ export class UsePrices {
   priceOf(target: TargetFacts, use: RecordedUse, served: Served, atMs: number): number | undefined {
     const [tokens, units] = [tokensOf(use), unitsOf(use)];
     if (tokens === undefined && units === undefined) return 0;
+    if (usedOtherModels(use)) return undefined;
     const asked = target.model ?? '';
     const base = this.#saved.get(target.providerSlug ?? '')?.bases.get(asked);
     for (const model of new Set([served.model, asked, base])) {

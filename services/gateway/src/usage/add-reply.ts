@@ -3,6 +3,7 @@ import {
   type CountedUnit,
   chargedTokens,
   namedTokens,
+  otherModelTokens,
   unitKeys,
   videoUnitOf,
 } from '@sluice/pricing';
@@ -24,8 +25,9 @@ export function addReply(
   if (facts.units !== undefined) addUnits(record, facts.units);
   if (facts.chargedTokens !== undefined) addCharged(record, facts.chargedTokens);
   for (const { tokens } of facts.otherModels ?? []) {
-    record.units = added(record.units, 'other_model_request_token', tokens.inputTokens);
-    record.units = added(record.units, 'other_model_response_token', tokens.outputTokens);
+    const [request, response] = otherModelTokens;
+    record.units = added(record.units, request, tokens.inputTokens);
+    record.units = added(record.units, response, tokens.outputTokens);
   }
   if (facts.servedTier !== undefined) record.serviceTier = clipped(facts.servedTier);
   if (facts.servedRegion !== undefined) record.servedRegion = clipped(facts.servedRegion);
