@@ -449,6 +449,24 @@ describe('a batch at Anthropic', () => {
     });
   });
 
+  it('is billed what it says where an answer is in other words than its endpoint’s', async () => {
+    const client = clientOf(atClaude());
+    const batch = await client.batches.create({
+      input_file_id: await upload(clientOf(undefined), [
+        asking('odd', 'Answer in other words', 'claude-haiku-4-5'),
+      ]),
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    await completed(client, batch.id);
+    expect(linesIn(await outputOf(batch.id, atClaude()))).toMatchObject([
+      { custom_id: 'odd', response: { status_code: 502 } },
+    ]);
+    await eventually(async () => {
+      expect((await batchUse(s, batch.id)).cost).toBeCloseTo((1000 * 0.0005) / 2, 9);
+    }, patient);
+  });
+
   const anthropicOf = (apiKey = s.stack.credentials.workspace_key) =>
     new Anthropic({
       apiKey,

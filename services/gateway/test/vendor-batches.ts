@@ -252,10 +252,14 @@ export function anthropicBatchVendor(apiKey: string) {
             type: 'message',
             role: 'assistant',
             model: params.model,
-            content: [{ type: 'text', text: 'Hi there' }],
-            stop_reason: 'end_turn',
-            stop_sequence: null,
-            usage: { input_tokens: 1000, output_tokens: 500 },
+            ...(JSON.stringify(params).includes('in other words')
+              ? { completion: 'x'.repeat(4000) }
+              : {
+                  content: [{ type: 'text', text: 'Hi there' }],
+                  stop_reason: 'end_turn',
+                  stop_sequence: null,
+                  usage: { input_tokens: 1000, output_tokens: 500 },
+                }),
           },
         },
       }));

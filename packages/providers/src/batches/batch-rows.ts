@@ -128,9 +128,13 @@ function factsOf(reply: JsonValue, translation: Translation, context: CallContex
     const bytes = Buffer.from(JSON.stringify(reply));
     return withChars(translation.decode(bytes, context, plainHead).facts, reply);
   } catch {
-    // Not the format after all: nothing is told.
-    return {};
+    return withChars(unreadFacts(context), reply);
   }
+}
+
+/** Not the format after all: nothing is told, but it was answered, and by whom is known. */
+function unreadFacts({ model }: CallContext): ReplyFacts {
+  return model === '' ? {} : { model };
 }
 
 /** What was counted may be what cannot be true. */
@@ -165,7 +169,7 @@ function told(
   return {
     customId,
     endpoint,
-    isSuccess: isSuccess && read?.status === 200,
+    isSuccess,
     status: read?.status ?? status,
     facts: isSuccess ? withChars(read?.facts ?? {}, reply) : {},
     ...(result.asked === undefined ? {} : { asked: result.asked }),
@@ -197,7 +201,7 @@ function replyOf(
     return { status, body, facts: decoded.facts };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return { status: status > 299 ? status : 502, body: reply, facts: {} };
+    return { status: status > 299 ? status : 502, body: reply, facts: unreadFacts(context) };
   }
 }
 

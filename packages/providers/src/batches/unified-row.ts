@@ -19,7 +19,7 @@ export interface RowOptions {
 export interface UnifiedRow {
   readonly customId: string;
   readonly endpoint: RowEndpoint;
-  /** Answered, and so to be paid. */
+  /** Answered, and so to be paid, also in words that nobody reads here: then it is told as a failure, by its status. */
   readonly isSuccess: boolean;
   readonly status: number;
   readonly facts: ReplyFacts;

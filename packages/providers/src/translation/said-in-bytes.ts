@@ -95,7 +95,8 @@ const textNames: ReadonlySet<string> = new Set([
   'arguments',
   'refusal',
   'delta',
-  // Llama's and Titan's own, at Bedrock.
+  // Of models that Bedrock asks in their own words.
+  'completion',
   'generation',
   'outputText',
 ]);

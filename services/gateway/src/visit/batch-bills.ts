@@ -94,9 +94,10 @@ export class BatchBills {
     record.requestUrl = urlOfRow(row.endpoint);
     record.method = 'POST';
     record.isProxyCall = false;
-    record.outcome = row.isSuccess ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR;
+    const isTold = row.isSuccess && row.status < 300;
+    record.outcome = isTold ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR;
     record.statusCode = row.status;
-    if (!row.isSuccess) record.errorCode = 'upstream.error';
+    if (!isTold) record.errorCode = 'upstream.error';
     record.finishReason = clipped(facts.finishReason ?? '');
     record.responseModel = clipped(facts.model ?? '');
     record.latencyMs = 0;
