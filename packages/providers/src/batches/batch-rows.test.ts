@@ -246,18 +246,46 @@ describe('rows of batches', () => {
   });
 
   it.each([
-    ['bedrock', { recordId: 'a-1', modelInput: { inputText: 'Why?' }, modelOutput: { results: [{ outputText: 'Rayleigh.' }] } }],
-    ['bedrock', { recordId: 'a-1', modelInput: { prompt: 'Why?' }, modelOutput: { generation: 'Rayleigh.' } }],
-    ['vertex-ai', { requestId: 'a-1', request: {}, response: { predictions: [{ content: 'Rayleigh.' }] } }],
-    ['anthropic', { custom_id: 'a-1', result: { type: 'succeeded', message: { completion: 'Rayleigh.' } } }],
-    ['mistral-ai', { custom_id: 'a-1', response: { status_code: 200, body: { text: 'Rayleigh.' } } }],
+    [
+      'bedrock',
+      {
+        recordId: 'a-1',
+        modelInput: { inputText: 'Why?' },
+        modelOutput: { results: [{ outputText: 'Rayleigh.' }] },
+      },
+    ],
+    [
+      'bedrock',
+      { recordId: 'a-1', modelInput: { prompt: 'Why?' }, modelOutput: { generation: 'Rayleigh.' } },
+    ],
+    [
+      'vertex-ai',
+      { requestId: 'a-1', request: {}, response: { predictions: [{ content: 'Rayleigh.' }] } },
+    ],
+    [
+      'anthropic',
+      { custom_id: 'a-1', result: { type: 'succeeded', message: { completion: 'Rayleigh.' } } },
+    ],
+    [
+      'mistral-ai',
+      { custom_id: 'a-1', response: { status_code: 200, body: { text: 'Rayleigh.' } } },
+    ],
     ['openai', { custom_id: 'a-1', response: { status_code: 200, body: { text: 'Rayleigh.' } } }],
-  ])('knows that an answer of %s in other words than its endpoint’s is to be paid', (provider, row) => {
-    const model = 'some-model';
-    const read = batchRowReader(provider, { ...options, model })(Buffer.from(JSON.stringify(row)));
-    expect(read).toMatchObject({ customId: 'a-1', isSuccess: true, facts: { textChars: 'Rayleigh.'.length } });
-    expect(String(read?.bytes)).toContain('Rayleigh.');
-  });
+  ])(
+    'knows that an answer of %s in other words than its endpoint’s is to be paid',
+    (provider, row) => {
+      const model = 'some-model';
+      const read = batchRowReader(provider, { ...options, model })(
+        Buffer.from(JSON.stringify(row)),
+      );
+      expect(read).toMatchObject({
+        customId: 'a-1',
+        isSuccess: true,
+        facts: { textChars: 'Rayleigh.'.length },
+      });
+      expect(String(read?.bytes)).toContain('Rayleigh.');
+    },
+  );
 
   it('tells messages where messages were asked', () => {
     const row = Buffer.from(JSON.stringify(rows[8]?.[2]));

@@ -5,6 +5,7 @@ import type {
   JsonObject,
   ReplyBill,
 } from '@sluice/contracts';
+import type { ToolUnit } from '../bills/charged-tools.ts';
 import type {
   CachePrefix,
   CallContext,
@@ -42,6 +43,8 @@ export type MarkPrefix = (
 ) => MemberEdits | undefined;
 
 export interface StreamDecoder {
+  /** The charged tool that each picture is a use of; absent = pictures are among the answer's tokens. */
+  readonly drawsWith?: ToolUnit;
   /** One upstream event; an unreadable one yields a `fault`. */
   decode(event: SseEvent): ChatStreamEvent[];
   /** The upstream ended: what may still be concluded from what was seen. */

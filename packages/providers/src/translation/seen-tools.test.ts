@@ -19,6 +19,9 @@ const responseEvents = [
   said(search('open_page')),
   said(search('search')),
   said({ type: 'file_search_call', id: 'fs_1', queries: ['a'], results: [{ text: 'b' }] }),
+  { type: 'response.output_item.added', output_index: 3, item: { type: 'image_generation_call' } },
+  said({ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'QUJD' }),
+  said({ type: 'image_generation_call', id: 'ig_2', status: 'completed', result: 'QUJD' }),
   said({ type: 'function_call', call_id: 'c', name: 'web_search_call', arguments: '{}' }),
   { type: 'response.output_text.delta', output_index: 4, content_index: 0, delta: 'It is.' },
 ];
@@ -88,6 +91,7 @@ describe('tools that a stream shows to be used', () => {
       expect(factsOf('response', responseEvents, asked).units).toEqual({
         webSearches: 2,
         fileSearches: 1,
+        imageGenerations: 2,
       });
     },
   );
@@ -104,7 +108,7 @@ describe('tools that a stream shows to be used', () => {
     const end = { type: 'response.completed', response: { ...response, output } };
     const facts = factsOf('response', [...responseEvents, end]);
     expect(facts.usage).toBeUndefined();
-    expect(facts.units).toEqual({ webSearches: 3, fileSearches: 1 });
+    expect(facts.units).toEqual({ webSearches: 3, fileSearches: 1, imageGenerations: 2 });
     const stopped = [...messageEvents, { type: 'message_stop' }];
     expect(factsOf('message', stopped).units).toEqual({ webSearches: 2 });
   });
@@ -115,7 +119,10 @@ describe('tools that a stream shows to be used', () => {
       type: 'response.completed',
       response: { ...response, output: [], usage, tool_usage },
     };
-    expect(factsOf('response', [...responseEvents, ended]).units).toEqual({ webSearches: 1 });
+    for (const asked of [undefined, 'chatComplete'] as const)
+      expect(factsOf('response', [...responseEvents, ended], asked).units).toEqual({
+        webSearches: 1,
+      });
     const counted = [
       ...messageEvents,
       {

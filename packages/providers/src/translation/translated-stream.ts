@@ -127,6 +127,7 @@ export class TranslatedStreamReader implements StreamReader {
       default:
         state.phase = 'content';
         if (event.type === 'foreign-part') state.see(unitOfPart(event));
+        else if (event.type === 'image') state.see(this.#decoder.drawsWith);
         if ('text' in event) this.#textChars += event.text.length;
         else if ('arguments' in event) this.#textChars += event.arguments.length;
     }

@@ -23,6 +23,7 @@ interface Call {
  * from where they are told whole.
  */
 export class ResponsesStreamDecoder implements StreamDecoder {
+  readonly drawsWith = 'imageGenerations';
   #hasStarted = false;
   #tools: JsonValue | undefined;
   #blocks = new Map<string, number>();
