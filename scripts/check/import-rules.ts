@@ -24,7 +24,12 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/outbound': ['packages/errors'],
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],
-  'packages/price-files': ['packages/env', 'packages/pricing', 'packages/signed-files'],
+  'packages/price-files': [
+    'packages/env',
+    'packages/json',
+    'packages/pricing',
+    'packages/signed-files',
+  ],
   'packages/signed-files': ['packages/env'],
   'packages/rpc': ['packages/env', 'packages/proto-stubs'],
   'packages/service': ['packages/env', 'packages/otlp', 'packages/rpc', 'packages/telemetry'],

@@ -161,7 +161,7 @@ return 'ok ' .. int(now) .. ' ' .. refused .. ' ' .. table.concat(reply, ' ')`);
  *       of what Redis has lost, each as "add":
  *       "late" id, amount: of what was taken before was used
  *       "heard" -, posted: so far it was known to be before
- *       "sum" -, posted: what the ledger has of it; the first word counts, since later ones have what was taken since
+ *       "sum" -, posted: what the ledger has of it, where nobody counts yet: later it has what was taken since
  * reply words: of each line posted, held, over; -1 where there is no counter. Nothing
  *       at all is done where the mark is another: the reply is empty then.
  */
@@ -196,19 +196,20 @@ for what, one, two, keep in string.gmatch(ARGV[2], '(%S+) (%S+) (%S+) (%S+)') do
     end
     if isAdded and what == 'add' and not isNew then
       redis.call('HINCRBY', hash, 'p', two)
-    elseif isAdded or what == 'heard' or what == 'sum' then
+    elseif what == 'sum' then
+      if isNew then
+        redis.call('HSET', hash, 's', two)
+        redis.call('HSET', hash, 'p', int(lost(hash)))
+      end
+    elseif isAdded or what == 'heard' then
       local before = lost(hash)
       if isAdded then
         redis.call('HINCRBY', hash, 'a', two)
-      elseif what == 'sum' then
-        redis.call('HSETNX', hash, 's', two)
       elseif tonumber(two) > tonumber(redis.call('HGET', hash, 'w') or 0) then
         redis.call('HSET', hash, 'w', two)
       end
       if not isNew then
         redis.call('HINCRBY', hash, 'p', int(lost(hash) - before))
-      elseif what == 'sum' then
-        redis.call('HSET', hash, 'p', int(lost(hash)))
       end
     end
     if isNew then redis.call('PEXPIREAT', hash, keep) end
