@@ -10,9 +10,16 @@ export function memberOf({ id, held, short }: Hold): string {
 export function endLine(hold: Hold, actual: number): Line {
   if (hold.counter.limit.type === 'requests')
     return lineOf(hold, 'add', actual - hold.held, hold.id);
-  const [wire, mark] = hold instanceof SharedHold ? [hold.wire, hold.mark] : [];
-  const id = memberOf(hold);
-  return { name: hold.name, state: hold, what: 'end', id, amount: actual, wire, mark };
+  const shared = hold instanceof SharedHold ? hold : undefined;
+  return {
+    name: hold.name,
+    state: hold,
+    what: 'end',
+    id: memberOf(hold),
+    amount: actual,
+    wire: shared?.wire,
+    mark: shared?.mark,
+  };
 }
 
 export function lineOf(state: CounterState, what: Line['what'], amount: number, id = ''): Line {
