@@ -107,20 +107,6 @@ describe('SharedStore', () => {
     await eventually(() => expect(log).toEqual(['part alone', 'part again']));
   });
 
-  it('is one line of all parts that an outage concerns, and one when it is over', async () => {
-    const log: string[] = [];
-    const { share } = open(log);
-    const parts = ['limits', 'circuits', 'sticky'].map((name) => share({ name }));
-    await Promise.all(parts.map(usable));
-    await whileHanging(async () => {
-      await Promise.allSettled(parts.map((part) => get(part)));
-      await delay(1000);
-    });
-    await Promise.all(parts.map(usable));
-    const all = 'circuits and limits and sticky';
-    await eventually(() => expect(log).toEqual([`${all} alone`, `${all} again`]));
-  });
-
   it('asks a Redis that hangs nothing more until it has answered what was asked', async () => {
     const { share, client } = open();
     const parts = [share({ name: 'a' }), share({ name: 'b' })];
