@@ -296,6 +296,8 @@ describe('Filter', () => {
     ['cents at least, just missed', { costMin: 2.000001 }, 0],
     ['cents at most, where unknown is nothing', { costMax: 0 }, 1],
     ['cents from nothing', { costMin: 0 }, 2],
+    ['cents of the widest number', { costMin: -1.5, costMax: Number.MAX_VALUE }, 2],
+    ['feedback from a whole number that is wide', { weightedFeedbackMin: -1e17 }, 0],
     ['status codes', { statusCodes: [500, 429] }, 1],
     ['provider slugs', { virtualKeys: ['main-openai'] }, 1],
     ['configs by slug', { configs: ['pc-a'] }, 1],
