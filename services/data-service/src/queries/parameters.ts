@@ -16,8 +16,7 @@ export class Parameters {
     this.#count += 1;
     const name = `p${this.#count}`;
     // The embedded engine's client refuses numbers that are whole and wide, whatever the type; as text they are what they are.
-    this.values[name] =
-      typeof value === 'bigint' || type === 'Float64' ? String(value) : value;
+    this.values[name] = typeof value === 'bigint' || type === 'Float64' ? String(value) : value;
     return `{${name}:${type}}`;
   }
 
