@@ -171,7 +171,8 @@ it('asks nothing for longer than its caller waits, whatever is asked', async () 
   } as Reader;
   const questions = createQuestions(client, { ...questionLimits, atOnce: 2 });
   const { sink } = ledger;
-  const parts = { questions, sink, keeper: { keep() {} }, nowMs: Date.now, gapGraceMs: 0 };
+  const keeper = { keep() {}, idle: async () => {} };
+  const parts = { questions, sink, keeper, nowMs: Date.now, gapGraceMs: 0 };
   const services = [
     [analytics.AnalyticsService, analyticsHandlers({ questions, client })],
     [analytics.LedgerService, ledgerHandlers(parts)],
