@@ -222,7 +222,7 @@ describe('the content of requests', () => {
   });
 
   it('is shown with its log and its request, and what is not says why', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     for (const { name, kind, isKept, canaries, requestId } of sent) {
       const request = await eventually(() =>

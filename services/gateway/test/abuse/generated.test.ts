@@ -111,7 +111,7 @@ describe('the list of headers', () => {
       ),
     );
     const replied =
-      /^x-service-(?:attempts|cache-status|cost|dropped-params|error-code|gateway-exception|last-used-option-index|limits-degraded|limits-would-refuse|provider-slug|ratelimit-.*|request-id|response-store|retry-attempt-count|routing-stopped|status-code|unpriced-units|upstream-request-id)$/;
+      /^x-service-(?:attempts|cache-status|cost|dropped-params|error-code|gateway-exception|ignored-config|last-used-option-index|limits-degraded|limits-would-refuse|provider-slug|ratelimit-.*|request-id|response-store|retry-attempt-count|routing-stopped|status-code|unpriced-units|upstream-request-id)$/;
     const missing = [...namedHeaders(root)].filter(
       (name) => !ownHeaders.includes(name) && !settings.has(name) && !replied.test(name),
     );
