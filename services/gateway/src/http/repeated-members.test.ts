@@ -34,7 +34,8 @@ describe('repeatedMember', () => {
     ['escapes', `{"a":"${'\\"'.repeat(5_000_000)}"}`],
     ['spaces', `{"a":${' '.repeat(10_000_000)}1}`],
   ])('takes a fraction of a second for a text full of %s', (_name, text) =>
-    expect(timeOf(text)).toBeLessThan(250),
+    // A quarter of it on a slow machine; what grew with the square would take minutes.
+    expect(timeOf(text)).toBeLessThan(1000),
   );
 });
 
