@@ -69,7 +69,7 @@ export function nameRequest(headers: ReplyHeaders, { arrival, subject }: Exchang
 export function nameIgnored(headers: ReplyHeaders, { config }: Exchange): void {
   const ignored = config?.compiled.ignored ?? [];
   if (ignored.length > 0)
-    headers['x-service-ignored-config'] = ignored.join(',').replace(/[^\x20-\x7e]/g, '?');
+    headers['x-service-ignored-config'] = headerText(ignored.join(','));
 }
 
 const usualNames = ['x-request-id'];
