@@ -68,8 +68,7 @@ export function nameRequest(headers: ReplyHeaders, { arrival, subject }: Exchang
 /** What of the caller's own config nobody knows, by its paths. */
 export function nameIgnored(headers: ReplyHeaders, { config }: Exchange): void {
   const ignored = config?.compiled.ignored ?? [];
-  if (ignored.length > 0)
-    headers['x-service-ignored-config'] = headerText(ignored.join(','));
+  if (ignored.length > 0) headers['x-service-ignored-config'] = headerText(ignored.join(','));
 }
 
 const usualNames = ['x-request-id'];
