@@ -184,8 +184,9 @@ describe('what administrators say of prices', () => {
       pricing_adjustments: { multiplier: { default: 2, response_token: 1 } },
     });
     expect(await ask()).toMatchObject({
-      costNanoUsd: 2n * 1_250_000n + 3_000_000n + 2n * 2_000_000n,
-      priceMultiplier: 9.5 / 6.25,
+      // Reasoning has no price of its own here: it is charged as output, by output's factor.
+      costNanoUsd: 2n * 1_250_000n + 3_000_000n + 2_000_000n,
+      priceMultiplier: 7.5 / 6.25,
     });
 
     await lab.manage('PUT', `${integration}/models`, {
