@@ -84,7 +84,7 @@ export interface LimitStore {
   /** Whether the counts are those of all gateways together. */
   readonly isShared: boolean;
   /** What is on its way to where others see it. */
-  readonly settling: { readonly lines: number; readonly lagMs: number };
+  readonly settling: { readonly lines: number; readonly lagMs: number; readonly dropped: number };
   close(): Promise<void>;
 }
 

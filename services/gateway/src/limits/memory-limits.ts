@@ -119,7 +119,7 @@ interface Place {
  */
 export class MemoryLimits implements LimitStore {
   readonly isShared = false;
-  readonly settling = { lines: 0, lagMs: 0 };
+  readonly settling = { lines: 0, lagMs: 0, dropped: 0 };
   readonly #counts: MemoryCounts;
   readonly #known = new KnownCounters();
   /** Of whom counts are drained: the last state of each counter. */

@@ -414,6 +414,38 @@ describe('a Redis that was emptied', () => {
   });
 });
 
+describe('what is held while Redis hangs', () => {
+  it('is said as soon as it answers, and waits for that once', async () => {
+    let nowMs = Date.now();
+    const limits = await gateway({ expiryMs: 30_000, timeoutMs: 1000, now: () => nowMs });
+    const tokens = [counter({ type: 'tokens', value: 1_000_000 })];
+    for (let index = 0; index < 20; index++) await take(limits, tokens, { tokens: 10 });
+    const [{ pending = 0 } = {}] = await limits.peek('org', tokens);
+    expect(pending).toBe(200);
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      await eventually(async () => {
+        await take(limits, [counter()]);
+        expect(limits.isShared).toBe(false);
+      });
+      for (let index = 0; index < 10; index++) {
+        nowMs += 2000;
+        limits.renew();
+        await limits.refresh();
+      }
+      expect(limits.settling.lines).toBeLessThan(20);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+    }
+    await eventually(() => limits.isShared);
+    await limits.refresh();
+    await eventually(() => limits.settling.lines === 0);
+    // Nobody heard of it for longer than the gateway was silent before.
+    nowMs += 20_000;
+    expect(await limits.peek('org', tokens)).toMatchObject([{ pending }]);
+  });
+});
+
 describe('what a counter takes in Redis', () => {
   it('is at most 300 bytes, and a reservation 200', async () => {
     const limits = await gateway({ timeoutMs: 2000 });

@@ -53,6 +53,9 @@ const refreshedInOneGo = 500;
 /** Budgets that nobody asked for in so long are not leased. */
 const leasableMs = 60_000;
 
+/** Lines that wait where Redis has been away for long, beside those of as many groups as it may have counted alone, twice. */
+const linesMaxBesideGroups = 100_000;
+
 /** Whoever waits for counts waits no longer. */
 const settledMs = 500;
 
@@ -73,6 +76,7 @@ export class RedisLimits implements LimitStore {
   /** Add to our time to have that of Redis. */
   #shiftMs = 0;
   readonly #notes: SettlingNotes | undefined;
+  #droppedLines = 0;
   /** Lines of which is to be found out whether Redis still knows their counters. */
   #linesInDoubt = 0;
   readonly #alone: AloneLimits;
@@ -126,6 +130,8 @@ export class RedisLimits implements LimitStore {
         });
       },
       onSettled: (scope, state, counted) => this.#known.note(scope, state, this.#nowMs(), counted),
+      linesMax: linesMaxBesideGroups + 2 * this.#groupsMax,
+      onDropped: () => this.#droppedLines++,
     });
   }
 
@@ -148,8 +154,12 @@ export class RedisLimits implements LimitStore {
   }
 
   /** For metrics. */
-  get settling(): { readonly lines: number; readonly lagMs: number } {
-    return { lines: this.#queue.size + this.#linesInDoubt, lagMs: this.#queue.lagMs };
+  get settling(): { readonly lines: number; readonly lagMs: number; readonly dropped: number } {
+    return {
+      lines: this.#queue.size + this.#linesInDoubt,
+      lagMs: this.#queue.lagMs,
+      dropped: this.#droppedLines,
+    };
   }
 
   take(scope: string, wants: Wants): Taken | Promise<Taken> {
@@ -159,6 +169,7 @@ export class RedisLimits implements LimitStore {
   }
 
   end(scope: string, ends: readonly EndedHold[], noteKey?: string): void {
+    let isComing = true;
     for (const ended of ends) {
       const { hold, actual } = ended;
       if (hold.alone !== undefined) {
@@ -166,9 +177,11 @@ export class RedisLimits implements LimitStore {
         continue;
       }
       this.#held.delete(hold);
-      this.#queue.push(scope, endLine(hold, actual));
+      if (!this.#queue.push(scope, endLine(hold, actual))) isComing = false;
     }
-    if (noteKey !== undefined) this.#queue.whenArrived(scope, () => this.#notes?.forget(noteKey));
+    // What was not taken is settled by the next life.
+    if (noteKey !== undefined && isComing)
+      this.#queue.whenArrived(scope, () => this.#notes?.forget(noteKey));
   }
 
   noteOf({ hold, actual }: EndedHold): SettlingEnd | undefined {
@@ -209,13 +222,19 @@ export class RedisLimits implements LimitStore {
 
   /** Says of everything held for a while that its owner is here. */
   renew(): void {
+    // Nobody hears it now; it is said as soon as Redis answers.
+    if (!this.#part.isUsable) return;
     for (const hold of this.#held.due(this.#expiryMs / 4, this.#nowMs()))
       this.#queue.push(hold.scope, lineOf(hold, 'renew', this.#expiryMs, memberOf(hold)));
   }
 
-  /** Looks at counters of which something is held, and posts what was counted alone, also when nobody asks any more. */
+  /**
+   * Looks at counters of which something is held, and posts what was counted alone, also when nobody asks any more. What is held
+   * and was not said of while Redis was away is said now.
+   */
   async refresh(): Promise<void> {
     if (this.#part.isUsable) this.#postAlone();
+    this.renew();
     const byScope = Map.groupBy(this.#known.pending(), ({ scope }) => scope);
     for (const [scope, known] of byScope) {
       const counters = known.slice(0, refreshedInOneGo).map(({ state }) => state.counter);

@@ -33,6 +33,9 @@ export interface SettleQueueParts {
   onOtherMark: (scope: string, lines: readonly Line[]) => void;
   /** How far a counter is after its line. */
   onSettled: (scope: string, state: CounterState, counted: Counted) => void;
+  /** More lines than that wait for nothing: they are dropped, and `onDropped` told. */
+  linesMax: number;
+  onDropped: () => void;
 }
 
 interface Waiting {
@@ -45,8 +48,6 @@ interface Waiting {
 const gatherMs = 2;
 const againMs = 500;
 const linesInOneCall = 200;
-/** More wait only where Redis has been away for long. */
-const linesMax = 100_000;
 
 /** Lines for counters that nobody waits for, sent together, and again until they have arrived. */
 export class SettleQueue {
@@ -71,17 +72,22 @@ export class SettleQueue {
     return Number.isFinite(oldest) ? Math.max(0, performance.now() - oldest) : 0;
   }
 
-  push(scope: string, line: Line): void {
-    if (this.#count >= linesMax) return;
+  /** False = it will never arrive. */
+  push(scope: string, line: Line): boolean {
+    if (this.#count >= this.#parts.linesMax) {
+      this.#parts.onDropped();
+      return false;
+    }
     this.#count++;
     line.mark ??= this.#parts.markOf(scope);
     const waiting = this.#waiting.get(scope);
     if (waiting !== undefined) {
       waiting.lines.push(line);
-      return;
+      return true;
     }
     this.#waiting.set(scope, { lines: [line], sinceMs: performance.now(), isSending: false });
     this.#sendIn(scope, gatherMs);
+    return true;
   }
 
   /** Sends lines before all that wait, once. False = they did not arrive. Never rejects. */

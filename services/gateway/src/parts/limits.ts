@@ -82,6 +82,11 @@ export function limitsPart(
         help: 'How long the oldest of them has been on its way',
         read: () => limits.settling.lagMs / 1000,
       },
+      {
+        name: 'sluice_limit_settling_dropped_lines',
+        help: 'Counts since the start that were given up, since too many waited for Redis',
+        read: () => limits.settling.dropped,
+      },
     ],
   };
   return { limits, open, part };
