@@ -52,6 +52,26 @@ describe('with Redis between two gateways', () => {
     await expect(one.take(here, AbortSignal.timeout(500))).rejects.toThrow();
   }, 60_000);
 
+  it('what nobody hears takes no more than some MiB: the oldest make room', async () => {
+    const mailbox = new Mailbox(stores.open());
+    await eventually(() => expect(mailbox.isShared).toBe(true));
+    const told = { organisationId: 'o', name: 'a box of many' };
+    for (const size of [3, 3, 3, 1, 1, 1])
+      await mailbox.append(told, Buffer.from(`${size}`.repeat(size << 20)));
+    const heard: string[] = [];
+    await eventually(async () => {
+      await mailbox.hearRest(told, (each) => heard.push(each.toString()));
+      expect(heard.length).toBeGreaterThan(0);
+    });
+    expect(heard.map(({ length, [0]: first }) => `${length >> 20} of ${first}`)).toEqual([
+      '3 of 3',
+      '3 of 3',
+      '1 of 1',
+      '1 of 1',
+      '1 of 1',
+    ]);
+  });
+
   it('what cannot be left there now is no failure of who says it', async () => {
     const mailbox = new Mailbox(stores.open());
     await eventually(() => expect(mailbox.isShared).toBe(true));

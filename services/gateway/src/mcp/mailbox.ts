@@ -21,6 +21,8 @@ const lettersMax = 10_000;
 /** A letter that nobody fetched. */
 const keptMs = 120_000;
 const appendedMax = 1000;
+/** As much as letters of one size may be together; of whatever sizes, some eight times as much. */
+const appendedBytesMax = 8 * 1024 * 1024;
 const drainedMax = 50;
 const firstLookMs = 15;
 const lookMsMax = 150;
@@ -128,14 +130,15 @@ export class Mailbox {
     });
   }
 
-  /** Leaves it behind what is there already, for whoever `hears` of the box elsewhere. */
+  /** Leaves it behind what is there already, for whoever `hears` of the box elsewhere; the oldest make room for it. */
   async append(box: LetterBox, letter: Buffer): Promise<void> {
     const key = keyOf(box);
+    const left = Math.min(appendedMax, Math.floor(appendedBytesMax / letter.length) || 1);
     await this.#shared?.call(key, (redis) =>
       redis
         .multi([
           ['rpush', key, letter],
-          ['ltrim', key, -appendedMax, -1],
+          ['ltrim', key, -left, -1],
           ['pexpire', key, keptMs],
         ])
         .exec(),
