@@ -38,16 +38,16 @@ function fold(value: unknown, depth: number): unknown {
     const name = foldName(key);
     // Assigning to it would replace the prototype instead of adding a key.
     if (name === '__proto__') continue;
-    if (name === 'conditions') folded[name] = copyEntries(inner);
+    if (name === 'conditions' || name === 'checks') folded[name] = copyEntries(inner);
     else folded[name] = opaqueKeys.has(name) ? inner : fold(inner, depth + 1);
   }
   return folded;
 }
 
-/** Queries are the user's, but the objects that hold them are ours to prune. */
-function copyEntries(conditions: unknown): unknown {
-  if (!Array.isArray(conditions)) return conditions;
-  return conditions.map((entry) =>
+/** Queries and parameters are the user's, but the objects that hold them are ours to prune. */
+function copyEntries(list: unknown): unknown {
+  if (!Array.isArray(list)) return list;
+  return list.map((entry) =>
     typeof entry === 'object' && entry !== null && !Array.isArray(entry) ? { ...entry } : entry,
   );
 }

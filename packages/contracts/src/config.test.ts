@@ -55,7 +55,8 @@ describe('parseConfigDocument', () => {
 
   it('judges a key that is no field alike wherever objects of ours stand', () => {
     const breaker = { failure_threshold: 2, cooldown_interval: 30_000 };
-    const hook = { id: 'h', checks: [], on_fail: { feedback: { value: 1 } } };
+    const check = { id: 'jwt', parameters: { own: true } };
+    const hook = { id: 'h', checks: [check], on_fail: { feedback: { value: 1 } } };
     const document = {
       strategy: { mode: 'fallback', sticky: { enabled: false }, cb_config: breaker },
       retry: { attempts: 1 },
@@ -78,7 +79,7 @@ describe('parseConfigDocument', () => {
       ],
     };
     // What lies within is the user's own.
-    const owned = new Set(['query']);
+    const owned = new Set(['query', 'parameters']);
     const places = (value: unknown, path: PropertyKey[] = []): PropertyKey[][] =>
       typeof value !== 'object' || value === null || owned.has(String(path.at(-1)))
         ? []
@@ -366,6 +367,7 @@ describe('parseConfigDocument', () => {
         conditions: [{ query: {}, then: 'a', note: 'x' }],
       },
       targets: [{ ...two[0], extra: true }],
+      before_request_hooks: [{ id: 'h', checks: [{ id: 'jwt', isEnabled: false, weight: 2 }] }],
     };
     const before = JSON.stringify(document);
     expect(parseConfigDocument(document, 'ignore').ok).toBe(true);

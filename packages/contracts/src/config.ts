@@ -139,12 +139,24 @@ const feedback = z.strictObject({
     .optional(),
 });
 
+/** In both spellings: lists of checks are not folded, since parameters are the check's own. */
+const check = z.strictObject({
+  id: z.string().optional(),
+  /** Set by who exports saved guardrails; nothing depends on it. */
+  name: z.string().nullish(),
+  parameters: jsonObject.nullish(),
+  is_enabled: z.boolean().nullish(),
+  isEnabled: z.boolean().nullish(),
+  soft_deny_200: z.boolean().nullish(),
+  softDeny200: z.boolean().nullish(),
+});
+
 const hook = z.strictObject({
   id: z.string(),
   /** Set by who exports saved guardrails; nothing depends on it. */
   guardrail_version_id: z.string().optional(),
   type: z.enum(['guardrail', 'mutator']).optional(),
-  checks: z.array(jsonObject).max(100).optional(),
+  checks: z.array(check).max(100).optional(),
   deny: z.boolean().optional(),
   async: z.boolean().optional(),
   sequential: z.boolean().optional(),

@@ -303,7 +303,8 @@ class HookReader {
       id,
       parameters: complete,
       isEnabled,
-      deniesSoftly: (parameters.soft_deny_200 ?? flags.soft_deny_200) === true,
+      deniesSoftly:
+        (parameters.soft_deny_200 ?? flags.soft_deny_200 ?? flags.softDeny200) === true,
     };
   }
 }
