@@ -11,8 +11,11 @@ export interface ClickHouseFront {
   down(): Promise<void>;
   up(): Promise<void>;
   close(): Promise<void>;
-  /** Answers everything but pings with this exception; undefined = with what is asked. */
-  refusal: { code: number; type: string } | undefined;
+  /**
+   * Answers everything but pings with this exception; undefined = with what is asked. One that is late comes behind rows and
+   * status 200, unless the end was to be waited for.
+   */
+  refusal: { code: number; type: string; isLate?: boolean } | undefined;
   /** What was asked for, in order. */
   readonly statements: readonly string[];
 }
@@ -41,8 +44,11 @@ export async function startClickHouseFront({
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping') return response.end('Ok.\n');
     if (front.refusal !== undefined) {
-      const { code, type } = front.refusal;
-      return response.writeHead(500).end(`Code: ${code}. DB::Exception: No. (${type})`);
+      const { code, type, isLate } = front.refusal;
+      const exception = `Code: ${code}. DB::Exception: No. (${type})`;
+      if (isLate === true && url.searchParams.get('wait_end_of_query') !== '1')
+        return response.end(`{"meta": [], "data": [${exception}`);
+      return response.writeHead(500).end(exception);
     }
     try {
       const { sets, query: asked, body, format } = await statementOf(request, url);

@@ -80,8 +80,10 @@ describe('with a ClickHouse server', () => {
     await expect(count()).rejects.toMatchObject({ code: 14 });
     for (const _ of [1, 2, 3]) await ask();
     // What a question takes that is too large is its own fault, here as in the embedded engine.
-    clickHouse.refusal = { code: 159, type: 'TIMEOUT_EXCEEDED' };
-    await expect(count()).rejects.toMatchObject({ code: 3 });
+    for (const isLate of [false, true]) {
+      clickHouse.refusal = { code: 159, type: 'TIMEOUT_EXCEEDED', isLate };
+      await expect(count()).rejects.toMatchObject({ code: 3 });
+    }
     clickHouse.refusal = undefined;
     await write([encodedRecord({ organisationId: 'busy' })]);
     for (const text of [

@@ -36,6 +36,7 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       ...statementSettings,
+      ...wholeAnswers,
       ...(place.replication === undefined ? {} : replicaSettings),
     },
   };
@@ -68,6 +69,12 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
 
 /** What nobody waits for any more is ended. */
 const questionSettings = { cancel_http_readonly_queries_on_client_close: 1 } as const;
+
+/**
+ * What fails behind its first rows has status 200 otherwise, and the client takes the rows for the whole answer: an exception
+ * is no line of its format, and of a line without an end it says nothing. Nothing here reads an answer before its end.
+ */
+const wholeAnswers = { wait_end_of_query: 1 } as const;
 
 /** As many as the client has connections to a server. */
 const questionsAtOnce = 10;
