@@ -66,15 +66,19 @@ async function following(
 /** A change, how long its answer took and what that says. */
 async function change() {
   const startedAt = performance.now();
-  const answer = await h
-    .as(h.first.workspace_key)
-    .post('/configs', { name: 'x', config: { provider: '@demo' } })
-    .expect(200);
+  const answer = await makeConfig().expect(200);
   return {
     ms: performance.now() - startedAt,
     inForce: answer.headers['x-service-in-force'],
     changed: answer.headers['x-service-changed'],
   };
+}
+
+function makeConfig(headers: Record<string, string> = {}) {
+  return h
+    .as(h.first.workspace_key)
+    .post('/configs', { name: 'x', config: { provider: '@demo' } })
+    .set(headers);
 }
 
 describe('the answer of a change', () => {
@@ -130,6 +134,42 @@ describe('the answer of a change', () => {
       expect(inForce, `${again}`).toBe('everywhere');
       expect(ms).toBeGreaterThan(1_990);
     }
+  });
+
+  it('is given again under its idempotency-key when it is in force, and says that it is', async () => {
+    const key = { 'idempotency-key': 'in-force' };
+    const { events, passAfter } = await following(another, undefined);
+    const first = makeConfig(key).then((answer) => answer);
+    await eventually(() => events.includes('barrier'));
+    const meanwhile = await makeConfig(key);
+    expect([meanwhile.status, meanwhile.body.data.code]).toEqual([
+      409,
+      'admin.idempotency_in_flight',
+    ]);
+    passAfter(0);
+    const answer = await first;
+    const again = await makeConfig(key);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    for (const name of ['x-service-in-force', 'x-service-changed'])
+      expect(again.headers[name], name).toBe(answer.headers[name]);
+    expect(again.headers['x-service-in-force']).toBe('everywhere');
+    expect(again.body).toEqual(answer.body);
+  });
+
+  it('is kept while gateways are waited for, should the process end meanwhile', async () => {
+    const key = { 'idempotency-key': 'waits' };
+    const { events, passAfter } = await following(another, undefined);
+    const first = makeConfig(key).then((answer) => answer);
+    await eventually(() => events.includes('barrier'));
+    // Nobody waits so long.
+    h.clock.offsetMs = 11_000;
+    const again = await makeConfig(key);
+    h.clock.offsetMs = 0;
+    expect([again.status, again.headers['x-service-in-force']]).toEqual([200, 'pending']);
+    passAfter(0);
+    const answer = await first;
+    expect(again.body).toEqual(answer.body);
+    expect(again.headers['x-service-changed']).toBe(answer.headers['x-service-changed']);
   });
 
   it('hardly waits for a gateway that has not yet fetched what changed while it was away', async () => {

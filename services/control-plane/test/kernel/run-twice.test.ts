@@ -201,6 +201,22 @@ describe('idempotency-key', () => {
     expect(next.body.id).not.toBe(first.body.id);
   });
 
+  it('is answered again where the organisation may have no more of them', async () => {
+    const first = await newKey('last', { name: 'Last' }).expect(200);
+    const organisationId = h.first.organisation_id;
+    await h.db.$executeRaw`INSERT INTO idempotency_keys
+      (id, organisation_id, attempt_id, state, sealed_answer, started_at, expires_at)
+      SELECT 'crowd' || n, ${organisationId}::uuid, ${randomUUID()}::uuid, 'done', '', now(), now() + interval '1 day'
+      FROM generate_series(1, 20000) AS n`;
+    const [again, more] = [
+      await newKey('last', { name: 'Last' }),
+      await newKey('one-more', { name: 'Last' }),
+    ];
+    await h.db.idempotencyKey.deleteMany({ where: { id: { startsWith: 'crowd' } } });
+    expect(again.body).toEqual(first.body);
+    expect([more.status, codeOf(more)]).toEqual([429, 'admin.idempotency_keys_max']);
+  });
+
   it.each(['', 'a b', 'ä', 'x'.repeat(256)])('is refused as %j', async (text) => {
     const answer = await newKey(Buffer.from(text).toString('latin1'), { name: randomUUID() });
     expect([answer.status, answer.body.data?.field]).toEqual([400, 'idempotency-key']);

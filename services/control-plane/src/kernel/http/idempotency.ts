@@ -17,6 +17,8 @@ import { newId } from '../names/ids.ts';
 const keptMs = 86_400_000;
 /** No request takes so long: the process that carried it out is gone. */
 const abandonedMs = 120_000;
+/** No answer waits so long until what it changed is in force: the process that waited is gone. */
+const untoldMs = 10_000;
 /** At once, of one organisation. */
 const keysMax = 20_000;
 /** UTF-8 bytes of an answer that is kept. */
@@ -31,6 +33,13 @@ export interface Attempt {
   readonly request: string;
 }
 
+/** Of a success. */
+export interface Answer {
+  /** Beside those that every answer has. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
 interface Row {
   attemptId: string;
   state: string;
@@ -41,7 +50,10 @@ interface Row {
 
 interface Kept {
   readonly request: string;
+  /** Its body. */
   readonly answer: object | null;
+  /** A release before this one kept none. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export class IdempotencyKeys {
@@ -56,19 +68,19 @@ export class IdempotencyKeys {
   /**
    * @param asked  all that makes a request this one: operation, path, query and body
    * @returns the answer of before, or the attempt that is to be made now
-   * @throws 409 while the first one is under way, or its answer was not kept; 422 for another request under the key; 429
+   * @throws 409 while the first one is under way or not yet in force, or its answer was not kept; 422 for another request under the key; 429
    */
   async begin(
     caller: Caller,
     key: string,
     asked: unknown,
     now: Date,
-  ): Promise<{ replay: object } | { attempt: Attempt }> {
+  ): Promise<{ replay: Answer } | { attempt: Attempt }> {
     const { organisationId } = caller;
     const id = sha256(JSON.stringify([organisationId, ...whoseKey(caller), key]));
     const request = sha256(canonicalJson(asked));
     const attempt: Attempt = { id, attemptId: newId(), request };
-    await this.#refuseTooMany(organisationId, now);
+    await this.#refuseTooMany(organisationId, id, now);
     const sealed = this.#seal(attempt, null);
     const expiresAt = new Date(now.getTime() + keptMs);
     const abandonedAt = new Date(now.getTime() - abandonedMs);
@@ -95,10 +107,12 @@ export class IdempotencyKeys {
     if (marked !== 1) throw new GatewayError('admin.idempotency_in_flight', inFlight);
   }
 
-  async keep(attempt: Attempt, answer: object): Promise<void> {
-    const isSmall = Buffer.byteLength(JSON.stringify(answer)) <= answerBytesMax;
+  /** @param isTold whether gateways were waited for; until then the answer is for who comes when this process is gone */
+  async keep(attempt: Attempt, answer: Answer, isTold: boolean, now: Date): Promise<void> {
+    const isSmall = Buffer.byteLength(JSON.stringify(answer.body)) <= answerBytesMax;
+    const sealed = this.#seal(attempt, isSmall ? answer : null);
     await this.#client.$executeRaw(Prisma.sql`
-      UPDATE idempotency_keys SET state = 'done', sealed_answer = ${this.#seal(attempt, isSmall ? answer : null)}
+      UPDATE idempotency_keys SET state = ${isTold ? 'done' : 'changed'}, sealed_answer = ${sealed}, started_at = ${now}
       WHERE id = ${attempt.id} AND attempt_id = ${attempt.attemptId}::uuid`);
   }
 
@@ -112,30 +126,38 @@ export class IdempotencyKeys {
       WHERE id = ${id} AND attempt_id = ${attemptId}::uuid AND state = 'changed'`);
   }
 
-  #answerOf(row: Row, id: string, request: string, now: Date): object {
+  #answerOf(row: Row, id: string, request: string, now: Date): Answer {
     const text = this.#vault.open(Buffer.from(row.sealedAnswer), { table, id });
     const kept = JSON.parse(text) as Kept;
     if (kept.request !== request) throw new GatewayError('admin.idempotency_key_reused');
-    if (kept.answer !== null) return kept.answer;
-    const isUnderWay = now.getTime() - row.startedAt.getTime() < abandonedMs;
+    const patienceMs = kept.answer === null ? abandonedMs : untoldMs;
+    const isUnderWay = now.getTime() - row.startedAt.getTime() < patienceMs;
     if (row.state !== 'done' && isUnderWay)
       throw new GatewayError('admin.idempotency_in_flight', inFlight);
+    if (kept.answer !== null) return { headers: kept.headers ?? {}, body: kept.answer };
     throw new GatewayError('admin.idempotency_answer_lost', {
       message: `The first request under this key was carried out${row.resourceId === null ? '' : `, on ${row.resourceId}`}, but its answer was not kept. Look at what is there before you send it under another key.`,
     });
   }
 
-  #seal({ id, request }: Attempt, answer: object | null): Uint8Array<ArrayBuffer> {
-    const kept: Kept = { request, answer };
+  #seal({ id, request }: Attempt, answer: Answer | null): Uint8Array<ArrayBuffer> {
+    const kept: Kept =
+      answer === null
+        ? { request, answer }
+        : { request, answer: answer.body, headers: answer.headers };
     return bytes(this.#vault.seal(JSON.stringify(kept), { table, id }));
   }
 
-  async #refuseTooMany(organisationId: string, now: Date): Promise<void> {
-    const [row] = await this.#client.$queryRaw<{ count: number }[]>(Prisma.sql`
-      SELECT count(*)::int AS count FROM (
+  /** One that is kept already is none more. */
+  async #refuseTooMany(organisationId: string, id: string, now: Date): Promise<void> {
+    const [row] = await this.#client.$queryRaw<{ count: number; isKept: boolean }[]>(Prisma.sql`
+      SELECT count(*)::int AS count,
+        EXISTS (SELECT FROM idempotency_keys WHERE id = ${id} AND expires_at > ${now}) AS "isKept"
+      FROM (
         SELECT FROM idempotency_keys WHERE organisation_id = ${organisationId}::uuid AND expires_at > ${now}
         LIMIT ${keysMax}) AS live`);
-    if ((row?.count ?? 0) >= keysMax) throw new GatewayError('admin.idempotency_keys_max');
+    if (row !== undefined && row.count >= keysMax && !row.isKept)
+      throw new GatewayError('admin.idempotency_keys_max');
   }
 }
 

@@ -18,12 +18,17 @@ import { fromDatabase } from '../database/faults.ts';
 import { callerArrival, callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf } from './audit-entry.ts';
 import type { Downloads } from './downloads.ts';
-import { type Attempt, type IdempotencyKeys, idempotencyKeyIn } from './idempotency.ts';
+import {
+  type Answer,
+  type Attempt,
+  type IdempotencyKeys,
+  idempotencyKeyIn,
+} from './idempotency.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
 import type { InputNotes } from './parse-input.ts';
 import type { RecordRefusal } from './record-refusal.ts';
 import { inputNotes } from './request-context.ts';
-import { tellInForce, type WhenPassed } from './tell-in-force.ts';
+import { inForceHeaders, type WhenPassed, whenInForce } from './tell-in-force.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
 export interface AdminRequest {
@@ -127,11 +132,9 @@ async function answer(
       await parts.downloads.send(req, res, { 'content-type': linesType }, asText(found));
       return parts.observe(operation.id, 200, startedAt);
     }
-    const body = await oncePerKey(operation, call, req, res, parts.idempotencyKeys);
-    if (call.isUnchanged) res.set(unchangedHeader, 'true');
-    await tellInForce(res, call.committed, parts.whenPassed);
+    const { headers, body } = await oncePerKey(operation, call, req, parts);
     parts.observe(operation.id, 200, startedAt);
-    res.status(200).json(body);
+    res.status(200).set(headers).json(body);
   } catch (caught) {
     const error = fromUnknown(fromDatabase(caught));
     parts.observe(operation.id, error.status, startedAt);
@@ -160,30 +163,39 @@ async function oncePerKey(
   operation: Operation,
   call: ReturnType<typeof createCall>,
   req: Request,
-  res: Response,
-  keys: IdempotencyKeys,
-): Promise<object> {
+  { idempotencyKeys: keys, whenPassed, now }: OperationParts,
+): Promise<Answer> {
   const run = async () => withWarnings(await operation.handle(call), call.notes);
+  const said = () => (call.isUnchanged ? { [unchangedHeader]: 'true' } : undefined);
+  const told = async () => ({ ...said(), ...(await whenInForce(call.committed, whenPassed)) });
   const key =
     req.method === 'POST' ? idempotencyKeyIn(req.headers[idempotencyKeyHeader]) : undefined;
-  if (key === undefined) return run();
+  if (key === undefined) {
+    const body = await run();
+    return { headers: await told(), body };
+  }
   const asked = [operation.id, call.params, call.query, call.body ?? null];
   const begun = await keys.begin(call.caller, key, asked, call.now);
   if ('replay' in begun) {
-    res.set(replayedHeader, 'true');
-    return begun.replay;
+    const { headers, body } = begun.replay;
+    return { headers: { ...headers, [replayedHeader]: 'true' }, body };
   }
-  call.attempt = begun.attempt;
-  try {
-    const body = await run();
-    // What is done is answered, kept or not: who sends it again is told that the answer is lost.
-    await keys.keep(begun.attempt, body).catch(() => undefined);
-    return body;
-  } catch (error) {
+  const { attempt } = begun;
+  call.attempt = attempt;
+  const body = await run().catch(async (error: unknown) => {
     // Where the database is away too, another request takes the key over in two minutes.
-    await keys.release(begun.attempt).catch(() => undefined);
+    await keys.release(attempt).catch(() => undefined);
     throw error;
-  }
+  });
+  // What is done is answered, kept or not: who sends it again is told that the answer is lost.
+  const keep = (headers: Record<string, string>, isTold: boolean) =>
+    keys.keep(attempt, { headers, body }, isTold, now()).catch(() => undefined);
+  // Kept before gateways are waited for as well: the process may end meanwhile.
+  if (call.committed.length > 0)
+    await keep({ ...said(), ...inForceHeaders(call.committed, 'pending') }, false);
+  const headers = await told();
+  await keep(headers, true);
+  return { headers, body };
 }
 
 /** Lists are not told: no operation that takes fields answers with one alone. */

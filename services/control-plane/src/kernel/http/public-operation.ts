@@ -15,7 +15,7 @@ import { jsonBody, readBody } from './json-body.ts';
 import { type OperationParts, withWarnings } from './operation.ts';
 import { parseInput, refuseAny } from './parse-input.ts';
 import { inputNotes } from './request-context.ts';
-import { tellInForce } from './tell-in-force.ts';
+import { whenInForce } from './tell-in-force.ts';
 
 /** One call of an operation that needs no key: all that is known of the caller is what they sent. */
 export interface PublicCall {
@@ -68,7 +68,7 @@ export function mountPublicOperations(
         if (endpoint.method !== 'get') refuseAny(req.query, 'query', notes);
         const call = createCall(endpoint, req, res, parts);
         const answer = await operation.handle(call, body);
-        await tellInForce(res, call.committed, parts.whenPassed);
+        res.set(await whenInForce(call.committed, parts.whenPassed));
         parts.observe(operation.id, 200, startedAt);
         res.status(200).json(withWarnings(answer, notes));
       } catch (caught) {
