@@ -268,6 +268,19 @@ describe('analytics', () => {
     const row = await h.db.workspace.findFirstOrThrow({ where: { slug: second.body.id } });
     await admin.get(`/analytics/graphs/cost?${range}&workspace_slug=${second.body.id}`).expect(200);
     expect(graphRequest?.filter?.workspaceIds).toEqual([row.id]);
+    await admin.get(`/analytics/graphs/cost?${range}&workspace_id=${row.id}`).expect(200);
+    expect(graphRequest?.filter?.workspaceIds).toEqual([row.id]);
+    const both = `workspace_id=${row.id}&workspace_slug=${row.slug}`;
+    await admin.get(`/analytics/graphs/cost?${range}&${both}`).expect(200);
+    for (const [names, status, field] of [
+      ['workspace_id=ws-nowhere', 404, 'query.workspace_id'],
+      [`${both}&workspace_id=${row.id}`, 400, 'query.workspace_id'],
+      [`workspace_id=${row.id}&workspace_slug=${h.first.workspace_slug}`, 400, 'query.workspace_id'],
+    ] as const)
+      for (const path of ['/analytics/graphs/cost', '/analytics/groups/workspace', '/logs']) {
+        const answer = await admin.get(`${path}?${range}&${names}`);
+        expect([path, answer.status, answer.body.data?.field]).toEqual([path, status, field]);
+      }
     await admin
       .get(`/analytics/graphs/cost?${range}&workspace_slug=${h.other.workspace_slug}`)
       .expect(404);

@@ -1,5 +1,5 @@
 import type { QueryOf } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -8,6 +8,7 @@ import {
   findDefaultWorkspace,
   findWorkspaceOfAnyStatus,
 } from '../../kernel/tenancy/find-workspace.ts';
+import { type NamedWorkspace, namedWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { type AnalyticsQuery, toFilter } from './filter.ts';
 import { nameWorkspaces, showGroup } from './groups.ts';
 import type { Ledger } from './ledger.ts';
@@ -246,19 +247,43 @@ const groups = {
  * where it is workspaces that are compared.
  */
 export async function filterOf(call: AdminRequest, query: AnalyticsQuery, ofAll = false) {
-  const { organisationId, workspaceId } = call.caller;
+  const { workspaceId } = call.caller;
   if (workspaceId !== undefined) return toFilter(query, call.caller, [workspaceId]);
-  if (query.workspace_slug === undefined && ofAll) return toFilter(query, call.caller, []);
-  const workspace =
-    query.workspace_slug === undefined
-      ? await findDefaultWorkspace(call.db, organisationId)
-      : await findWorkspaceOfAnyStatus(call.db, organisationId, query.workspace_slug);
-  if (workspace === null)
-    throw new GatewayError('admin.not_found', {
-      field: 'query.workspace_slug',
-      message: 'No such workspace.',
-    });
-  return toFilter(query, call.caller, [workspace.id]);
+  const named = await namedWorkspaceId(call, query);
+  if (named === undefined && ofAll) return toFilter(query, call.caller, []);
+  return toFilter(query, call.caller, [named ?? (await defaultWorkspaceId(call))]);
+}
+
+/** Of an organisation key. Analytics have a name of their own for it, beside the one that every operation takes. */
+async function namedWorkspaceId(
+  call: AdminRequest,
+  query: AnalyticsQuery,
+): Promise<string | undefined> {
+  const names: NamedWorkspace[] = [
+    { field: 'query.workspace_slug', reference: query.workspace_slug },
+    namedWorkspace(undefined, call.query),
+  ];
+  let found: string | undefined;
+  for (const { field, reference } of names) {
+    if (reference === undefined || reference === null) continue;
+    const { organisationId } = call.caller;
+    const workspace = await findWorkspaceOfAnyStatus(call.db, organisationId, reference);
+    if (workspace === null) throw noWorkspace(field);
+    if (found !== undefined && found !== workspace.id)
+      throw invalidField(field, 'is another workspace than workspace_slug');
+    found = workspace.id;
+  }
+  return found;
+}
+
+async function defaultWorkspaceId(call: AdminRequest): Promise<string> {
+  const workspace = await findDefaultWorkspace(call.db, call.caller.organisationId);
+  if (workspace === null) throw noWorkspace('query.workspace_slug');
+  return workspace.id;
+}
+
+function noWorkspace(field: string): GatewayError {
+  return new GatewayError('admin.not_found', { field, message: 'No such workspace.' });
 }
 
 function pick<Name extends string>(
