@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +7,7 @@ import { config } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import { eventually, startNats } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { claimDeliveries } from '../../src/limits/alerts/store.ts';
 import { type Harness, startHarness, token } from '../support/harness.ts';
 import { dollars, report } from '../support/report.ts';
 
@@ -237,6 +238,51 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(1);
     await setWebhook(null).expect(200);
     await receiver.close();
+  });
+
+  it('that has answered is not told again, whatever else it goes on to say', async () => {
+    const told: string[] = [];
+    const server = createServer((request, response) => {
+      told.push(String(request.headers['webhook-id']));
+      // More than anybody reads, and no end.
+      response.writeHead(200).write('x'.repeat(100_000));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await setWebhook({ url: `http://127.0.0.1:${port}/`, secret }).expect(200);
+    const { id } = await makeBudget({ credit_limit: 10 });
+    await tell(10, id);
+    await eventually(() => told.length > 0);
+    await eventually(async () => (await h.db.alertDelivery.count()) === 0);
+    expect(told).toHaveLength(1);
+    await setWebhook(null).expect(200);
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('of one organisation does not keep those of others waiting', async () => {
+    const now = new Date(Date.now() + 2 * 86_400_000);
+    const due = (organisationId: string, before: number) => ({
+      id: randomUUID(),
+      organisationId,
+      channel: 'webhook',
+      body: '{}',
+      createdAt: now,
+      nextAt: new Date(now.getTime() - before),
+    });
+    const theirs = due(h.other.organisation_id, 1);
+    const many = Array.from({ length: 50 }, (_, at) => due(h.first.organisation_id, 1_000 + at));
+    await h.db.alertDelivery.createMany({ data: [...many, theirs] });
+    const until = new Date(now.getTime() + 60_000);
+    const claim = { now, until, count: 20, channels: ['webhook'] };
+    const taken = await claimDeliveries(h.db, claim);
+    const next = await claimDeliveries(h.db, claim);
+    await h.db.alertDelivery.deleteMany();
+    expect(taken.map(({ id }) => id)).toContain(theirs.id);
+    const longest = many.toReversed().slice(0, 39);
+    expect([...taken, ...next].map(({ id }) => id).toSorted()).toEqual(
+      [...longest, theirs].map(({ id }) => id).toSorted(),
+    );
   });
 
   it('that is down for a day is given up', async () => {

@@ -45,17 +45,21 @@ export async function insertDeliveries(
 
 /**
  * Takes deliveries that are due, for this replica alone: others find them when
- * this one has not said what became of them until `until`.
+ * this one has not said what became of them until `until`. Organisations take turns:
+ * one whose webhook is slow, and has very many, keeps nobody else's waiting.
  */
 export function claimDeliveries(
   db: Database,
   { now, until, count, channels }: { now: Date; until: Date; count: number; channels: string[] },
 ): Promise<AlertDelivery[]> {
   return db.$queryRaw<AlertDelivery[]>(
-    Prisma.sql`UPDATE alert_deliveries AS taken SET next_at = ${until}, attempts = taken.attempts + 1
+    Prisma.sql`WITH turns AS (
+        SELECT id, channel, row_number() OVER (PARTITION BY organisation_id, channel ORDER BY next_at) AS turn
+        FROM alert_deliveries WHERE next_at <= ${now} AND channel = ANY(${channels}))
+      UPDATE alert_deliveries AS taken SET next_at = ${until}, attempts = taken.attempts + 1
       FROM (
-        SELECT id, channel FROM alert_deliveries WHERE next_at <= ${now} AND channel = ANY(${channels})
-        ORDER BY next_at LIMIT ${count} FOR UPDATE SKIP LOCKED
+        SELECT delivery.id, delivery.channel FROM alert_deliveries AS delivery JOIN turns USING (id, channel)
+        WHERE next_at <= ${now} ORDER BY turn, next_at LIMIT ${count} FOR UPDATE OF delivery SKIP LOCKED
       ) AS due
       WHERE taken.id = due.id AND taken.channel = due.channel
       RETURNING taken.id::text, taken.organisation_id::text AS "organisationId", taken.channel, taken.body,
