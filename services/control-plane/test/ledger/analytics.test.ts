@@ -275,7 +275,11 @@ describe('analytics', () => {
     for (const [names, status, field] of [
       ['workspace_id=ws-nowhere', 404, 'query.workspace_id'],
       [`${both}&workspace_id=${row.id}`, 400, 'query.workspace_id'],
-      [`workspace_id=${row.id}&workspace_slug=${h.first.workspace_slug}`, 400, 'query.workspace_id'],
+      [
+        `workspace_id=${row.id}&workspace_slug=${h.first.workspace_slug}`,
+        400,
+        'query.workspace_id',
+      ],
     ] as const)
       for (const path of ['/analytics/graphs/cost', '/analytics/groups/workspace', '/logs']) {
         const answer = await admin.get(`${path}?${range}&${names}`);
