@@ -44,4 +44,26 @@ describe('the body of a refusal in Anthropic’s words', () => {
     });
     expect(of('request.invalid_field')).not.toHaveProperty('details');
   });
+
+  it.each([
+    [{ status: 503, type: 'UNAVAILABLE' }, 'overloaded_error'],
+    [{ status: 429, type: 'throttlingException' }, 'rate_limit_error'],
+    [{ status: 401, type: 'invalid_request_error' }, 'authentication_error'],
+    [{ status: 408, type: 'X' }, 'timeout_error'],
+    [{ status: 409, type: 'ABORTED' }, 'conflict_error'],
+    [{}, 'api_error'],
+  ])('tells what a provider did by a word of Anthropic’s: %j', (options, type) => {
+    const error = new GatewayError('upstream.error', options);
+    expect(shapes.anthropic(error, 'a-request').error).toMatchObject({
+      type,
+      code: 'upstream.error',
+    });
+  });
+
+  it('keeps our own words for what we refuse', () => {
+    const of = (code: 'guardrail.denied' | 'upstream.timeout') =>
+      shapes.anthropic(new GatewayError(code), 'a-request').error;
+    expect(of('guardrail.denied')).toMatchObject({ type: 'hooks_failed' });
+    expect(of('upstream.timeout')).toMatchObject({ type: 'timeout_error' });
+  });
 });

@@ -1,5 +1,6 @@
 import type { ErrorShape } from '@sluice/contracts';
 import type { ErrorForm } from '@sluice/contracts/admin';
+import { anthropicTypeOf } from './anthropic-types.ts';
 import { errorSpec } from './codes.ts';
 import type { GatewayError } from './gateway-error.ts';
 
@@ -37,7 +38,7 @@ function anthropicErrorBody(error: GatewayError, requestId: string): Record<stri
     ...gatewayErrorBody(error, requestId),
     type: 'error',
     error: {
-      type: error.type,
+      type: anthropicTypeOf(error),
       message: error.message,
       code: error.code,
       ...(detail !== undefined && { details: { error_code: detail } }),

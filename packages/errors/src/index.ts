@@ -1,4 +1,9 @@
 /** The error registry, the one error class, and the bodies callers see. Start at `codes.ts`. */
+export {
+  anthropicTypeOf,
+  anthropicTypeOfStatus,
+  statusOfAnthropicType,
+} from './anthropic-types.ts';
 export { adminErrorBody, errorBodies, gatewayErrorBody } from './bodies.ts';
 export { type ErrorCode, type ErrorSpec, errorCodes, errorSpec } from './codes.ts';
 export { type FailureCause, failureCauses } from './failure-cause.ts';

@@ -260,7 +260,8 @@ describe.each(roads)('@anthropic-ai/sdk with $provider behind it', (road) => {
   it('sees a stream that breaks as an error, not as a short answer', async () => {
     scenario.upstream.handle(stream(road.events, { cutAfter: 4 }));
     const broken = client().messages.stream(body).finalMessage();
-    await expect(broken).rejects.toBeInstanceOf(Anthropic.AnthropicError);
+    await expect(broken).rejects.toBeInstanceOf(Anthropic.APIError);
+    await expect(broken).rejects.toMatchObject({ type: 'api_error' });
   });
 
   it('can leave a stream, which ends it at the provider', async () => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { statusOfAnthropicType } from '@sluice/errors';
 import { objectOf, stringOf } from '../json/json-access.ts';
 import { findTranslation } from '../translation/find-translation.ts';
 import { notRunFault } from './not-run-fault.ts';
@@ -6,20 +7,6 @@ import { lineFault } from './read-line.ts';
 import type { RowDialect, VendorResult } from './row.ts';
 
 const idPattern = /^[a-zA-Z0-9_-]{1,64}$/;
-
-/** What kinds of error come with which status: https://docs.claude.com/en/api/errors */
-const statusOfType: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  authentication_error: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
 
 /**
  * Message batches: `{custom_id, params}` each, and results of one kind of four.
@@ -66,7 +53,7 @@ function readAnthropicRow(row: JsonObject): VendorResult | undefined {
     return {
       customId,
       reply: objectOf(error.error) === undefined ? { type: 'error', error } : error,
-      status: statusOfType[stringOf(inner.type) ?? ''] ?? 500,
+      status: statusOfAnthropicType(stringOf(inner.type) ?? ''),
       requestId: stringOf(error.request_id) ?? '',
       error: undefined,
     };

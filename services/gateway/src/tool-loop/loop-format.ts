@@ -5,6 +5,14 @@ import type { OfferedTool } from './offered-tools.ts';
 import type { ToolAnswer } from './tool-answer.ts';
 import type { Untold } from './untold-answers.ts';
 
+/** What ends a stream, as whoever reads it is told. */
+export interface ToldFault {
+  type: string;
+  status: number;
+  code: string;
+  message: string;
+}
+
 /** A call that the model asked for, or that its caller approved. */
 export interface AskedCall {
   /** As the caller is told it. */
@@ -57,7 +65,7 @@ export interface LoopFormat {
   endEvents(isCut: boolean): string;
   /** After the last round: what whoever keeps the answer has not heard. */
   readonly untold?: Untold | undefined;
-  errorEvent(fault: { type: string; code: string; message: string }): string;
+  errorEvent(fault: ToldFault): string;
   /** The last round is told that it may call nothing; otherwise the caller sends what there is, and the model goes on. */
   readonly endsByChoice: boolean;
   /** While nothing is told. */

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { anthropicTypeOf } from '@sluice/errors';
 import { isObject } from '@sluice/mcp';
 import {
   type AskedCall,
@@ -7,6 +8,7 @@ import {
   freshId,
   type LoopFormat,
   parsedArguments,
+  type ToldFault,
   type Turn,
 } from './loop-format.ts';
 import { readMessages, shownId } from './messages-history.ts';
@@ -299,8 +301,9 @@ export class MessagesFormat implements LoopFormat {
     );
   }
 
-  errorEvent({ type, message }: { type: string; message: string }): string {
-    return eventText({ type: 'error', error: { type, message } });
+  errorEvent(fault: ToldFault): string {
+    const error = { type: anthropicTypeOf(fault), message: fault.message };
+    return eventText({ type: 'error', error });
   }
 
   #calledBy(block: JsonValue): CalledTool | undefined {

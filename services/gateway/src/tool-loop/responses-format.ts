@@ -7,6 +7,7 @@ import {
   freshId,
   type LoopFormat,
   parsedArguments,
+  type ToldFault,
   type Turn,
 } from './loop-format.ts';
 import { type CalledTool, type OfferedTool, toolFinder } from './offered-tools.ts';
@@ -399,7 +400,7 @@ export class ResponsesFormat implements LoopFormat {
     return before + this.#event({ type: `response.${type}`, response });
   }
 
-  errorEvent({ code, message }: { code: string; message: string }): string {
+  errorEvent({ code, message }: ToldFault): string {
     return this.#flush() + this.#event({ type: 'error', code, message, param: null });
   }
 

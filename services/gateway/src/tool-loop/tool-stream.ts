@@ -115,6 +115,7 @@ export class ToolStream {
     this.#tell(
       this.#parts.format.errorEvent({
         type: typeof type === 'string' ? type : 'api_error',
+        status,
         code: typeof code === 'string' ? code : String(status),
         message: typeof message === 'string' ? message : 'The model could not be asked again.',
       }),
@@ -129,8 +130,8 @@ export class ToolStream {
     const isDraining = reason instanceof GatewayError && reason.code === 'gateway.draining';
     const error = isDraining ? reason : fromUnknown(caught);
     if (error.code !== 'request.aborted' && (isDraining || !signal.aborted)) {
-      const { type, code, message } = error;
-      this.#tell(format.errorEvent({ type, code, message }));
+      const { type, status, code, message } = error;
+      this.#tell(format.errorEvent({ type, status, code, message }));
     }
     this.#sink?.end();
   }

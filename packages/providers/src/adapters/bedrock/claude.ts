@@ -4,7 +4,7 @@
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html
  */
 import type { JsonObject } from '@sluice/contracts';
-import { typeOfStatus } from '../../codecs/anthropic-messages/wire.ts';
+import { anthropicTypeOfStatus } from '@sluice/errors';
 import { bedrockBetas } from '../../codecs/bedrock-converse/betas.ts';
 import { metricsName } from '../../codecs/bedrock-invoke/facts.ts';
 import { textOfChunk } from '../../codecs/bedrock-invoke/frames.ts';
@@ -37,7 +37,7 @@ export function claudeBody(body: JsonObject, context: CallContext): JsonObject {
 const writeChunk: FrameWriter = (frame) => {
   const fault = faultOfFrame(frame);
   if (fault !== undefined) {
-    const error = { type: typeOfStatus(fault.status), message: fault.message };
+    const error = { type: anthropicTypeOfStatus(fault.status), message: fault.message };
     return { bytes: sseEvent('error', JSON.stringify({ type: 'error', error })), fault };
   }
   if (frame.name !== 'chunk') return { bytes: empty };

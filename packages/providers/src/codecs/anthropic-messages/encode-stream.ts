@@ -1,12 +1,13 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
+import { anthropicTypeOfStatus } from '@sluice/errors';
 import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
 import { errorEvent } from './errors.ts';
-import { encodeStopReason, encodeUsage, typeOfStatus } from './wire.ts';
+import { encodeStopReason, encodeUsage } from './wire.ts';
 
 interface OpenBlock {
   kind: 'text' | 'thinking' | 'tool';
@@ -100,7 +101,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         return this.#end();
       case 'fault':
         return errorEvent({
-          type: typeOfStatus(event.status),
+          type: anthropicTypeOfStatus(event.status),
           message: `${this.#options.provider} error: ${event.message}`,
           status: event.status,
         }).toString();
@@ -146,7 +147,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: encodeUsage(noUsage, serviceTier),
+      usage: encodeUsage({ ...this.#usage, outputTokens: 0, reasoningTokens: 0 }, serviceTier),
     };
     return eventText('message_start', { message });
   }

@@ -1,9 +1,13 @@
 import type { JsonObject } from '@sluice/contracts';
+import {
+  anthropicTypeOf,
+  anthropicTypeOfStatus,
+  statusOfAnthropicType,
+} from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
-import { statusOfType, typeOfStatus } from './wire.ts';
 
 export function decodeError(status: number, text: string): ErrorFacts {
   const error = objectOf(parseObject(text)?.error);
@@ -18,7 +22,7 @@ export function decodeError(status: number, text: string): ErrorFacts {
 export function encodeError(status: number, error: ErrorFacts, provider: string): JsonObject {
   return {
     type: 'error',
-    error: { type: typeOfStatus(status), message: `${provider} error: ${error.message}` },
+    error: { type: anthropicTypeOfStatus(status), message: `${provider} error: ${error.message}` },
     provider,
   };
 }
@@ -29,11 +33,11 @@ export function faultOf(body: JsonObject): StreamFault | undefined {
   if (body.type !== 'error' && error === undefined) return undefined;
   const type = stringOf(error?.type) ?? 'api_error';
   const message = stringOf(error?.message) ?? 'The provider reported an error.';
-  return { type, message, status: statusOfType(type) };
+  return { type, message, status: statusOfAnthropicType(type) };
 }
 
 export function errorEvent(fault: StreamFault & { code?: string }): Buffer {
-  const error: JsonObject = { type: fault.type, message: fault.message };
+  const error: JsonObject = { type: anthropicTypeOf(fault), message: fault.message };
   if (fault.code !== undefined) error.code = fault.code;
   return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`);
 }

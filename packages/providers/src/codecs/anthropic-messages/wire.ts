@@ -135,29 +135,3 @@ const serviceTiers = new Map(
 export function decodeServiceTier(usage: JsonObject): string | undefined {
   return usage.service_tier === 'standard' ? 'default' : stringOf(usage.service_tier);
 }
-
-const statuses = new Map<string, number>(
-  Object.entries({
-    invalid_request_error: 400,
-    authentication_error: 401,
-    billing_error: 402,
-    permission_error: 403,
-    not_found_error: 404,
-    request_too_large: 413,
-    rate_limit_error: 429,
-    api_error: 500,
-    timeout_error: 504,
-    overloaded_error: 529,
-  }),
-);
-
-/** The status an error of this type has as a plain answer. */
-export function statusOfType(type: string): number {
-  return statuses.get(type) ?? 500;
-}
-
-export function typeOfStatus(status: number): string {
-  for (const [type, known] of statuses) if (known === status) return type;
-  if (status === 503) return 'overloaded_error';
-  return status >= 500 ? 'api_error' : 'invalid_request_error';
-}
