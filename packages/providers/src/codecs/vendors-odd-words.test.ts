@@ -2,6 +2,7 @@ import type { ChatStreamEvent, Endpoint, JsonObject, JsonValue } from '@sluice/c
 import { noUsage } from '@sluice/contracts';
 import { refuseGemini } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
+import { eventFrame } from '../../test/aws-frames.ts';
 import { contextFor, okHead, play } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
 import { findTranslation } from '../translation/find-translation.ts';
@@ -26,6 +27,11 @@ function sent(id: string, endpoint: Endpoint, body: JsonObject, model = 'm') {
   const request = { model, ...body };
   const context = contextFor(provider, true, { model, request });
   return translation.encode(request, context);
+}
+
+function events(bytes: Buffer): JsonObject[] {
+  const lines = bytes.toString().split('\n');
+  return lines.flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
 }
 
 function read(id: string, endpoint: Endpoint, reply: JsonObject, strict = true) {
@@ -100,6 +106,48 @@ describe('a stream', () => {
   });
 });
 
+it('the beginning of a message tells what went in, where a provider tells it that early', () => {
+  const { provider, translation } = call('google', 'messages');
+  const chunk = (text: string, usageMetadata: JsonObject) =>
+    `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }] } }], usageMetadata })}\n\n`;
+  const counts = { promptTokenCount: 90, cachedContentTokenCount: 30, candidatesTokenCount: 4 };
+  const bytes = Buffer.from(chunk('Hel', counts) + chunk('lo', counts));
+  const played = play(translation.openStream(contextFor(provider), {}), bytes, [40]);
+  expect(events(played.bytes)[0]).toMatchObject({
+    type: 'message_start',
+    message: { usage: { input_tokens: 60, cache_read_input_tokens: 30, output_tokens: 0 } },
+  });
+});
+
+it('a thought among the items of a response says how far it is, as some clients insist', () => {
+  const content: JsonObject[] = [
+    { type: 'thinking', thinking: 'Hm.', signature: 's' },
+    { type: 'text', text: 'Hi.' },
+  ];
+  const reply = { id: 'm', type: 'message', role: 'assistant', content, stop_reason: 'end_turn' };
+  expect(read('anthropic', 'createModelResponse', reply).output).toContainEqual(
+    expect.objectContaining({ type: 'reasoning', status: 'completed' }),
+  );
+  const { provider, translation } = call('anthropic', 'createModelResponse');
+  const told: JsonObject[] = [
+    { type: 'message_start', message: reply },
+    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 2 } },
+    { type: 'message_stop' },
+  ];
+  const bytes = Buffer.from(told.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+  const played = play(translation.openStream(contextFor(provider), {}), bytes, [40]);
+  const statuses = events(played.bytes).flatMap(({ type, item }) =>
+    item === undefined ? [] : [[type, (item as JsonObject).status]],
+  );
+  expect(statuses).toEqual([
+    ['response.output_item.added', 'in_progress'],
+    ['response.output_item.done', 'incomplete'],
+  ]);
+});
+
 describe('a reply', () => {
   it.each([
     ['UNEXPECTED_TOOL_CALL', true, 'tool_calls'],
@@ -147,6 +195,65 @@ describe('a reply', () => {
       expect.objectContaining({ trace, finish_reason: 'guardrail_intervened' }),
     ]);
     expect(JSON.stringify(read('bedrock', 'chatComplete', reply))).not.toContain('trace');
+  });
+
+  // As clients parse them (`@ai-sdk/anthropic`): a member too few, and the whole answer is lost.
+  it.each<[string, JsonObject, JsonObject]>([
+    [
+      'a page of the web',
+      { web: { url: 'https://a.example' } },
+      {
+        type: 'web_search_result_location',
+        url: 'https://a.example',
+        title: null,
+        encrypted_index: '',
+      },
+    ],
+    [
+      'a document',
+      { documentPage: { documentIndex: 1, start: 2, end: 3 } },
+      {
+        type: 'page_location',
+        document_index: 1,
+        document_title: null,
+        file_id: null,
+        start_page_number: 2,
+        end_page_number: 3,
+      },
+    ],
+    [
+      'a result of a search',
+      { searchResultLocation: { searchResultIndex: 0, start: 1, end: 2 } },
+      {
+        type: 'search_result_location',
+        source: '',
+        title: null,
+        search_result_index: 0,
+        start_block_index: 1,
+        end_block_index: 2,
+      },
+    ],
+  ])('of Bedrock’s that rests on %s has all that a citation of messages has', (_, location, told) => {
+    const citation = { ...told, cited_text: '' };
+    const citationsContent = { content: [{ text: 'a' }], citations: [{ location }] };
+    const message = { role: 'assistant', content: [{ citationsContent }] };
+    const reply = { output: { message }, stopReason: 'end_turn' };
+    expect(read('bedrock', 'messages', reply).content).toEqual([
+      { type: 'text', text: 'a', citations: [citation] },
+    ]);
+    const { provider, translation } = call('bedrock', 'messages');
+    const frames: [string, JsonObject][] = [
+      ['messageStart', { role: 'assistant' }],
+      ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'a' } }],
+      ['contentBlockDelta', { contentBlockIndex: 0, delta: { citation: { location } } }],
+      ['messageStop', { stopReason: 'end_turn' }],
+    ];
+    const bytes = Buffer.concat(frames.map(([type, body]) => eventFrame(type, JSON.stringify(body))));
+    const played = play(translation.openStream(contextFor(provider), {}), bytes, [40]);
+    expect(events(played.bytes).map(({ delta }) => delta)).toContainEqual({
+      type: 'citations_delta',
+      citation,
+    });
   });
 
   it('that counts more as cached than it counts at all has no more tokens than it says', () => {
