@@ -61,7 +61,8 @@ function encodeParts(
     }
     const proof = proofOf(part);
     if (proof === undefined) continue;
-    output.push(reasoningItem(itemId('rs', responseId, output.length), '', sealPart(proof)));
+    const id = itemId('rs', responseId, output.length);
+    output.push(reasoningItem(id, '', sealPart(proof), 'completed'));
     content = undefined;
   }
   return output;
@@ -86,9 +87,9 @@ function wholeItem(
 ): JsonObject | undefined {
   switch (part.type) {
     case 'thinking':
-      return reasoningItem(itemId('rs', responseId, index), part.text, sealForCaller(part));
+      return reasoningItem(itemId('rs', responseId, index), part.text, sealForCaller(part), status);
     case 'redacted-thinking':
-      return reasoningItem(itemId('rs', responseId, index), '', sealForCaller(part));
+      return reasoningItem(itemId('rs', responseId, index), '', sealForCaller(part), status);
     case 'tool-call': {
       const id = itemId('fc', responseId, index);
       const { name } = part;

@@ -181,7 +181,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   /** The signature of the part before. */
   #prove(signature: string | undefined): string {
     if (signature === undefined) return '';
-    return this.#whole('rs', (id) => reasoningItem(id, '', sealPart(signature)));
+    return this.#whole('rs', (id) => reasoningItem(id, '', sealPart(signature), 'completed'));
   }
 
   #callStart(event: { call: number; id: string; name: string }): string {

@@ -41,7 +41,7 @@ export class OpenReasoning implements OpenItem {
   }
 
   open(): string {
-    return added(this.#writer, this.index, reasoningItem(this.#id, '', undefined));
+    return added(this.#writer, this.index, reasoningItem(this.#id, '', undefined, 'in_progress'));
   }
 
   /** Takes over what another told of it: nothing is added to it any more. */
@@ -61,12 +61,12 @@ export class OpenReasoning implements OpenItem {
     return events + this.#writer.delta(this.#deltaHead, text);
   }
 
-  close(): { events: string; item: JsonObject } {
+  close(status: ItemStatus): { events: string; item: JsonObject } {
     const text = this.#text;
     const own = { text, isTextDone: false, isDone: false };
     const told = this.#deltaHead === undefined ? this.#adopted : [own];
     const events = told.map((summary, at) => this.#closeSummary(summary, at)).join('');
-    const item = reasoningItem(this.#id, text, this.encryptedContent);
+    const item = reasoningItem(this.#id, text, this.encryptedContent, status);
     if (this.#adopted.length > 0) item.summary = told.map((summary) => summaryText(summary.text));
     return { events: events + done(this.#writer, this.index, item), item };
   }

@@ -24,10 +24,12 @@ export function reasoningItem(
   id: string,
   text: string,
   encryptedContent: string | undefined,
+  status: ItemStatus,
 ): JsonObject {
   return {
     id,
     type: 'reasoning',
+    status,
     summary: text === '' ? [] : [summaryText(text)],
     ...(encryptedContent === undefined ? {} : { encrypted_content: encryptedContent }),
   };
