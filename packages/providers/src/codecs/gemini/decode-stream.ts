@@ -43,14 +43,15 @@ export class GeminiStreamDecoder implements StreamDecoder {
     if (fault !== undefined)
       return [{ type: 'fault', kind: fault.type, message: fault.message, status: fault.status }];
     const out: ChatStreamEvent[] = [];
+    const usage = usageOf(objectOf(body.usageMetadata));
+    // First, for those who tell what went in as the answer begins.
+    if (usage !== undefined) out.push({ type: 'usage', usage });
     this.#start(body, out);
     for (const [place, value] of (arrayOf(body.candidates) ?? []).entries()) {
       const candidate = objectOf(value) ?? {};
       this.#candidate(candidate, numberOf(candidate.index) ?? place, out);
     }
     this.#blocked ??= blockedChoice(body);
-    const usage = usageOf(objectOf(body.usageMetadata));
-    if (usage !== undefined) out.push({ type: 'usage', usage });
     out.push({ type: 'bill', bill: readBill(body) });
     return out;
   }
