@@ -79,7 +79,11 @@ function reasoningPieces(
     partEvents('content_part', 'reasoning_text', 'text', part, { ...place, content_index }),
   );
   const empty: JsonObject = item.content === undefined ? {} : { content: [] };
-  return { start: { ...start, summary: [], ...empty }, pieces: [...summary, ...content] };
+  const begun: JsonObject = item.status === undefined ? {} : { status: 'in_progress' };
+  return {
+    start: { ...start, ...begun, summary: [], ...empty },
+    pieces: [...summary, ...content],
+  };
 }
 
 function contentEvents(part: JsonObject, place: JsonObject): Event[] {

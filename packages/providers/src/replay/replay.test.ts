@@ -271,6 +271,19 @@ describe('replayAsStream', () => {
     ]);
   });
 
+  it('begins a thought as one that goes on, where it says how far it is', () => {
+    const summary = [{ type: 'summary_text', text: 'Hm.' }];
+    const item = { id: 'rs_1', type: 'reasoning', summary };
+    const output: JsonObject[] = [{ ...item, status: 'completed' }, item];
+    const events = chunksOf(
+      replay('openai-responses', { object: 'response', status: 'completed', output }),
+    );
+    const told = events.flatMap((event) =>
+      event.item === undefined ? [] : [objectOf(event.item)?.status],
+    );
+    expect(told).toEqual(['in_progress', 'completed', undefined, undefined]);
+  });
+
   it('shows non-strict callers the blocks of the answer, and gets them back', () => {
     const message: JsonObject = {
       role: 'assistant',
