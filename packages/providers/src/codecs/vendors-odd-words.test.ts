@@ -233,28 +233,33 @@ describe('a reply', () => {
         end_block_index: 2,
       },
     ],
-  ])('of Bedrock’s that rests on %s has all that a citation of messages has', (_, location, told) => {
-    const citation = { ...told, cited_text: '' };
-    const citationsContent = { content: [{ text: 'a' }], citations: [{ location }] };
-    const message = { role: 'assistant', content: [{ citationsContent }] };
-    const reply = { output: { message }, stopReason: 'end_turn' };
-    expect(read('bedrock', 'messages', reply).content).toEqual([
-      { type: 'text', text: 'a', citations: [citation] },
-    ]);
-    const { provider, translation } = call('bedrock', 'messages');
-    const frames: [string, JsonObject][] = [
-      ['messageStart', { role: 'assistant' }],
-      ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'a' } }],
-      ['contentBlockDelta', { contentBlockIndex: 0, delta: { citation: { location } } }],
-      ['messageStop', { stopReason: 'end_turn' }],
-    ];
-    const bytes = Buffer.concat(frames.map(([type, body]) => eventFrame(type, JSON.stringify(body))));
-    const played = play(translation.openStream(contextFor(provider), {}), bytes, [40]);
-    expect(events(played.bytes).map(({ delta }) => delta)).toContainEqual({
-      type: 'citations_delta',
-      citation,
-    });
-  });
+  ])(
+    'of Bedrock’s that rests on %s has all that a citation of messages has',
+    (_, location, told) => {
+      const citation = { ...told, cited_text: '' };
+      const citationsContent = { content: [{ text: 'a' }], citations: [{ location }] };
+      const message = { role: 'assistant', content: [{ citationsContent }] };
+      const reply = { output: { message }, stopReason: 'end_turn' };
+      expect(read('bedrock', 'messages', reply).content).toEqual([
+        { type: 'text', text: 'a', citations: [citation] },
+      ]);
+      const { provider, translation } = call('bedrock', 'messages');
+      const frames: [string, JsonObject][] = [
+        ['messageStart', { role: 'assistant' }],
+        ['contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'a' } }],
+        ['contentBlockDelta', { contentBlockIndex: 0, delta: { citation: { location } } }],
+        ['messageStop', { stopReason: 'end_turn' }],
+      ];
+      const bytes = Buffer.concat(
+        frames.map(([type, body]) => eventFrame(type, JSON.stringify(body))),
+      );
+      const played = play(translation.openStream(contextFor(provider), {}), bytes, [40]);
+      expect(events(played.bytes).map(({ delta }) => delta)).toContainEqual({
+        type: 'citations_delta',
+        citation,
+      });
+    },
+  );
 
   it('that counts more as cached than it counts at all has no more tokens than it says', () => {
     const usage = { ...noUsage, inputTokens: 10, cacheReadTokens: 161 };

@@ -1,9 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import {
-  anthropicTypeOf,
-  anthropicTypeOfStatus,
-  statusOfAnthropicType,
-} from '@sluice/errors';
+import { anthropicTypeOf, anthropicTypeOfStatus, statusOfAnthropicType } from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
