@@ -13,7 +13,7 @@ export { eventually } from './eventually.ts';
 export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
 export { startGcs, type TestGcs } from './gcs.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
-export { inTurns, isLongForm } from './long-form.ts';
+export { eachWith, inTurns, isLongForm } from './long-form.ts';
 export { startNats } from './nats.ts';
 export { type OauthServer, type OauthServerSettings, startOauthServer } from './oauth-server.ts';
 export {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inTurns, isLongForm } from './long-form.ts';
+import { eachWith, inTurns, isLongForm } from './long-form.ts';
 
 const cases = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 
@@ -20,4 +20,17 @@ it('one at least, whatever the turn', () => {
     expect(inTurns(['a', 'b'], 5, turn).length).toBeGreaterThanOrEqual(1);
   }
   expect(inTurns([], 5)).toEqual([]);
+});
+
+it('each of both at least once, and each with each in the long form', () => {
+  for (const turn of [0, 1, 4]) {
+    for (const others of [[1, 2, 3], [1], [1, 2, 3, 4, 5, 6, 7, 8, 9]]) {
+      const pairs = eachWith(cases, others, turn);
+      expect(new Set(pairs.map(([one]) => one))).toEqual(new Set(cases));
+      expect(new Set(pairs.map(([, other]) => other))).toEqual(new Set(others));
+      const most = Math.max(cases.length, others.length);
+      expect(pairs).toHaveLength(isLongForm ? cases.length * others.length : most);
+    }
+  }
+  expect(eachWith([], cases)).toEqual([]);
 });
