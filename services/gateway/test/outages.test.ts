@@ -8,9 +8,14 @@ import { type Scenario, startScenario } from './scenario.ts';
  * whoever asks meanwhile and however often. What is away has no stack.
  */
 
-/** At least; `npm run chaos` takes them away for longer than anything that is tried again waits in between. */
-const isFull = isLongForm;
-const awayMsMin = isFull ? 20_000 : 4_000;
+/**
+ * At least; `npm run chaos` takes them away for longer than anything that is tried again waits in between, and each
+ * alone. In the suite stores are away together, since nobody takes them for one another, and until what must be said
+ * is; services die there, and do not hang.
+ */
+const awayMsMin = isLongForm ? 20_000 : 4_000;
+/** Between two questions of one kind. */
+const restMs = isLongForm ? 200 : 400;
 /** Until all is said that must be. */
 const saidMsMax = 45_000;
 
@@ -50,42 +55,44 @@ function saidSince(service: Service, fromMs: number): Line[] {
     .filter(({ time, msg }) => Date.parse(time) >= fromMs && msg !== 'request');
 }
 
-/** What callers, admins and pages ask all the time, whatever comes of it. */
+/** What callers, admins and pages ask all the time, whatever comes of it; none waits for the answer of another. */
 async function askAll(untilMs: number): Promise<void> {
   const span = new URLSearchParams({
     time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),
     time_of_generation_max: new Date(Date.now() + 3_600_000).toISOString(),
   });
   const look = (path: string) => scenario.call(`/v1${path}`, { method: 'GET', host: null });
-  for (let turn = 0; Date.now() < untilMs; turn++) {
-    const config = { name: `At ${untilMs}, ${turn}`, config: { provider: '@demo' } };
-    const asked = [
-      scenario.chat(),
-      scenario.chat({ key: `sk-nobody-${untilMs}-${turn}` }),
-      look('/files'),
-      look('/batches'),
-      look('/configs'),
-      look(`/analytics/graphs/requests?${span}`),
-      look('/requests/01890000-0000-7000-8000-000000000000'),
-      scenario.call('/v1/configs', { host: null, body: config }),
-    ];
-    await Promise.all(
-      asked.map((each) =>
-        each.then(
+  const questions: readonly ((turn: number) => Promise<Response>)[] = [
+    () => scenario.chat(),
+    (turn) => scenario.chat({ key: `sk-nobody-${untilMs}-${turn}` }),
+    () => look('/files'),
+    () => look('/batches'),
+    () => look('/configs'),
+    () => look(`/analytics/graphs/requests?${span}`),
+    () => look('/requests/01890000-0000-7000-8000-000000000000'),
+    (turn) => {
+      const config = { name: `At ${untilMs}, ${turn}`, config: { provider: '@demo' } };
+      return scenario.call('/v1/configs', { host: null, body: config });
+    },
+  ];
+  await Promise.all(
+    questions.map(async (ask) => {
+      for (let turn = 0; Date.now() < untilMs; turn++) {
+        await ask(turn).then(
           (answer) => answer.arrayBuffer(),
           () => {},
-        ),
-      ),
-    );
-    await delay(200);
-  }
+        );
+        await delay(restMs);
+      }
+    }),
+  );
 }
 
 interface Outage {
   readonly name: string;
   down(): Promise<unknown> | undefined;
   up(): Promise<unknown> | undefined;
-  /** How long at least, where that is longer than of others. */
+  /** How long at least in the long form, where that is longer than of others. */
   readonly awayMsMin?: number;
   /** What must be said, by service: its last has how long it was. */
   readonly says: Partial<Record<Service, readonly (readonly [away: string, back: string])[]>>;
@@ -214,7 +221,30 @@ const hangingQuietly: readonly Outage[] = [
   },
 ];
 
-it.each([...outages, ...hanging, ...(isFull ? hangingQuietly : [])])(
+/** At the same time: each says what is its own. */
+function together(name: string, each: readonly Outage[]): Outage {
+  return {
+    name,
+    down: () => Promise.all(each.map((outage) => outage.down())),
+    up: () => Promise.all(each.map((outage) => outage.up())),
+    says: Object.fromEntries(
+      services.map((service) => [service, each.flatMap(({ says }) => says[service] ?? [])]),
+    ),
+  };
+}
+
+const [storesAway, servicesAway] = [outages.slice(0, 3), outages.slice(3)];
+const storesHang = hanging.slice(0, 3);
+
+const asked: readonly Outage[] = isLongForm
+  ? [...outages, ...hanging, ...hangingQuietly]
+  : [
+      together('each store is away', storesAway),
+      ...servicesAway,
+      together('each store hangs', storesHang),
+    ];
+
+it.each(asked)(
   'says once that $name, and once that it is over',
   async (outage) => {
     await askAll(Date.now() + 1000);
@@ -233,7 +263,7 @@ it.each([...outages, ...hanging, ...(isFull ? hangingQuietly : [])])(
       expect(missing(which)).toEqual([]);
     };
     await outage.down();
-    await askUntilSaid(0, Math.max(awayMsMin, outage.awayMsMin ?? 0));
+    await askUntilSaid(0, isLongForm ? Math.max(awayMsMin, outage.awayMsMin ?? 0) : awayMsMin);
     await outage.up();
     await askUntilSaid(1, 1000);
     // Whoever says it twice does so now.
