@@ -19,6 +19,8 @@ export interface Scenario {
   admin<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T>;
   /** Requests in the ledger since the scenario began. */
   ledgerTotal(): Promise<number>;
+  /** More than a quiet ledger gathers records for before it stores them. */
+  readonly gatheredMs: number;
   stop(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ export async function startScenario(options: TestStackOptions = {}): Promise<Sce
   const startedAt = new Date(Date.now() - 1000).toISOString();
   const [stack, upstream] = await Promise.all([startStack(options), startUpstream()]);
   const { credentials } = stack;
+  const insertIntervalMs = Number(options.environment?.['data-service']?.INSERT_INTERVAL ?? 0);
 
   const call: Scenario['call'] = (path, over = {}) => {
     const host = over.host === undefined ? `${upstream.url}/v1` : over.host;
@@ -101,6 +104,7 @@ export async function startScenario(options: TestStackOptions = {}): Promise<Sce
     call,
     chat: (over) => call('/v1/chat/completions', over),
     admin,
+    gatheredMs: Math.max(insertIntervalMs, options.promptLedger === true ? 200 : 1_000) + 500,
     async ledgerTotal() {
       const query = new URLSearchParams({
         time_of_generation_min: startedAt,
@@ -159,12 +163,9 @@ export async function settledTotal(scenario: Scenario): Promise<number> {
     const total = await scenario.ledgerTotal();
     if (total === last) return total;
     last = total;
-    await delay(gatheredMs);
+    await delay(scenario.gatheredMs);
   }
 }
-
-/** More than the longest `INSERT_INTERVAL` of tests. */
-const gatheredMs = 1_500;
 
 async function unsentSeconds({ stack }: Scenario): Promise<number> {
   const metrics = await (await fetch(stack.gatewayMetricsUrl)).text();

@@ -12,9 +12,12 @@ export class Load {
   /** Which gateway was asked. */
   readonly gateways = new Map<string, number>();
   #sent = 0;
+  readonly #headers: Record<string, string>;
 
-  constructor(scenario: Scenario) {
+  /** @param headers of every request */
+  constructor(scenario: Scenario, headers: Record<string, string> = {}) {
     this.#scenario = scenario;
+    this.#headers = headers;
     scenario.upstream.handle(this.#answer);
   }
 
@@ -39,6 +42,7 @@ export class Load {
         host: null,
         body: { ...chatBody, messages: [{ role: 'user', content: name }] },
         headers: {
+          ...this.#headers,
           'x-service-trace-id': name,
           'x-service-config': JSON.stringify({
             provider: 'openai',
