@@ -23,6 +23,8 @@ const commands = {
     'packages/testkit/src/long-form.test.ts',
     'services/control-plane/test/kernel/aliases.test.ts',
     'services/gateway/test/explain.test.ts',
+    'services/gateway/test/probes-edges.test.ts',
+    'services/gateway/test/probes-routing.test.ts',
   ],
   // One file at a time: what is timed is the gateway, not how two attacks share a core.
   abuse: [
@@ -34,6 +36,8 @@ const commands = {
     'services/control-plane/test/hostile-input.test.ts',
     'services/control-plane/test/contract.test.ts',
     'services/gateway/test/large-bodies.test.ts',
+    'services/gateway/src/guardrails/check-turns.test.ts',
+    'services/gateway/src/guardrails/slow-partner.test.ts',
     '--no-file-parallelism',
   ],
   // One installation of four gateways at a time.
