@@ -104,7 +104,7 @@ export async function startScenario(options: TestStackOptions = {}): Promise<Sce
     call,
     chat: (over) => call('/v1/chat/completions', over),
     admin,
-    gatheredMs: Math.max(insertIntervalMs, options.promptLedger === true ? 200 : 1_000) + 500,
+    gatheredMs: Math.max(insertIntervalMs, options.promptLedger === true ? 500 : 1_000) + 500,
     async ledgerTotal() {
       const query = new URLSearchParams({
         time_of_generation_min: startedAt,
