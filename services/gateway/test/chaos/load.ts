@@ -12,12 +12,9 @@ export class Load {
   /** Which gateway was asked. */
   readonly gateways = new Map<string, number>();
   #sent = 0;
-  readonly #headers: Record<string, string>;
 
-  /** @param headers of every request */
-  constructor(scenario: Scenario, headers: Record<string, string> = {}) {
+  constructor(scenario: Scenario) {
     this.#scenario = scenario;
-    this.#headers = headers;
     scenario.upstream.handle(this.#answer);
   }
 
@@ -42,7 +39,6 @@ export class Load {
         host: null,
         body: { ...chatBody, messages: [{ role: 'user', content: name }] },
         headers: {
-          ...this.#headers,
           'x-service-trace-id': name,
           'x-service-config': JSON.stringify({
             provider: 'openai',
