@@ -25,6 +25,7 @@ const commands = {
     'services/gateway/test/explain.test.ts',
     'services/gateway/test/probes-edges.test.ts',
     'services/gateway/test/probes-routing.test.ts',
+    'services/gateway/test/wrong-settings.test.ts',
   ],
   // One file at a time: what is timed is the gateway, not how two attacks share a core.
   abuse: [

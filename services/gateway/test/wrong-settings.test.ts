@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { startService, temporaryFolder } from '@sluice/testkit';
+import { inTurns, startService, temporaryFolder } from '@sluice/testkit';
 import { expect, it } from 'vitest';
 
 const key = () => randomBytes(32).toString('hex');
@@ -30,7 +30,7 @@ async function refusal(
   throw new Error(`${service} started`);
 }
 
-it.each<[Parameters<typeof refusal>[0], Record<string, string>, string]>([
+const wrong: readonly [Parameters<typeof refusal>[0], Record<string, string>, string][] = [
   ['gateway', { CONTROL_PLANE_URL: 'ftp://host' }, 'CONTROL_PLANE_URL must be a URL that begins'],
   ['gateway', { CONTROL_PLANE_GRPC_URL: 'http://host:1' }, 'CONTROL_PLANE_GRPC_URL must be host:'],
   ['gateway', { CONTROL_PLANE_GRPC_URL: 'host.example:8790' }, 'needs TLS; set the TLS_* variab'],
@@ -62,9 +62,15 @@ it.each<[Parameters<typeof refusal>[0], Record<string, string>, string]>([
     'CLICKHOUSE_URL must be a URL th',
   ],
   ['data-service', { OTEL_LOGS_ENABLED: 'true' }, 'OTEL_ENDPOINT must say where exports are s'],
-])('%s does not start with %o, and says so in one line', async (service, wrong, fault) => {
-  const said = await refusal(service, wrong);
-  expect(said).toContain('the settings are not valid: the service does not start');
-  expect(said).toContain(fault);
-  expect(said).not.toMatch(/secret|"stack"/);
-});
+];
+
+// Each starts a process: the suite a third of them, of each service (`npm run test:long`: all).
+it.each(inTurns(wrong, 3))(
+  '%s does not start with %o, and says so in one line',
+  async (service, wrong, fault) => {
+    const said = await refusal(service, wrong);
+    expect(said).toContain('the settings are not valid: the service does not start');
+    expect(said).toContain(fault);
+    expect(said).not.toMatch(/secret|"stack"/);
+  },
+);
