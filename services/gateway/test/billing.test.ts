@@ -102,7 +102,8 @@ function near(count: number | undefined, expected: number): void {
   expect(count).toBeLessThan(expected * 1.7);
 }
 
-describe('an attempt is billed', () => {
+// Side by side: each has an upstream of its own, and waits for its records.
+describe.concurrent('an attempt is billed', () => {
   it('by what its provider counted, and an explicit zero is zero', async () => {
     expect(
       await billOf(replyWith({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })),
