@@ -12,8 +12,8 @@ import { type Scenario, startScenario } from './scenario.ts';
  */
 let scenario: Scenario;
 
-/** Of the texts that chance makes the suite tries a quarter, `npm run abuse` all. */
-const runs = (all: number): number => (isLongForm ? all : Math.ceil(all / 4));
+/** Of the texts that chance makes the suite tries a tenth, `npm run abuse` all. */
+const runs = (all: number): number => (isLongForm ? all : Math.ceil(all / 10));
 
 beforeAll(async () => {
   scenario = await startScenario();
