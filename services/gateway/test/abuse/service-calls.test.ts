@@ -9,7 +9,6 @@ import {
   type ClientTls,
   clientTls,
   createRpcClient,
-  type RpcServer,
   type ServerTls,
   serveRpc,
   serverTls,
@@ -21,7 +20,7 @@ import {
   testCertificate,
   testCertificatePath,
 } from '@sluice/testkit';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 /** What a stranger reaches at the gRPC port, and what our own calls give away to one. */
 
@@ -30,23 +29,30 @@ const pem = (name: CertificateName) => Buffer.from(testCertificate(name));
 const tls = { cert: pem('server'), key: pem('server-key'), clientCa: pem('authority') };
 const trusting = { ca: pem('authority') };
 
-let server: RpcServer | undefined;
-let decoded = 0;
-afterEach(async () => {
-  await server?.close(0);
-});
+interface Serving {
+  readonly port: number;
+  /** Calls that were heard. */
+  decoded: number;
+}
 
-async function serve(options: { tls?: ServerTls } = {}): Promise<number> {
-  decoded = 0;
-  server = await serveRpc({ host: '127.0.0.1', port: 0, token, ...options });
+async function serving(
+  options: { tls?: ServerTls },
+  work: (seen: Serving) => Promise<void>,
+): Promise<void> {
+  const server = await serveRpc({ host: '127.0.0.1', port: 0, token, ...options });
+  const seen = { port: server.port, decoded: 0 };
   server.add(usage.UsageService, {
     async *listCharges() {},
     async writeUsage() {
-      decoded += 1;
+      seen.decoded += 1;
       return {};
     },
   });
-  return server.port;
+  try {
+    await work(seen);
+  } finally {
+    await server.close(0);
+  }
 }
 
 /** The status of one call; 0 = it was heard. */
@@ -80,92 +86,95 @@ const unauthenticated = 16;
 const unavailable = 14;
 
 describe('a call without the token', () => {
-  it('is refused when its headers have come, whatever follows, and nothing of it is kept', async () => {
-    const port = await serve();
-    const session = connect(`http://127.0.0.1:${port}`);
-    const messageBytes = 60 * 1024 * 1024;
-    const before = process.memoryUsage().arrayBuffers;
-    let most = before;
-    const watch = setInterval(() => {
-      most = Math.max(most, process.memoryUsage().arrayBuffers);
-    }, 5);
-    try {
-      const statuses = await Promise.all(
-        Array.from({ length: 4 }, async () => {
-          const call = session.request({
-            ':method': 'POST',
-            ':path': `/${usage.UsageService.typeName}/WriteUsage`,
-            'content-type': 'application/grpc',
-            te: 'trailers',
-            'x-sluice-token': 'a guess',
-          });
-          call.on('error', () => {});
-          const answered = once(call, 'response').then(([headers]) => headers['grpc-status']);
-          // All but the end of the message: the answer must be there without it.
-          await pipeline(Readable.from(beginOf(messageBytes)), call, { end: false });
-          const status = await Promise.race([answered, delay(1000)]);
-          call.destroy();
-          return status;
-        }),
-      );
-      expect(statuses).toEqual(Array(4).fill(String(unauthenticated)));
-      expect(decoded).toBe(0);
-      // Of 240 MiB sent, what the collector has not taken yet.
-      expect((most - before) / 1024 / 1024).toBeLessThan(120);
-    } finally {
-      clearInterval(watch);
-      session.destroy();
-    }
-  });
+  it('is refused when its headers have come, whatever follows, and nothing of it is kept', () =>
+    serving({}, async (seen) => {
+      const { port } = seen;
+      const session = connect(`http://127.0.0.1:${port}`);
+      const messageBytes = 60 * 1024 * 1024;
+      const before = process.memoryUsage().arrayBuffers;
+      let most = before;
+      const watch = setInterval(() => {
+        most = Math.max(most, process.memoryUsage().arrayBuffers);
+      }, 5);
+      try {
+        const statuses = await Promise.all(
+          Array.from({ length: 4 }, async () => {
+            const call = session.request({
+              ':method': 'POST',
+              ':path': `/${usage.UsageService.typeName}/WriteUsage`,
+              'content-type': 'application/grpc',
+              te: 'trailers',
+              'x-sluice-token': 'a guess',
+            });
+            call.on('error', () => {});
+            const answered = once(call, 'response').then(([headers]) => headers['grpc-status']);
+            // All but the end of the message: the answer must be there without it.
+            await pipeline(Readable.from(beginOf(messageBytes)), call, { end: false });
+            const status = await Promise.race([answered, delay(1000)]);
+            call.destroy();
+            return status;
+          }),
+        );
+        expect(statuses).toEqual(Array(4).fill(String(unauthenticated)));
+        expect(seen.decoded).toBe(0);
+        // Of 240 MiB sent, what the collector has not taken yet.
+        expect((most - before) / 1024 / 1024).toBeLessThan(120);
+      } finally {
+        clearInterval(watch);
+        session.destroy();
+      }
+    }));
 
-  it('is refused with a wrong one', async () => {
-    const port = await serve();
-    expect(await statusOf(port)).toBe(0);
-    expect(await statusOf(port, { token: 'a-token-of-somebody-else' })).toBe(unauthenticated);
-    expect(await statusOf(port, { token: `${token}x` })).toBe(unauthenticated);
-    expect(decoded).toBe(1);
-  });
+  it('is refused with a wrong one', () =>
+    serving({}, async (seen) => {
+      const { port } = seen;
+      expect(await statusOf(port)).toBe(0);
+      expect(await statusOf(port, { token: 'a-token-of-somebody-else' })).toBe(unauthenticated);
+      expect(await statusOf(port, { token: `${token}x` })).toBe(unauthenticated);
+      expect(seen.decoded).toBe(1);
+    }));
 });
 
-describe('mutual TLS', () => {
-  it.each<[string, number, ClientTls | undefined]>([
-    [
-      'hears a client that the authority signed',
-      0,
-      { ...trusting, cert: pem('client'), key: pem('client-key') },
-    ],
-    ['refuses one without a certificate', unavailable, trusting],
-    ['refuses plaintext', unavailable, undefined],
-    [
-      'refuses one of another authority',
-      unavailable,
-      { ...trusting, cert: pem('stranger'), key: pem('stranger-key') },
-    ],
-    [
-      'refuses one that has expired',
-      unavailable,
-      { ...trusting, cert: pem('expired'), key: pem('expired-key') },
-    ],
-  ])('%s, all with the right token', async (_case, status, client) => {
-    const port = await serve({ tls });
-    expect(await statusOf(port, client === undefined ? {} : { tls: client })).toBe(status);
-    expect(decoded).toBe(status === 0 ? 1 : 0);
-  });
+const ourClient = { ...trusting, cert: pem('client'), key: pem('client-key') };
 
-  it('asks for the token as well', async () => {
-    const port = await serve({ tls });
-    const client = { ...trusting, cert: pem('client'), key: pem('client-key') };
-    expect(await statusOf(port, { tls: client, token: 'x' })).toBe(unauthenticated);
-  });
+describe('mutual TLS', () => {
+  it('hears a client that the authority signed, with the right token', () =>
+    serving({ tls }, async (seen) => {
+      expect(await statusOf(seen.port, { tls: ourClient })).toBe(0);
+      expect(seen.decoded).toBe(1);
+    }));
+
+  it('asks for the token as well', () =>
+    serving({ tls }, async ({ port }) => {
+      expect(await statusOf(port, { tls: ourClient, token: 'x' })).toBe(unauthenticated);
+    }));
+});
+
+// Side by side: each call waits for a side that may only just have gone.
+describe.concurrent('mutual TLS', () => {
+  it.each<[string, ClientTls | undefined]>([
+    ['one without a certificate', trusting],
+    ['plaintext', undefined],
+    ['one of another authority', { ...trusting, cert: pem('stranger'), key: pem('stranger-key') }],
+    ['one that has expired', { ...trusting, cert: pem('expired'), key: pem('expired-key') }],
+  ])('refuses %s, all with the right token', (_case, client) =>
+    serving({ tls }, async (seen) => {
+      expect(await statusOf(seen.port, client === undefined ? {} : { tls: client })).toBe(
+        unavailable,
+      );
+      expect(seen.decoded).toBe(0);
+    }),
+  );
 
   it.each<[string, CertificateName, CertificateName]>([
     ['another authority', 'stranger', 'stranger-key'],
     ['a time that is over', 'expired', 'expired-key'],
-  ])('tells nothing to a server with a certificate of %s', async (_case, cert, key) => {
-    const port = await serve({ tls: { cert: pem(cert), key: pem(key) } });
-    expect(await statusOf(port, { tls: trusting })).toBe(unavailable);
-    expect(decoded).toBe(0);
-  });
+  ])('tells nothing to a server with a certificate of %s', (_case, cert, key) =>
+    serving({ tls: { cert: pem(cert), key: pem(key) } }, async (seen) => {
+      expect(await statusOf(seen.port, { tls: trusting })).toBe(unavailable);
+      expect(seen.decoded).toBe(0);
+    }),
+  );
 });
 
 describe('the settings of TLS', () => {
