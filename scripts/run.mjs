@@ -22,6 +22,7 @@ const commands = {
     'run',
     'packages/testkit/src/long-form.test.ts',
     'services/control-plane/test/kernel/aliases.test.ts',
+    'services/control-plane/test/matrix.test.ts',
     'services/gateway/test/explain.test.ts',
     'services/gateway/test/probes-edges.test.ts',
     'services/gateway/test/probes-routing.test.ts',

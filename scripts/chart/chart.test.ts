@@ -15,8 +15,9 @@ import { flowsPicture, networkTable, tableBelow } from './network-table.ts';
 import {
   chartFolder,
   type KubernetesObject,
-  render,
-  renderObjects,
+  objectsOf,
+  type Rendered,
+  render as renderAnew,
   root,
   type ValueSet,
 } from './render.ts';
@@ -26,6 +27,23 @@ import { own, profiles, refusals, valueSets } from './value-sets.ts';
 /** The short form of `npm run chart`. */
 
 const components = Object.keys(settingsOfComponents) as ChartComponent[];
+/** What the same values render to is the same: Helm is asked once, and each test has objects of its own. */
+const renderings = new Map<string, Rendered>();
+const parsed = new Map<string, KubernetesObject[]>();
+function render(set: ValueSet): Rendered {
+  const key = JSON.stringify(set);
+  const known = renderings.get(key) ?? renderAnew(set);
+  renderings.set(key, known);
+  return known;
+}
+function renderObjects(set: ValueSet): KubernetesObject[] {
+  const { ok, text, told } = render(set);
+  if (!ok) throw new Error(told);
+  const known = parsed.get(text) ?? objectsOf(text);
+  parsed.set(text, known);
+  return structuredClone(known);
+}
+
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 
 describe('profiles', () => {

@@ -154,152 +154,188 @@ describe('sealDueDays', () => {
   });
 });
 
+/** Each test has one of its own, of which it is the first to touch anything; all are stored and sealed at once. */
+const sealed = Array.from({ length: 19 }, (_, index) => ({
+  organisationId: `sealed-${index}`,
+  ids: [randomBytes(16), randomBytes(16), randomBytes(16)],
+}));
+
 describe('verifyOrganisation', () => {
-  /** Each test has one of its own, of which it is the first to touch anything; all are stored and sealed at once. */
-  const sealed = Array.from({ length: 19 }, (_, index) => ({
-    organisationId: `sealed-${index}`,
-    ids: [randomBytes(16), randomBytes(16), randomBytes(16)],
-  }));
-  beforeAll(async () => {
-    await forgetAll();
-    await store(
-      sealed.flatMap(({ organisationId, ids }) => [
-        ...ids.map((id) => ({ id, organisationId })),
-        { createdAtMs: at(0, 5), organisationId },
-        { createdAtMs: at(1, 5), workspaceId: 'ws-2', organisationId },
-      ]),
-    );
-    await adjust(
-      ...sealed.map(({ organisationId }) => ({ createdAtMs: at(1, 2), organisationId })),
-    );
-    await seal();
-  });
-
-  let organisationId: string;
-  let named: string[];
-  beforeEach(() => {
-    const untouched = sealed.shift();
-    if (untouched === undefined) throw new Error('there are fewer organisations than tests');
-    organisationId = untouched.organisationId;
-    named = untouched.ids.map((id) => uuidText(id));
-  });
-  const verify = (since = '2026-01-01') =>
-    verifyOrganisation(ledger.client, { organisationId, since });
-
-  it('finds no fault in what nobody touched', async () => {
-    const head = await readHead(ledger.client, organisationId);
-    expect(await verify()).toEqual({
-      keptFrom: '',
-      entries: 6,
-      sealedTo: '2026-03-12',
-      headSequence: 6,
-      headHash: head?.hash,
-      faults: [],
-      late: [],
-    });
-  });
-
-  it.each([
+  const recordChanges = [
     'cost_nano_usd = 1',
     "metadata = map('a', 'b')",
     'latency_ms = latency_ms + 0.5',
     "decision_json = '{}'",
     "tool_error = 'nothing'",
     'usage_missing = true',
-  ])('names the record of which somebody altered %s', async (change) => {
-    await tamper(`ALTER TABLE usage_records UPDATE ${change} WHERE id = '${named[1]}'`);
-    expect((await verify()).faults).toEqual([
-      {
-        reason: 'altered',
-        day: '2026-03-10',
-        workspaceId: 'ws-1',
-        recordsDay: '2026-03-10',
-        table: 'usage_records',
-        hour: 0,
-        rows: 0,
-        recordId: named[1],
-      },
-    ]);
-  });
-
-  it('names the record that somebody removed, also where it was the only one', async () => {
-    await tamper(
-      `ALTER TABLE usage_records DELETE WHERE organisation_id = '${organisationId}' AND (id = '${named[2]}' OR workspace_id = 'ws-2')`,
-    );
-    const { faults } = await verify();
-    expect(faults).toMatchObject([
-      { reason: 'removed', workspaceId: 'ws-1', rows: -1, recordId: named[2] },
-      { reason: 'removed', workspaceId: 'ws-2', rows: -1, recordId: expect.any(String) },
-    ]);
-  });
-
-  it('names the record that somebody added among those that are sealed', async () => {
-    const id = randomBytes(16);
-    await store([{ id, createdAtMs: at(1, 9), workspaceId: 'ws-3', organisationId }]);
-    expect((await verify()).faults).toMatchObject([
-      { reason: 'added', day: '2026-03-11', workspaceId: 'ws-3', rows: 1, recordId: uuidText(id) },
-    ]);
-  });
-
-  it('tells of what is added today as late, not as a fault', async () => {
-    await store([{ createdAtMs: at(1, 9), organisationId }], 'usage_records', nowMs);
-    const { faults, late } = await verify();
-    expect(faults).toEqual([]);
-    expect(late).toMatchObject([{ recordsDay: '2026-03-11', records: 1 }]);
-  });
-
-  it('takes an adjustment for no fault, and names one that was altered', async () => {
-    await adjust({ createdAtMs: BigInt(nowMs), organisationId });
-    expect(await verify()).toMatchObject({ faults: [], late: [] });
-    await tamper(
-      `ALTER TABLE usage_adjustments UPDATE cost_nano_usd = 1 WHERE created_at < '2026-03-12' AND organisation_id = '${organisationId}'`,
-    );
-    expect((await verify()).faults).toMatchObject([
-      {
-        reason: 'altered',
-        table: 'usage_adjustments',
-        day: '2026-03-11',
-        recordId: expect.any(String),
-      },
-    ]);
-  });
-
-  it('names the hour where several differ', async () => {
-    await tamper(
-      `ALTER TABLE usage_records UPDATE model = 'x' WHERE id IN ('${named[0]}', '${named[1]}')`,
-    );
-    const { faults } = await verify();
-    expect(faults).toMatchObject([{ reason: 'altered', hour: 0, rows: 0 }]);
-    expect(faults[0]).not.toHaveProperty('recordId');
-  });
-
-  it.each([
+  ];
+  const sealChanges = [
     ['seal-altered', 'UPDATE cost_nano_usd = 1 WHERE sequence = 1', 1],
     ['seal-missing', 'DELETE WHERE sequence = 2', 2],
     ['seal-missing', 'DELETE WHERE sequence = 1', 1],
     ['seal-missing', 'DELETE WHERE sequence = 4', 4],
     ['seal-altered', "UPDATE previous_hash = repeat('1', 64) WHERE sequence = 3", 3],
-  ])('names a seal: %s', async (reason, change, sequence) => {
-    await tamper(`ALTER TABLE ledger_seals ${change} AND organisation_id = '${organisationId}'`);
-    expect((await verify()).faults).toMatchObject([{ reason, sequence }]);
+  ] as const;
+  /** What is altered of the first ones is altered at once as well: each alteration writes all parts anew. */
+  const ofRecords = recordChanges.map((change) => ({ change, ...sealed.shift() }));
+  const ofSeals = sealChanges.map(([reason, change, sequence]) => ({
+    reason,
+    change,
+    sequence,
+    ...sealed.shift(),
+  }));
+  beforeAll(async () => {
+    await forgetAll();
+    const all = [...ofRecords, ...ofSeals, ...sealed].map(({ organisationId = '', ids = [] }) => ({
+      organisationId,
+      ids,
+    }));
+    await store(
+      all.flatMap(({ organisationId, ids }) => [
+        ...ids.map((id) => ({ id, organisationId })),
+        { createdAtMs: at(0, 5), organisationId },
+        { createdAtMs: at(1, 5), workspaceId: 'ws-2', organisationId },
+      ]),
+    );
+    await adjust(...all.map(({ organisationId }) => ({ createdAtMs: at(1, 2), organisationId })));
+    await seal();
+    const recordCommands = ofRecords.map(
+      ({ change, ids = [] }) => `UPDATE ${change} WHERE id = '${uuidText(ids[1] as Buffer)}'`,
+    );
+    const sealCommands = ofSeals.map(
+      ({ change, organisationId }) => `${change} AND organisation_id = '${organisationId}'`,
+    );
+    await tamper(`ALTER TABLE usage_records ${recordCommands.join(', ')}`);
+    await tamper(`ALTER TABLE ledger_seals ${sealCommands.join(', ')}`);
   });
 
-  it('looks at the rows of the days that it is asked for only, and at every seal', async () => {
-    await tamper(`ALTER TABLE usage_records DELETE WHERE id = '${named[2]}'`);
-    expect(await verify('2026-03-11')).toMatchObject({ entries: 6, faults: [] });
-  });
+  const verifyOf = (organisationId = '') =>
+    verifyOrganisation(ledger.client, { organisationId, since: '2026-01-01' });
 
-  it('takes a copy that comes again for what it is', async () => {
-    const id = randomBytes(16);
-    const copy = encodedRecord({ id, createdAtMs: at(1, 9), organisationId });
-    await ledger.sink.write([copy]);
-    await setStoredAt('usage_records', nowMs - 2 * fullDayMs);
-    const before = await verify();
-    await ledger.sink.write([copy]);
-    expect(
-      await ledger.rows(`SELECT id FROM usage_records WHERE id = '${uuidText(id)}'`),
-    ).toHaveLength(1);
-    expect(await verify()).toEqual(before);
+  it.each(ofRecords)(
+    'names the record of which somebody altered $change',
+    async ({ organisationId, ids = [] }) => {
+      expect((await verifyOf(organisationId)).faults).toEqual([
+        {
+          reason: 'altered',
+          day: '2026-03-10',
+          workspaceId: 'ws-1',
+          recordsDay: '2026-03-10',
+          table: 'usage_records',
+          hour: 0,
+          rows: 0,
+          recordId: uuidText(ids[1] as Buffer),
+        },
+      ]);
+    },
+  );
+
+  it.each(ofSeals)(
+    'names a seal: $reason by $change',
+    async ({ organisationId, reason, sequence }) => {
+      expect((await verifyOf(organisationId)).faults).toMatchObject([{ reason, sequence }]);
+    },
+  );
+
+  describe('of one that is touched in its test', () => {
+    let organisationId: string;
+    let named: string[];
+    beforeEach(() => {
+      const untouched = sealed.shift();
+      if (untouched === undefined) throw new Error('there are fewer organisations than tests');
+      organisationId = untouched.organisationId;
+      named = untouched.ids.map((id) => uuidText(id));
+    });
+    const verify = (since = '2026-01-01') =>
+      verifyOrganisation(ledger.client, { organisationId, since });
+
+    it('finds no fault in what nobody touched', async () => {
+      const head = await readHead(ledger.client, organisationId);
+      expect(await verify()).toEqual({
+        keptFrom: '',
+        entries: 6,
+        sealedTo: '2026-03-12',
+        headSequence: 6,
+        headHash: head?.hash,
+        faults: [],
+        late: [],
+      });
+    });
+
+    it('names the record that somebody removed, also where it was the only one', async () => {
+      await tamper(
+        `ALTER TABLE usage_records DELETE WHERE organisation_id = '${organisationId}' AND (id = '${named[2]}' OR workspace_id = 'ws-2')`,
+      );
+      const { faults } = await verify();
+      expect(faults).toMatchObject([
+        { reason: 'removed', workspaceId: 'ws-1', rows: -1, recordId: named[2] },
+        { reason: 'removed', workspaceId: 'ws-2', rows: -1, recordId: expect.any(String) },
+      ]);
+    });
+
+    it('names the record that somebody added among those that are sealed', async () => {
+      const id = randomBytes(16);
+      await store([{ id, createdAtMs: at(1, 9), workspaceId: 'ws-3', organisationId }]);
+      expect((await verify()).faults).toMatchObject([
+        {
+          reason: 'added',
+          day: '2026-03-11',
+          workspaceId: 'ws-3',
+          rows: 1,
+          recordId: uuidText(id),
+        },
+      ]);
+    });
+
+    it('tells of what is added today as late, not as a fault', async () => {
+      await store([{ createdAtMs: at(1, 9), organisationId }], 'usage_records', nowMs);
+      const { faults, late } = await verify();
+      expect(faults).toEqual([]);
+      expect(late).toMatchObject([{ recordsDay: '2026-03-11', records: 1 }]);
+    });
+
+    it('takes an adjustment for no fault, and names one that was altered', async () => {
+      await adjust({ createdAtMs: BigInt(nowMs), organisationId });
+      expect(await verify()).toMatchObject({ faults: [], late: [] });
+      await tamper(
+        `ALTER TABLE usage_adjustments UPDATE cost_nano_usd = 1 WHERE created_at < '2026-03-12' AND organisation_id = '${organisationId}'`,
+      );
+      expect((await verify()).faults).toMatchObject([
+        {
+          reason: 'altered',
+          table: 'usage_adjustments',
+          day: '2026-03-11',
+          recordId: expect.any(String),
+        },
+      ]);
+    });
+
+    it('names the hour where several differ', async () => {
+      await tamper(
+        `ALTER TABLE usage_records UPDATE model = 'x' WHERE id IN ('${named[0]}', '${named[1]}')`,
+      );
+      const { faults } = await verify();
+      expect(faults).toMatchObject([{ reason: 'altered', hour: 0, rows: 0 }]);
+      expect(faults[0]).not.toHaveProperty('recordId');
+    });
+
+    it('looks at the rows of the days that it is asked for only, and at every seal', async () => {
+      await tamper(`ALTER TABLE usage_records DELETE WHERE id = '${named[2]}'`);
+      expect(await verify('2026-03-11')).toMatchObject({ entries: 6, faults: [] });
+    });
+
+    it('takes a copy that comes again for what it is', async () => {
+      const id = randomBytes(16);
+      const copy = encodedRecord({ id, createdAtMs: at(1, 9), organisationId });
+      await ledger.sink.write([copy]);
+      await setStoredAt('usage_records', nowMs - 2 * fullDayMs);
+      const before = await verify();
+      await ledger.sink.write([copy]);
+      expect(
+        await ledger.rows(`SELECT id FROM usage_records WHERE id = '${uuidText(id)}'`),
+      ).toHaveLength(1);
+      expect(await verify()).toEqual(before);
+    });
   });
 });
 
