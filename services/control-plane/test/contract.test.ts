@@ -70,8 +70,8 @@ describe('every operation', () => {
         Array.from({ length: ways }, (_, way) => ({ who, workspace, way })),
       );
     });
-    // In the suite half of the other spellings, and the next operation those that are left (`npm run abuse`: all).
-    for (const call of [usual, ...inTurns(others, 2, contract.indexOf(one))]) {
+    // In the suite a sixth of the other spellings, and the next operations those that are left (`npm run abuse`: all).
+    for (const call of [usual, ...inTurns(others, 6, contract.indexOf(one))]) {
       if (call === undefined) continue;
       const { who, workspace, way } = call;
       const path = (await resource())[way];
@@ -131,8 +131,8 @@ describe('every operation', () => {
 
   it.each(titled(contract))('%s refuses by the published codes', async (_title, one) => {
     const faults: string[] = [];
-    // In the suite half of them, and the next operation the others (`npm run abuse`: all).
-    const cases = inTurns(await refusals(one), 2, contract.indexOf(one));
+    // In the suite a quarter of them, and the next operations the others (`npm run abuse`: all).
+    const cases = inTurns(await refusals(one), 4, contract.indexOf(one));
     for (const [name, sent, status, code] of cases) {
       const answer = await send(h, one, sent);
       faults.push(...refusalFaults(one, answer, { status, code }, name));
@@ -285,30 +285,34 @@ describe('every list', () => {
     const parameters = queryParameters(endpoint.query);
     return 'page_size' in parameters && !('cursor' in parameters);
   });
-  it.each(titled(lists))('%s pages, in each spelling, up to its limit', async (_title, one) => {
-    const { page, page_size: size, currentPage } = queryParameters(one.endpoint.query);
-    const { minimum = 0, maximum = 0 } = (size?.schema ?? {}) as Record<string, number>;
-    await addRows(one);
-    const valid = await validCall(context, one, { path: await freshPath(context, one) });
-    const others = Object.entries(valid.query ?? {}).filter(([name]) => !/page/i.test(name));
-    const rowsOf = async (query: Record<string, string>) => {
-      const answer = await send(h, one, {
-        ...valid,
-        query: { ...Object.fromEntries(others), ...query },
-      });
-      expect(answer.status, answer.text).toBe(200);
-      return [answer.body, ...Object.values(answer.body)].find(Array.isArray) as unknown[];
-    };
-    const all = await rowsOf({ page_size: String(maximum) });
-    const first = (page?.schema.minimum as number | undefined) ?? 0;
-    const named = page === undefined ? 'current_page' : 'page';
-    expect(await rowsOf({ page_size: '1' })).toEqual(all.slice(0, 1));
-    expect(await rowsOf({ [named]: `${first + 1}`, page_size: '1' })).toEqual(all.slice(1, 2));
-    expect(await rowsOf({ [named]: '1000000' })).toEqual([]);
-    if (minimum === 0) expect(await rowsOf({ page_size: '0' })).toEqual([]);
-    if (currentPage !== undefined)
-      expect(await rowsOf({ currentPage: '1', pageSize: '1' })).toEqual(all.slice(1, 2));
-  });
+  // In the suite a third of them (`npm run abuse`: all).
+  it.each(inTurns(titled(lists), 3))(
+    '%s pages, in each spelling, up to its limit',
+    async (_title, one) => {
+      const { page, page_size: size, currentPage } = queryParameters(one.endpoint.query);
+      const { minimum = 0, maximum = 0 } = (size?.schema ?? {}) as Record<string, number>;
+      await addRows(one);
+      const valid = await validCall(context, one, { path: await freshPath(context, one) });
+      const others = Object.entries(valid.query ?? {}).filter(([name]) => !/page/i.test(name));
+      const rowsOf = async (query: Record<string, string>) => {
+        const answer = await send(h, one, {
+          ...valid,
+          query: { ...Object.fromEntries(others), ...query },
+        });
+        expect(answer.status, answer.text).toBe(200);
+        return [answer.body, ...Object.values(answer.body)].find(Array.isArray) as unknown[];
+      };
+      const all = await rowsOf({ page_size: String(maximum) });
+      const first = (page?.schema.minimum as number | undefined) ?? 0;
+      const named = page === undefined ? 'current_page' : 'page';
+      expect(await rowsOf({ page_size: '1' })).toEqual(all.slice(0, 1));
+      expect(await rowsOf({ [named]: `${first + 1}`, page_size: '1' })).toEqual(all.slice(1, 2));
+      expect(await rowsOf({ [named]: '1000000' })).toEqual([]);
+      if (minimum === 0) expect(await rowsOf({ page_size: '0' })).toEqual([]);
+      if (currentPage !== undefined)
+        expect(await rowsOf({ currentPage: '1', pageSize: '1' })).toEqual(all.slice(1, 2));
+    },
+  );
 
   /** Two more of what is listed, where a call without a path makes it. */
   async function addRows(one: ContractCase): Promise<void> {

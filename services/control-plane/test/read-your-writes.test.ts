@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
+import { eventually, isLongForm, json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
 import { type ControlPlane, type Harness, startHarness } from './support/harness.ts';
 
 /**
- * How many times each thing is created, changed, deleted and used. 1,000 takes
+ * How many times each thing is created, changed, deleted and used; more in `npm run test:long`. 1,000 takes
  * some ten minutes: READ_YOUR_WRITES_ROUNDS=1000.
  */
-const rounds = Number(process.env.READ_YOUR_WRITES_ROUNDS ?? 6);
+const rounds = Number(process.env.READ_YOUR_WRITES_ROUNDS ?? (isLongForm ? 12 : 3));
 
 let h: Harness;
 let upstream: Upstream;
@@ -256,7 +256,7 @@ describe('with parts away', () => {
   it('a gateway that is held up for a while is waited for', async () => {
     const [, second] = gateways;
     turns = 1;
-    for (let again = 0; again < 3; again += 1) {
+    for (let again = 0; again < 2; again += 1) {
       second?.pause();
       setTimeout(() => second?.resume(), 1_500);
       const { body, ms } = await manage('POST', '/configs', newConfig('held-up'));

@@ -11,10 +11,35 @@ let service: RunningService | undefined;
 beforeAll(async () => {
   clickHouse = await startClickHouseFront();
 });
-afterAll(() => clickHouse.close());
+afterAll(async () => {
+  await silent?.service.kill();
+  await clickHouse.close();
+});
 afterEach(async () => {
   await service?.kill();
 });
+
+/** A service whose server says nothing any more. It takes half a minute to tell of it, in which other tests run. */
+async function startSilent() {
+  const relay = await startRelay(Number(new URL(clickHouse.url).port));
+  const url = new URL(clickHouse.url);
+  url.port = String(relay.port);
+  const started = await runService({ CLICKHOUSE_URL: url.href });
+  const { said, ask } = askersOf(started);
+  relay.hang();
+  const untilSaid = async () => {
+    while (said('ClickHouse is away') === 0) await ask();
+  };
+  return { relay, service: started, away: untilSaid() };
+}
+let silent: Awaited<ReturnType<typeof startSilent>> | undefined;
+
+function askersOf({ log, count, write }: RunningService) {
+  return {
+    said: (text: string) => log().split(text).length - 1,
+    ask: () => Promise.allSettled([count(), write([encodedRecord()], 2_000), count()]),
+  };
+}
 
 describe('with a ClickHouse server', () => {
   it('waits for the schema and alters nothing; once it is there it starts', async () => {
@@ -29,6 +54,7 @@ describe('with a ClickHouse server', () => {
     service = await starting;
     await service.write([encodedRecord({ organisationId: 'migrated' })]);
     expect(await service.count({ organisationId: 'migrated' })).toBe(1);
+    silent = await startSilent();
   });
 
   it('stores and answers there, without the embedded engine in its memory', async () => {
@@ -63,39 +89,6 @@ describe('with a ClickHouse server', () => {
     await eventually(async () => (await fetch(`${service?.httpUrl}/health/ready`)).status === 200);
   });
 
-  it('says once that the server is silent, or too busy, and once that it is not any more', async () => {
-    const relay = await startRelay(Number(new URL(clickHouse.url).port));
-    const url = new URL(clickHouse.url);
-    url.port = String(relay.port);
-    service = await runService({ CLICKHOUSE_URL: url.href });
-    const { write, count, log } = service;
-    const said = (text: string) => log().split(text).length - 1;
-    const ask = () => Promise.allSettled([count(), write([encodedRecord()], 2_000), count()]);
-    relay.hang();
-    while (said('ClickHouse is away') === 0) await ask();
-    await ask();
-    await relay.up();
-    await eventually(() => said('ClickHouse is back') > 0);
-    clickHouse.refusal = { code: 202, type: 'TOO_MANY_SIMULTANEOUS_QUERIES' };
-    await expect(count()).rejects.toMatchObject({ code: 14 });
-    for (const _ of [1, 2, 3]) await ask();
-    // What a question takes that is too large is its own fault, here as in the embedded engine.
-    for (const isLate of [false, true]) {
-      clickHouse.refusal = { code: 159, type: 'TIMEOUT_EXCEEDED', isLate };
-      await expect(count()).rejects.toMatchObject({ code: 3 });
-    }
-    clickHouse.refusal = undefined;
-    await write([encodedRecord({ organisationId: 'busy' })]);
-    for (const text of [
-      'ClickHouse is away',
-      'ClickHouse is back',
-      'ClickHouse gives up some of what it is asked',
-    ])
-      expect(said(text), text).toBe(1);
-    expect(log()).not.toContain('"stack"');
-    await relay.down();
-  }, 120_000);
-
   it('waits for a server that is not there when it starts', async () => {
     await clickHouse.down();
     const starting = runService({ CLICKHOUSE_URL: clickHouse.url });
@@ -117,4 +110,33 @@ describe('with a ClickHouse server', () => {
     await refused;
     await clickHouse.up();
   });
+
+  it('says once that the server is silent, or too busy, and once that it is not any more', async () => {
+    silent ??= await startSilent();
+    const { relay, service: told, away } = silent;
+    const { write, count, log } = told;
+    const { said, ask } = askersOf(told);
+    await away;
+    await ask();
+    await relay.up();
+    await eventually(() => said('ClickHouse is back') > 0);
+    clickHouse.refusal = { code: 202, type: 'TOO_MANY_SIMULTANEOUS_QUERIES' };
+    await expect(count()).rejects.toMatchObject({ code: 14 });
+    for (const _ of [1, 2, 3]) await ask();
+    // What a question takes that is too large is its own fault, here as in the embedded engine.
+    for (const isLate of [false, true]) {
+      clickHouse.refusal = { code: 159, type: 'TIMEOUT_EXCEEDED', isLate };
+      await expect(count()).rejects.toMatchObject({ code: 3 });
+    }
+    clickHouse.refusal = undefined;
+    await write([encodedRecord({ organisationId: 'busy' })]);
+    for (const text of [
+      'ClickHouse is away',
+      'ClickHouse is back',
+      'ClickHouse gives up some of what it is asked',
+    ])
+      expect(said(text), text).toBe(1);
+    expect(log()).not.toContain('"stack"');
+    await relay.down();
+  }, 180_000);
 });

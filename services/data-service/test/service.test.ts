@@ -1,4 +1,4 @@
-import { eventually, temporaryFolder } from '@sluice/testkit';
+import { eventually, inTurns, temporaryFolder } from '@sluice/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type RunningService, runService } from './running-service.ts';
 import { encodedRecord } from './usage-records.ts';
@@ -29,8 +29,8 @@ describe('WriteUsage', () => {
     const records = Array.from({ length: 1000 }, () => encodedRecord());
     const dataDir = await temporaryFolder('killed');
     const unacknowledged = new Set(records);
-    // Each life ends at another moment of the batcher's cycle: waiting, inserting, answering.
-    for (const lifeMs of [150, 230, 330]) {
+    // Each life ends at another moment of the batcher's cycle: waiting, inserting (`npm run test:long`), answering.
+    for (const lifeMs of inTurns([150, 230, 330], 2)) {
       const service = await start({}, dataDir);
       const sending = [...unacknowledged].map((record) =>
         service.write([record], 2000).then(

@@ -1,4 +1,4 @@
-import { inTurns } from '@sluice/testkit';
+import { inTurns, isLongForm } from '@sluice/testkit';
 import type { z } from 'zod';
 import {
   alternatives,
@@ -31,29 +31,52 @@ const texts = ['', 'x', '-1', '1.5', '1e3', '0x1', huge, '[]', '{', 'a,b', ['1',
 export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
   const described = requestSchema(schema);
   return pathsOf(body).flatMap((path, at) => {
-    const limits = schemasAt(described, path).flatMap((each) =>
-      beyond(
-        each,
-        valueAt(body, path),
-        bodyBytesMax,
-        (list) => schema.safeParse(withValue(body, path, list)).success,
-      ),
-    );
+    const limits = () =>
+      schemasAt(described, path).flatMap((each) =>
+        beyond(
+          each,
+          valueAt(body, path),
+          bodyBytesMax,
+          (list) => schema.safeParse(withValue(body, path, list)).success,
+        ),
+      );
     // A missing element of a list is null.
     const nothing = typeof path.at(-1) === 'string' ? [undefined] : [];
-    const wrong = (tried: readonly unknown[]) =>
-      tried
-        .map((value) => ({ path, value, faultIn: faultsIn(schema, withValue(body, path, value)) }))
-        .filter(({ faultIn }) => faultIn.length > 0);
-    return [
-      ...inTurns(wrong(limits), 2, at),
-      ...inTurns(halved(wrong(values), at), 6, at),
-      ...wrong(nothing),
+    const asWrong = (value: unknown) => {
+      const faultIn = faultsIn(schema, withValue(body, path, value));
+      return faultIn.length > 0 ? [{ path, value, faultIn }] : [];
+    };
+    const kinds = [
+      () => inTurns(limits().flatMap(asWrong), 4, at),
+      () => (isLongForm ? halved(values.flatMap(asWrong), at) : firstOf(values, asWrong, at)),
+      () => nothing.flatMap(asWrong),
     ];
+    return ofKinds(kinds, path.length === 1 ? 2 : 1, at);
   });
 }
 
-/** Also in the long form (`npm run abuse`) a field of a body gets every second value, and the next field the others. */
+/** In the suite as many kinds as are wanted, others for the next field; in the long form (`npm run abuse`) all. */
+function ofKinds<T>(kinds: readonly (() => T[])[], wanted: number, turn: number): T[] {
+  const first = turn % kinds.length;
+  const found: T[][] = [];
+  for (const kind of [...kinds.slice(first), ...kinds.slice(0, first)]) {
+    const some = kind();
+    if (some.length > 0) found.push(some);
+    if (!isLongForm && found.length === wanted) break;
+  }
+  return found.flat();
+}
+
+/** The first that is wrong, beginning at another one for each turn. */
+function firstOf<V, T>(tried: readonly V[], asWrong: (value: V) => T[], turn: number): T[] {
+  for (let step = 0; step < tried.length; step += 1) {
+    const found = asWrong(tried[(turn + step) % tried.length] as V);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+/** Also in the long form a field of a body gets every second value, and the next field the others. */
 function halved<T>(wrong: readonly T[], turn: number): T[] {
   return wrong.filter((_value, index) => (index + turn) % Math.min(2, wrong.length) === 0);
 }
@@ -70,18 +93,18 @@ export function wrongParameters(
   query: Readonly<Record<string, string>>,
 ): { name: string; value: string | readonly string[] | undefined }[] {
   return Object.entries(queryParameters(schema)).flatMap(([name, described], at) => {
-    const limits = alternatives(described.schema)
-      .flatMap((each) => beyond(each, query[name], addressBytesMax))
-      .map(String);
-    const wrong = (tried: readonly (string | readonly string[] | undefined)[]) =>
-      tried
-        .map((value) => ({ name, value }))
-        .filter(({ value }) => !schema.safeParse({ ...query, [name]: value }).success);
-    return [
-      ...inTurns(wrong(limits), 2, at),
-      ...inTurns(wrong(texts), 6, at),
-      ...wrong([undefined]),
+    const limits = () =>
+      alternatives(described.schema)
+        .flatMap((each) => beyond(each, query[name], addressBytesMax))
+        .map(String);
+    const asWrong = (value: string | readonly string[] | undefined) =>
+      schema.safeParse({ ...query, [name]: value }).success ? [] : [{ name, value }];
+    const kinds = [
+      () => inTurns(limits().flatMap(asWrong), 4, at),
+      () => (isLongForm ? texts.flatMap(asWrong) : firstOf(texts, asWrong, at)),
+      () => asWrong(undefined),
     ];
+    return ofKinds(kinds, 1, at);
   });
 }
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { usage } from '@sluice/proto-stubs';
-import { bytes, json, sse, startUpstream, type Upstream } from '@sluice/testkit';
+import { bytes, inTurns, json, sse, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type AgentLab, type AskOptions, type SavedAgent, startAgentLab } from './agent-lab.ts';
 import { describeStrangers } from './strangers.ts';
@@ -248,6 +248,8 @@ describe('what a guardrail of requests denies', () => {
     expect([record.outcome, record.errorCode]).toEqual([Outcome.DENIED, 'guardrail.denied']);
     expect(record.decisionJson).toContain(hookOf(slugs.denies, 'before', false));
     if (what === 'an address') return;
+    // In the suite of every third way (`npm run test:long`: of all).
+    if (!inTurns(ways, 3).some(([name]) => name === what)) return;
     const passed = await lab.ask(agents[of].slug, path, options('fine'));
     expect([passed.status, agent.requests.length]).toEqual([200, before + 1]);
     await passed.text();
@@ -679,7 +681,10 @@ describe.each(Object.entries(forms))('what an agent streams, in %s', (form, even
     await enforce([], ['masks held']);
     const whole = `Write to ${mail} and to others, too.`;
     const { length } = `Write to ${mail}`;
-    for (let at = 'Write to '.length; at <= length; at++) {
+    const cuts = Array.from({ length: mail.length + 1 }, (_, at) => 'Write to '.length + at);
+    expect(cuts.at(-1)).toBe(length);
+    // In the suite every fifth, and another form the next (`npm run test:long`: all).
+    for (const at of inTurns(cuts, 5, Object.keys(forms).indexOf(form))) {
       const { text } = await stream([
         whole.slice(0, at),
         whole.slice(at, at + 12),
@@ -716,8 +721,10 @@ describe('an event of a stream that readers could take for something else', () =
       `"text":"${word}","\\u0074ext":"fine"`,
     ),
   };
-  it.each(Object.entries(odd))('ends it: %s', async (_what, data) => {
-    for (const looks of ['denies held', 'masks held', 'by sentence', 'denies'] as const) {
+  it.each(Object.entries(odd))('ends it: %s', async (what, data) => {
+    const ways = ['denies held', 'masks held', 'by sentence', 'denies'] as const;
+    // In the suite half of those that look, in turns (`npm run test:long`: all).
+    for (const looks of inTurns(ways, 2, Object.keys(odd).indexOf(what))) {
       await enforce([], [looks]);
       agent.handle(sse([said('Hello there. '), data, said('more')].map((e) => `data: ${e}\n\n`)));
       const answer = await lab.ask(agents.a2a.slug, '', rpc('message/stream', message('x')));

@@ -7,7 +7,7 @@ import {
   ElicitRequestSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { eventually } from '@sluice/testkit';
+import { eventually, inTurns } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectBoth, type EraMode } from './eras/client-of-both.ts';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
@@ -451,7 +451,8 @@ describe('a client of the newer era, at a server of HTTP+SSE', () => {
 describe.each(['older', 'newer'] as const)(
   'a server of the %s era that tells of no change',
   (era) => {
-    it.each(['legacy', { pin: '2026-07-28' }] as const)(
+    // In the suite one kind of client for each (`npm run test:long`: both).
+    it.each(inTurns(['legacy', { pin: '2026-07-28' }] as const, 2, era === 'older' ? 1 : 0))(
       'is told to have them, and clients hear of ours (%j)',
       async (mode) => {
         const own = await startQuietServer(era);

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { eventually } from '@sluice/testkit';
+import { eventually, inTurns } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Records, readRecords } from '../records.ts';
@@ -111,8 +111,16 @@ const rounds = (): Turn[] => [
   { text: 'All done.' },
 ];
 
+/** In the suite one way of each vendor for each of the two, in turns (`npm run test:long`: both). */
+const waysOf = (vendor: string, turn: number) =>
+  inTurns(
+    ['whole', 'stream'] as const,
+    2,
+    turn + vendors.findIndex((one) => one.vendor === vendor),
+  );
+
 describe.each(vendors)('/v1/responses over $format', ({ vendor }) => {
-  it.each(['whole', 'stream'] as const)('%s: calls, results and one answer', async (way) => {
+  it.each(waysOf(vendor, 0))('%s: calls, results and one answer', async (way) => {
     const name = script(...rounds());
     const before = log.writes;
     let requestId = '';
@@ -197,7 +205,7 @@ describe.each(vendors)('/v1/responses over $format', ({ vendor }) => {
 });
 
 describe.each(vendors)('/v1/messages over $format', ({ vendor }) => {
-  it.each(['whole', 'stream'] as const)('%s: calls, results and one answer', async (way) => {
+  it.each(waysOf(vendor, 1))('%s: calls, results and one answer', async (way) => {
     const name = script(...rounds());
     const before = log.writes;
     const client = anthropic(vendor);
