@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import {
   compileCacheDir,
   createDatabase,
+  inTurns,
   type SpawnedServer,
   startNats,
   startPostgres,
@@ -79,7 +80,7 @@ describe('npm run migrate', { timeout: 120_000 }, () => {
     const env = { DATABASE_URL: await createDatabase(postgres.url), NATS_URL: nats.url };
     const seen: string[] = [];
     // Killed when it has told of so many.
-    for (const steps of [1, 3]) seen.push(...(await killedAfter(steps, env)));
+    for (const steps of inTurns([1, 3], 2, 1)) seen.push(...(await killedAfter(steps, env)));
     const missing = await migrate(env, '--check');
     expect(missing.code).toBe(1);
     // One that was told of is there; one more may have been committed before the kill.
@@ -102,8 +103,9 @@ describe('npm run migrate', { timeout: 120_000 }, () => {
     expect(away.told).not.toContain('secret-password');
     expect(away.told).toContain('Postgres: connect ECONNREFUSED');
     const others = { CLICKHOUSE_URL: 'http://127.0.0.1:1', NATS_URL: 'nats://127.0.0.1:1' };
-    for (const [name, url] of Object.entries(others))
-      for (const args of [[], ['--check']]) {
+    // In the suite one of them with a check, the other without (`npm run test:long`: both with both).
+    for (const [at, [name, url]] of Object.entries(others).entries())
+      for (const args of inTurns([[], ['--check']], 2, at)) {
         const { told } = await migrate({ [name]: url }, ...args);
         expect(told).toMatch(name === 'NATS_URL' ? /^NATS: .*refused/m : /^ClickHouse: .*REFUSED/m);
       }

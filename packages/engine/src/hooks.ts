@@ -303,8 +303,7 @@ class HookReader {
       id,
       parameters: complete,
       isEnabled,
-      deniesSoftly:
-        (parameters.soft_deny_200 ?? flags.soft_deny_200 ?? flags.softDeny200) === true,
+      deniesSoftly: (parameters.soft_deny_200 ?? flags.soft_deny_200 ?? flags.softDeny200) === true,
     };
   }
 }

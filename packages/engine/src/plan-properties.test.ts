@@ -1,4 +1,5 @@
 import { type ConfigNode, parseConfigDocument } from '@sluice/contracts';
+import { isLongForm } from '@sluice/testkit';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CompiledConfig, compileConfig } from './compile-config.ts';
@@ -12,6 +13,9 @@ import type { PastRequest, PastVisit } from './replay/past-request.ts';
 import { type ReplayParts, replayRequest } from './replay/replay-request.ts';
 import type { RouteNode } from './route-node.ts';
 import { type TargetResult, walkPlan } from './walk-plan.ts';
+
+/** In the suite a quarter of the cases (`npm run test:long`: all). */
+const runs = (all: number) => (isLongForm ? all : all / 4);
 
 const breaker = { failure_threshold: 1, cooldown_interval: 30_000 };
 
@@ -220,11 +224,11 @@ describe('any config that validates', () => {
         expect(describeDecision(config, plan).length).toBeLessThanOrEqual(4096);
         expect(() => JSON.parse(describeDecision(config, plan))).not.toThrow();
       }),
-      { seed: 11, numRuns: 3000 },
+      { seed: 11, numRuns: runs(3_000) },
     );
   });
 
-  it('is explained as it is decided, in 10,000 cases', () => {
+  it('is explained as it is decided, in thousands of cases', () => {
     let longest = 0;
     fc.assert(
       fc.property(node, facts, world, results, (document, request, drawn, statuses) => {
@@ -241,7 +245,7 @@ describe('any config that validates', () => {
         longest = Math.max(longest, walked.paths.length);
         for (const choice of explained.choices) expectTraceAgrees(choice);
       }),
-      { seed: 12, numRuns: 10_000 },
+      { seed: 12, numRuns: runs(10_000) },
     );
     expect(longest).toBeGreaterThan(3);
   });
@@ -274,7 +278,7 @@ describe('any config that validates', () => {
             expect(open.has(path)).toBe(false);
         }
       }),
-      { seed: 13, numRuns: 3000 },
+      { seed: 13, numRuns: runs(3_000) },
     );
     expect(isAllOpenSeen).toBe(true);
   });
