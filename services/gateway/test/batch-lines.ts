@@ -1,4 +1,12 @@
-import type { Scenario } from './scenario.ts';
+import { isLongForm, json, slowHeaders } from '@sluice/testkit';
+import { chatReply, type Scenario } from './scenario.ts';
+
+/** Lines of a batch that is stopped before they have all been run; more of them in `npm run test:long`. */
+export const manyLines = isLongForm ? 900 : 300;
+
+/** Answers that keep as many lines busy for as long, however many there are. */
+export const answersSlowly = (msOfManyLines: number) => () =>
+  slowHeaders((msOfManyLines * 900) / manyLines, json(200, chatReply));
 
 /** A line of a batch of chats. */
 export const line = (id: string, body: object, url = '/v1/chat/completions') =>

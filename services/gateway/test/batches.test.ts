@@ -9,10 +9,10 @@ import {
 } from '@sluice/contracts';
 import { jobs } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
-import { eventually, json, slowHeaders } from '@sluice/testkit';
+import { eventually, json } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { line, linesIn, question } from './batch-lines.ts';
+import { answersSlowly, line, linesIn, manyLines, question } from './batch-lines.ts';
 import { provesBatchRules } from './proves-batch-rules.ts';
 import { linesAtOnce, provesKilledBatches } from './proves-killed-batches.ts';
 import { provesKilledResponses } from './proves-killed-responses.ts';
@@ -328,20 +328,22 @@ describe('a batch that the gateway runs', () => {
     let asked = 0;
     s.upstream.handle(() => {
       asked += 1;
-      return slowHeaders(50, json(200, chatReply));
+      return answersSlowly(50)();
     });
     const { id, key } = await newKey();
-    const lines = Array.from({ length: 900 }, (_, at) => line(`ended ${at}`, question(`${at}`)));
+    const lines = Array.from({ length: manyLines }, (_, at) =>
+      line(`ended ${at}`, question(`${at}`)),
+    );
     const batch = await makeBatch(lines, { by: clientOf(key) });
     await eventually(() => asked > 0);
     await s.admin('DELETE', `/api-keys/${id}`);
     const end = await ended(batch.id, 'failed');
     expect(end.errors?.data).toMatchObject([{ code: 'key_ended' }]);
     expect(end.request_counts?.completed).toBeGreaterThan(0);
-    expect(asked).toBeLessThan(900);
+    expect(asked).toBeLessThan(manyLines);
     const output = linesIn(await (await call('GET', `/v1/batches/${batch.id}/output`)).text());
     const notRun = output.filter(({ response }) => response === null);
-    expect(output).toHaveLength(900);
+    expect(output).toHaveLength(manyLines);
     expect(output.length - notRun.length).toBe(end.request_counts?.completed);
     expect(new Set(notRun.map(({ error }) => error?.code))).toEqual(new Set(['key_ended']));
   });
@@ -355,18 +357,20 @@ describe('a batch that the gateway runs', () => {
   });
 
   it('is cancelled, with what was answered by then; what was not run can be tried again', async () => {
-    s.upstream.handle(() => slowHeaders(50, json(200, chatReply)));
-    const lines = Array.from({ length: 900 }, (_, at) => line(`cut ${at}`, question(`${at}`)));
+    s.upstream.handle(answersSlowly(50));
+    const lines = Array.from({ length: manyLines }, (_, at) =>
+      line(`cut ${at}`, question(`${at}`)),
+    );
     const batch = await makeBatch(lines);
     await ended(batch.id, 'in_progress');
     const early = await call('GET', `/v1/batches/${batch.id}/output`);
     expect([early.status, early.headers.get('retry-after')]).toEqual([409, '5']);
     expect((await client.batches.cancel(batch.id)).status).toBe('cancelling');
     const end = await ended(batch.id, 'cancelled');
-    expect(end.request_counts?.completed).toBeLessThan(900);
+    expect(end.request_counts?.completed).toBeLessThan(manyLines);
     await expect(client.batches.cancel(batch.id)).resolves.toMatchObject({ status: 'cancelled' });
     const { completed, failed } = end.request_counts!;
-    expect(completed + failed).toBe(900);
+    expect(completed + failed).toBe(manyLines);
     const again = await call('POST', '/v1/batches', {
       body: {
         retry_of: batch.id,
@@ -386,8 +390,10 @@ describe('a batch that the gateway runs', () => {
   });
 
   it('speaks for its key by a token that opens its endpoint, for its lines, while it lasts', async () => {
-    s.upstream.handle(() => slowHeaders(50, json(200, chatReply)));
-    const lines = Array.from({ length: 900 }, (_, at) => line(`open ${at}`, question(`${at}`)));
+    s.upstream.handle(answersSlowly(50));
+    const lines = Array.from({ length: manyLines }, (_, at) =>
+      line(`open ${at}`, question(`${at}`)),
+    );
     const batch = await makeBatch(lines);
     const batchId = uuidOfStored('batch', batch.id) ?? '';
     const seal = jobTokenSeal(s.stack.serviceToken);

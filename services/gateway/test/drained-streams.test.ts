@@ -20,13 +20,13 @@ import {
 } from './scenario.ts';
 
 /** SIGTERM under many open streams. `SLUICE_DRAINED_STREAMS=500` is the full size; the suite goes with fewer, and shorter ones. */
-const streams = Number(process.env.SLUICE_DRAINED_STREAMS ?? 100);
+const streams = Number(process.env.SLUICE_DRAINED_STREAMS ?? 40);
 const isFull = process.env.SLUICE_DRAINED_STREAMS !== undefined;
 const events = 15;
 const everyMs = isFull ? 200 : 120;
 const delayMs = 1_000;
 /** Of the rolling restart: requests a second, and how long it goes on between two. */
-const rate = isFull ? 200 : 50;
+const rate = isFull ? 200 : 30;
 const settleMs = isFull ? 3_000 : 300;
 /** Read again when the gateway starts. */
 const gateway = { SHUTDOWN_DELAY: String(delayMs), DRAIN_TIMEOUT: '8000', LOG_REQUESTS: 'false' };

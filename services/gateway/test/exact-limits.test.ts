@@ -55,7 +55,8 @@ async function times(count: number, ask: () => Promise<Asked>): Promise<Asked[]>
 const dailyRequests = (value: number) => [{ type: 'requests', unit: 'rpd', value }];
 const perDollar = 1_000_000_000;
 
-describe('one gateway', () => {
+// Side by side: each has keys, policies and upstreams of its own.
+describe.concurrent('one gateway', () => {
   let lab: Lab;
   beforeAll(async () => {
     lab = await startLab({ promptLedger: true });
@@ -126,7 +127,7 @@ describe('one gateway', () => {
         return asked;
       });
       // Nobody is answered before the last has asked.
-      await expect.poll(() => refused + upstream.requests.length).toBe(40);
+      await eventually(() => expect(refused + upstream.requests.length).toBe(40));
       answers.resolve();
       const all = await Promise.all(asking);
       const passed = all.filter(({ answer }) => answer.status === 200);

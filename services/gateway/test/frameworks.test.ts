@@ -1,3 +1,4 @@
+import { inTurns } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aiSdkAnthropic, aiSdkChat, aiSdkGoogle, aiSdkResponses } from './frameworks/ai-sdk.ts';
 import { anthropicClient } from './frameworks/anthropic-client.ts';
@@ -91,34 +92,38 @@ const seats = frameworks.flatMap(([name, make, served]) =>
   served.map((model) => [name, model, make] as const),
 );
 
-describe.each(seats)('%s, at %s', (_, model, make) => {
-  const framework = () => make(seatOf(model));
+const asked: readonly [string, (framework: Framework) => Promise<void>][] = [
+  [
+    'answers, also with a temperature',
+    async (framework) => expect(await framework.plain()).toBe(spoken),
+  ],
+  ['streams', async (framework) => expect(await framework.stream()).toBe(spoken)],
+  [
+    'answers by a schema',
+    async (framework) => expect(await framework.bySchema()).toEqual(structured),
+  ],
+  [
+    'answers by a tool that is demanded',
+    async (framework) => expect(await framework.byTool()).toEqual(structured),
+  ],
+  [
+    'uses tools over several turns',
+    async (framework) => {
+      const seen: string[] = [];
+      const look = (city: string) => {
+        seen.push(city);
+        return `Sunny in ${city}.`;
+      };
+      expect(await framework.loop(look)).toBe(spoken);
+      expect(seen).toEqual(['Paris', 'Rome']);
+    },
+  ],
+];
 
-  it('answers, also with a temperature', async () => {
-    expect(await framework().plain()).toBe(spoken);
-  });
-
-  it('streams', async () => {
-    expect(await framework().stream()).toBe(spoken);
-  });
-
-  it('answers by a schema', async () => {
-    expect(await framework().bySchema()).toEqual(structured);
-  });
-
-  it('answers by a tool that is demanded', async () => {
-    expect(await framework().byTool()).toEqual(structured);
-  });
-
-  it('uses tools over several turns', async () => {
-    const seen: string[] = [];
-    const look = (city: string) => {
-      seen.push(city);
-      return `Sunny in ${city}.`;
-    };
-    expect(await framework().loop(look)).toBe(spoken);
-    expect(seen).toEqual(['Paris', 'Rome']);
-  });
+describe.each(seats)('%s, at %s', (name, model, make) => {
+  const at = seats.findIndex(([one, other]) => one === name && other === model);
+  // In the suite every other thing of each (`npm run test:long`: all).
+  it.each(inTurns(asked, 2, at))('%s', async (_, ask) => ask(make(seatOf(model))));
 });
 
 describe.each(ofOpenAi)('instructor, at %s', (model) => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { objectOperations, publishedOperations } from '@sluice/contracts';
-import { bytes, eventually, json, startUpstream } from '@sluice/testkit';
+import { bytes, eventually, isLongForm, json, startUpstream } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, kept, kinds, startKeeper, upstreams } from './keepers.ts';
@@ -13,8 +13,8 @@ import { type CallOptions, errorOf, type Scenario, startScenario } from './scena
 
 /** What stays at providers: two gateways with one Redis, three targets. */
 
-/** In full with three gateways and as many objects as `OWNED_OBJECTS` says. */
-const count = Number(process.env.OWNED_OBJECTS ?? 20);
+/** In full with three gateways and as many objects as `OWNED_OBJECTS` says; `npm run test:long` makes more than the suite. */
+const count = Number(process.env.OWNED_OBJECTS ?? (isLongForm ? 20 : 6));
 const gateways = process.env.OWNED_OBJECTS === undefined ? 2 : 3;
 
 let scenario: Scenario;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, json, type RecordedRequest, sse } from '@sluice/testkit';
+import { eventually, inTurns, isLongForm, json, type RecordedRequest, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskOptions, type Lab, startLab, type Trial } from './lab.ts';
 import { chatReply } from './scenario.ts';
@@ -215,9 +215,10 @@ const groupsOf = (): Readonly<Record<string, readonly string[]>> => {
   };
 };
 const groupKeys = Object.keys(groupsOf());
+/** In the suite with its neighbour (`npm run test:long`: with each other). */
 const groupings = groupKeys.flatMap((one, at) => [
   [one],
-  ...groupKeys.slice(at + 1).map((other) => [one, other]),
+  ...groupKeys.slice(at + 1, isLongForm ? undefined : at + 2).map((other) => [one, other]),
 ]);
 
 type Kind = 'rate' | 'usage';
@@ -271,9 +272,22 @@ async function allKnown(): Promise<void> {
   });
 }
 
-const rowsOf = (kind: Kind) => (kind === 'rate' ? [...ofBothKinds, ...ofRatesAlone] : ofBothKinds);
-const groupingsOf = (kind: Kind) =>
-  kind === 'rate' ? groupings : groupings.filter((keys) => !keys.includes('endpoint_type'));
+/** In the suite each row is of one of both kinds (`npm run test:long`: of both). */
+const ofKind = <T>(rows: readonly T[], kind: Kind) => inTurns(rows, 2, kinds.indexOf(kind));
+const rowsOf = (kind: Kind) => [
+  ...ofKind(ofBothKinds, kind),
+  ...(kind === 'rate' ? ofRatesAlone : []),
+];
+const groupingsOf = (kind: Kind) => {
+  const isOfRates = (keys: readonly string[]) => keys.includes('endpoint_type');
+  return [
+    ...ofKind(
+      groupings.filter((keys) => !isOfRates(keys)),
+      kind,
+    ),
+    ...(kind === 'rate' ? groupings.filter(isOfRates) : []),
+  ];
+};
 
 const shadow = { type: 'tokens', shadow: true, admission: 'strict' };
 const tooLittle = {

@@ -1,7 +1,14 @@
-import { eventually, json, slowHeaders, type Upstream } from '@sluice/testkit';
+import { eventually, json, type Upstream } from '@sluice/testkit';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
-import { line, linesIn, type OutputLine, question } from './batch-lines.ts';
+import {
+  answersSlowly,
+  line,
+  linesIn,
+  manyLines,
+  type OutputLine,
+  question,
+} from './batch-lines.ts';
 import { chatReply, type Scenario } from './scenario.ts';
 
 type Batch = Awaited<ReturnType<OpenAI['batches']['retrieve']>>;
@@ -222,10 +229,12 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
   });
 
   it('stops when its key is suspended, and when it expires', async () => {
-    upstream().handle(() => slowHeaders(200, json(200, chatReply)));
+    upstream().handle(answersSlowly(200));
     const suspended = await newKey();
     const expiring = await newKey();
-    const lines = Array.from({ length: 900 }, (_, at) => line(`key ${at}`, question(`${at}`)));
+    const lines = Array.from({ length: manyLines }, (_, at) =>
+      line(`key ${at}`, question(`${at}`)),
+    );
     const options = { config: inline() };
     const [first, second] = await Promise.all(
       [suspended, expiring].map(({ key }) => makeBatch(lines, { by: clientOf(key), options })),
@@ -241,9 +250,9 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
       const end = await ended(id, 'failed', own);
       expect(end.errors?.data).toMatchObject([{ code: 'key_ended' }]);
       const { total, completed, failed } = end.request_counts!;
-      expect(completed).toBeLessThan(900);
+      expect(completed).toBeLessThan(manyLines);
       // What was not run can be tried again.
-      expect([total, completed + failed]).toEqual([900, 900]);
+      expect([total, completed + failed]).toEqual([manyLines, manyLines]);
       const told = await (await own.files.content(end.error_file_id ?? '')).text();
       expect(told.match(/"code":"key_ended"/g)).toHaveLength(failed);
     }

@@ -4,7 +4,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { usageStream } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
-import { eventually } from '@sluice/testkit';
+import { eventually, isLongForm } from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
 import { expect } from 'vitest';
 
@@ -74,4 +74,4 @@ export async function readRecords(url: string): Promise<Records> {
 }
 
 /** Records of one request are published together or within the publisher's linger of 50 ms. */
-const extraRecordsMs = 200;
+const extraRecordsMs = isLongForm ? 200 : 100;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { bytes, json, sse } from '@sluice/testkit';
+import { bytes, inTurns, json, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   chatBody,
@@ -30,7 +30,8 @@ const streamEvents = [
   '[DONE]',
 ];
 
-describe.each(modes)('requests, %s', (_mode, options) => {
+/** In the suite with what several gateways share (`npm run test:long`: in both modes). */
+describe.each(inTurns(modes, modes.length, 1))('requests, %s', (_mode, options) => {
   let scenario: Scenario;
   beforeAll(async () => {
     scenario = await startScenario({ ...options, promptLedger: true });

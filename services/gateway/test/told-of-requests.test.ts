@@ -144,7 +144,8 @@ describe('the records of a request', () => {
     expect([header('x-service-cost'), header('x-service-attempts')]).toEqual(['0', '0']);
   });
 
-  it.each([
+  // Side by side: a try that failed is tried again after a second.
+  it.concurrent.each([
     ['dns', 'http://nowhere.example.com/v1', 503, 'its name was not found'],
     ['refused', () => `http://127.0.0.1:${portNobodyHas}/v1`, 503, 'it refused the connection'],
     [

@@ -24,7 +24,7 @@ beforeAll(async () => {
         NODE_OPTIONS: '--max-old-space-size=256',
         REQUEST_BODY_GRACE: '400',
         REQUEST_BODY_RATE_MIN: '1000',
-        REQUEST_BODY_TIMEOUT: '6000',
+        REQUEST_BODY_TIMEOUT: '3000',
         HELD_BODY_BYTES_MAX: String(24 * mebibyte),
       },
     },

@@ -18,6 +18,8 @@ export interface BystanderSettings {
   key: string;
   body: string;
   reply: string;
+  /** Between an answer and the next question. */
+  gapMs: number;
 }
 
 export interface BystanderReport {
@@ -111,7 +113,6 @@ function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-const gapMs = 5;
 let asking: Promise<void> = Promise.resolve();
 
 parentPort?.on('message', async (message: 'report' | 'stop') => {
@@ -129,5 +130,5 @@ parentPort?.postMessage('ready');
 while (!isOver) {
   asking = ask();
   await asking;
-  await delay(gapMs);
+  await delay(settings.gapMs);
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { isLongForm } from '@sluice/testkit';
 import { chatBody, chatReply, type Scenario } from '../scenario.ts';
 import type { BystanderReport, BystanderSettings } from './bystander-worker.ts';
 
@@ -29,6 +30,8 @@ export async function startBystander(scenario: Scenario): Promise<Bystander> {
     key,
     body: JSON.stringify(chatBody),
     reply: JSON.stringify(chatReply),
+    // What lasts longer than others may wait meets one of its questions either way.
+    gapMs: isLongForm ? 5 : 20,
   };
   const worker = new Worker(new URL('./bystander-worker.ts', import.meta.url), {
     workerData: settings,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProvider, providerIds } from '@sluice/providers';
-import { isLongForm, json } from '@sluice/testkit';
+import { eachWith, isLongForm, json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatReply, type Scenario, startScenario } from '../scenario.ts';
 import { Attack, type Case, promises, tell } from './attack.ts';
@@ -21,11 +21,9 @@ import {
 /**
  * Every place where a stranger's text comes in × every payload, while another
  * tenant's plain requests are timed. `npm run abuse` sends all of them and
- * large ones; the suite a part, a different one for each place.
+ * large ones; the suite as many as meet each place and each payload.
  */
 const isWhole = isLongForm;
-/** Of so many cases the suite takes one. */
-const oneOf = isWhole ? 1 : 12;
 /** All headers of a request share 64 KiB. */
 const headerBytes = 60_000;
 const bodyBytes = isWhole ? 1_000_000 : 200_000;
@@ -49,17 +47,11 @@ afterAll(async () => {
   await scenario?.stop();
 });
 
-/** Each place meets each payload; a part of the suite goes through them on a diagonal. */
 function casesOf(places: readonly Place[], payloads: readonly Payload[]): Case[] {
-  return places
-    .flatMap((place, row) =>
-      payloads.map((payload, column) => ({ place, payload, turn: row * 5 + column })),
-    )
-    .filter(({ turn }) => turn % oneOf === 0)
-    .map(({ place, payload }) => ({
-      name: `${place.name} ← ${payload.name}`,
-      request: () => place.request(payload.text),
-    }));
+  return eachWith(places, payloads).map(([place, payload]) => ({
+    name: `${place.name} ← ${payload.name}`,
+    request: () => place.request(payload.text),
+  }));
 }
 
 describe('each place × each payload', () => {

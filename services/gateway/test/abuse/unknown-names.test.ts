@@ -11,7 +11,7 @@ const newerPerSecondMax = 4;
 const missesPerSecondMax = 200;
 const lookupsMax = 64;
 /** Of each kind. */
-const rounds = isLongForm ? 8_000 : 2_000;
+const rounds = isLongForm ? 8_000 : 1_000;
 
 let scenario: Scenario;
 let bystander: Bystander;

@@ -40,9 +40,9 @@ function isCall({ outcome }: usage.UsageRecord): boolean {
 const content = (index: number) => `call ${index}`;
 
 describe('four gateways that are killed at random', () => {
-  const clients = isFull ? 200 : 60;
-  const kills = isFull ? 12 : 4;
-  const maxTokens = isFull ? 100 : 500;
+  const clients = isFull ? 200 : 30;
+  const kills = isFull ? 12 : 2;
+  const maxTokens = isFull ? 100 : 1000;
 
   it('overshoot a budget by no more than was told, and counter, entity and ledger agree', {
     timeout: isFull ? 600_000 : 120_000,
