@@ -47,6 +47,7 @@ const commands = {
     'services/gateway/test/owned-objects.test.ts',
     'services/gateway/test/policy-matrix.test.ts',
     'services/gateway/test/probes-edges.test.ts',
+    'services/gateway/test/requests.test.ts',
     'services/gateway/test/probes-routing.test.ts',
     'services/gateway/test/wrong-settings.test.ts',
   ],
