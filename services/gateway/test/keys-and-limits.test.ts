@@ -73,7 +73,7 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
   const keys = () => {
     let expiring: { id: string; key: string };
     beforeAll(async () => {
-      expiring = await newKey({ expires_at: new Date(Date.now() + 4_000).toISOString() });
+      expiring = await newKey({ expires_at: new Date(Date.now() + 8_000).toISOString() });
       expect((await scenario.chat({ key: expiring.key })).status, expiring.id).toBe(200);
     });
 
