@@ -146,14 +146,18 @@ describe('hooks of a target', () => {
       before_request_hooks: [
         {
           id: 'h',
-          checks: [{ id: 'default.wordCount', soft_deny_200: true }, { id: 'default.log' }],
+          checks: [
+            { id: 'default.wordCount', soft_deny_200: true },
+            { id: 'default.log' },
+            { id: 'default.contains', softDeny200: true },
+          ],
         },
       ],
     });
     const checks = hooks?.beforeRequest.map((hook) =>
       hook.checks.map(({ deniesSoftly }) => deniesSoftly),
     );
-    expect(checks).toEqual([[true, false], [true]]);
+    expect(checks).toEqual([[true, false, true], [true]]);
     for (const wrong of [0, '5', 700_000])
       expect(() =>
         hooksOf({ provider: '@a', input_guardrails: [{ ...words, timeout: wrong }] }),

@@ -273,6 +273,7 @@ export class RedisLimits implements LimitStore {
   /** Whether or not the former life did it: a hold ends once. */
   #endFormer(key: string, text: string): void {
     const [scope, ends] = readSettlingNote(text);
+    let isComing = true;
     for (const [name, id, amount, told] of ends) {
       const onArrived: Line['onArrived'] = (counts) => {
         if (counts === undefined || told === undefined) return;
@@ -281,9 +282,10 @@ export class RedisLimits implements LimitStore {
         const state = { name, ...counts, isOverflow, epoch: { name: epoch }, counter };
         this.#known.noteTold(scope, state, this.#nowMs());
       };
-      this.#queue.push(scope, { name, state: undefined, what: 'end', id, amount, onArrived });
+      const line: Line = { name, state: undefined, what: 'end', id, amount, onArrived };
+      if (!this.#queue.push(scope, line)) isComing = false;
     }
-    this.#queue.whenArrived(scope, () => this.#notes?.forget(key));
+    if (isComing) this.#queue.whenArrived(scope, () => this.#notes?.forget(key));
   }
 
   async #takeShared(scope: string, wants: Wants): Promise<Taken> {
