@@ -49,6 +49,12 @@ describe('afterCall', () => {
     expect(play(undefined, { status: 429 })).toEqual({ calls: 1, waits: [], header: 0 });
   });
 
+  it('says how often it was tried before what must not be made again', () => {
+    const progress = { retries: 2, waitedMs: 0 };
+    const decision = afterCall(undefined, progress, { ...answered, status: 500 });
+    expect(decision).toEqual({ action: 'stop', attemptCount: 2 });
+  });
+
   it.each([429, 500, 502, 503, 504, 529])('retries %i by default', (status) => {
     expect(play(rule(1), { status }, { status: 200 })).toMatchObject({ calls: 2, header: 1 });
   });

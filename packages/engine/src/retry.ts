@@ -34,14 +34,17 @@ export type RetryDecision =
 export const hintedWaitMsMax = 60_000;
 const backoffBaseMs = 1000;
 
-/** The rule after each call. `progress` is updated by the caller when it retries. */
+/**
+ * The rule after each call. `progress` is updated by the caller when it retries.
+ * @param rule undefined = what came must not be asked again, whatever was before it
+ */
 export function afterCall(
   rule: RetryRule | undefined,
   progress: Readonly<RetryProgress>,
   result: CallResult,
 ): RetryDecision {
   const stop = (attemptCount: number): RetryDecision => ({ action: 'stop', attemptCount });
-  if (rule === undefined || rule.attempts === 0) return stop(0);
+  if (rule === undefined || rule.attempts === 0) return stop(progress.retries);
   const isRetriable =
     !result.isFinal && (result.isNetworkFailure || rule.statusCodes.has(result.status));
   if (!isRetriable) return stop(progress.retries);

@@ -70,8 +70,6 @@ export interface ChangeFacts {
   detail?: Record<string, unknown> | undefined;
 }
 
-const patience = { maxWait: 10_000, timeout: 20_000 };
-
 /**
  * Runs one change of an organisation: its rows, the revisions of the workspaces
  * it touched, its audit entry and the notices to other replicas are committed
@@ -94,7 +92,7 @@ export async function commitChange<T>(
     committed = told;
   };
   try {
-    const result = await client.$transaction((db) => runChange(db, entry, work, keep), patience);
+    const result = await client.$transaction((db) => runChange(db, entry, work, keep));
     if (committed !== undefined) onCommit?.(committed);
     return result;
   } catch (error) {
@@ -164,7 +162,7 @@ export async function commitEntries(
   await client.$transaction(async (db) => {
     const head = await lockOrganisation(db, first.organisationId);
     await appendLocked(db, head, entries);
-  }, patience);
+  });
 }
 
 function withFacts(entry: NewAuditEntry, facts: ChangeFacts): NewAuditEntry {

@@ -10,6 +10,9 @@ export type DatabaseClient = PrismaClient;
 /** What stores work with: the client, or the transaction they are part of. */
 export type Database = Prisma.TransactionClient;
 
+/** Of a transaction that says nothing else: Prisma's own, of two and five seconds, are over where a busy database is alive. */
+const patience = { maxWait: 10_000, timeout: 20_000 };
+
 export function createDatabaseClient(options: {
   url: string;
   connectionsMax: number;
@@ -35,5 +38,5 @@ export function createDatabaseClient(options: {
     disposeExternalPool: true,
     statementNameGenerator: createStatementNames(options.preparedMax ?? 0),
   });
-  return new PrismaClient({ adapter });
+  return new PrismaClient({ adapter, transactionOptions: patience });
 }
