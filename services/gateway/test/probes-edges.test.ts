@@ -252,9 +252,9 @@ describe.concurrent('probes of streams', () => {
       provider: await saved('retried', true, overloaded, stream([ping, ...whole])),
       retry: { attempts: 1 },
     });
-    // Together: which of them differs tells what was answered.
     const { status, text } = retried.answer;
-    expect({ status, text, tries: retried.answer.own('retry-attempt-count') }).toEqual({
+    const seen = { status, text, tries: retried.answer.own('retry-attempt-count') };
+    expect(seen).toEqual({
       status: 200,
       text: ping + whole.join(''),
       tries: '1',
@@ -340,7 +340,10 @@ describe.concurrent('probes of pass-through', () => {
     expect(request.body).toHaveLength(0);
     expect(request.headers['transfer-encoding']).toBeUndefined();
   });
+});
 
+// By itself: it asks every provider of the workspace, whose upstreams have an answer for each request of their own probe.
+describe('probes of lists', () => {
   probe(27, 'models: the provider’s, the workspace’s, or those of the config', async (trial) => {
     const upstream = await trial.upstream(
       'first',
