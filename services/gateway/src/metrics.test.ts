@@ -61,6 +61,7 @@ function start(source: NodeJS.ProcessEnv = {}) {
         unpricedUnits: '',
         upstreamMs: 5,
         lastByteMs: 2,
+        errorCode: '',
         responseParsingMs: 0.3,
       };
       const summary = { provider, providerSlug: 'in-house-2', model, ...spent };

@@ -57,6 +57,19 @@ async function told(options: CallOptions, count: number) {
   return { status: response.status, body, header, records: of };
 }
 
+/** What the log says of a request. */
+function lineOf(id: string | null): Promise<Record<string, unknown>> {
+  return eventually(() => {
+    const line = scenario.stack
+      .part('gateway')
+      .stderr()
+      .split('\n')
+      .find((text) => text.includes('"msg":"request"') && text.includes(`"request_id":"${id}"`));
+    if (line === undefined) throw new Error('there is no line yet');
+    return JSON.parse(line) as Record<string, unknown>;
+  });
+}
+
 const retrying = (attempts: number, over: object = {}) => ({
   'x-service-config': JSON.stringify({ retry: { attempts }, ...over }),
 });
@@ -133,6 +146,19 @@ describe('the records of a request', () => {
     expect(plain.records).toMatchObject([{ runtime: 'curl', runtimeVersion: '8.5.0' }]);
   });
 
+  it('tell what the reply and the log tell, also where limits count less, since the address is the caller’s', async () => {
+    // Asked for what has no price, and answered by a model that has one: 0.0105 dollars, of which no limit hears.
+    scenario.upstream.handle(json(200, { ...chatReply, model: 'gpt-4o' }));
+    const { records: all, header } = await told(
+      { body: { ...chatBody, model: 'no-such-model' } },
+      1,
+    );
+    expect(Number(all[0]?.costNanoUsd)).toBeGreaterThan(0);
+    expect(header('x-service-cost')).toBe(String(Number(all[0]?.costNanoUsd) / 1e7));
+    const line = await lineOf(header('x-service-request-id'));
+    expect(line.cost_nano_usd).toBe(Number(all[0]?.costNanoUsd));
+  });
+
   it('name the cache that answered', async () => {
     scenario.upstream.handle(json(200, chatReply));
     const body = { ...chatBody, user: 'of the cache' };
@@ -175,9 +201,24 @@ describe('the records of a request', () => {
   it('say why an answer was not told to its end', async () => {
     const events = [{ choices: [{ index: 0, delta: { content: 'Hi' } }] }, '[DONE]'];
     scenario.upstream.handle(sse(events, { cutAfter: 1 }));
-    const { records: all } = await told({ body: { ...chatBody, stream: true } }, 1);
+    const { records: all, header } = await told({ body: { ...chatBody, stream: true } }, 1);
     expect(all).toMatchObject([{ errorCode: 'upstream.stream_cut', responseParsingMs: 0 }]);
     expect(['reset', 'closed']).toContain(all[0]?.failureCause);
+    const line = await lineOf(header('x-service-request-id'));
+    expect(line).toMatchObject({ status: 200, error_code: 'upstream.stream_cut' });
+  });
+
+  it('and their line in the log name the error of an answer that passes as the provider gave it', async () => {
+    scenario.upstream.handle(json(429, { error: { message: 'slower' } }));
+    const refused = await told({}, 1);
+    expect(refused.records).toMatchObject([{ errorCode: 'upstream.error' }]);
+    expect(await lineOf(refused.header('x-service-request-id'))).toMatchObject({
+      status: 429,
+      error_code: 'upstream.error',
+    });
+    scenario.upstream.handle(sequence(json(500, {}), json(200, chatReply)));
+    const mended = await told({ headers: retrying(1) }, 2);
+    expect(await lineOf(mended.header('x-service-request-id'))).not.toHaveProperty('error_code');
   });
 });
 

@@ -110,6 +110,8 @@ export interface ReplySummary {
   costKnown: boolean;
   /** What was used beside it without a price, by its names in price lists, separated by commas. */
   unpricedUnits: string;
+  /** What its record says went wrong, where the reply is the provider's own or had begun; empty = nothing. */
+  errorCode: string;
   upstreamMs: number;
   /** From the first byte of the answer to its last; 0 = nothing arrived. */
   lastByteMs: number;

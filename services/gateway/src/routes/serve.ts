@@ -260,7 +260,7 @@ export function observe(
     endpoint: deps.name,
     method: exchange.arrival.method,
     status,
-    error_code: errorCode === '' ? undefined : errorCode,
+    error_code: errorCode || summary?.errorCode || undefined,
     failure_cause: visit?.failureCause,
     organisation_id: exchange.key?.source.organisationId,
     workspace_id: exchange.key?.source.workspaceId,

@@ -15,6 +15,7 @@ export function replySummary(record: UsageRecord): ReplySummary {
     costNanoUsd: record.costNanoUsd,
     costKnown: record.costKnown,
     unpricedUnits: record.unpricedUnits,
+    errorCode: record.errorCode,
     upstreamMs: attemptMs,
     lastByteMs: timeToFirstByteMs === 0 ? 0 : attemptMs - timeToFirstByteMs,
     responseParsingMs: record.responseParsingMs,
