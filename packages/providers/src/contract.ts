@@ -306,10 +306,10 @@ export interface ReplyFacts extends ReplyBill {
   /** Nobody counted it: `usage` is made of what was seen. */
   isEstimate?: boolean;
   /**
-   * Characters that were said, for want of a count of tokens: of a stream that
-   * told none, or was cut before its last count. About right where bytes passed unread.
+   * Bytes of UTF-8 that were said, for want of a count of tokens: of a stream that
+   * told none, or was cut before its last count.
    */
-  textChars?: number | undefined;
+  saidBytes?: number | undefined;
 }
 
 export interface CallContext extends CallFacts {

@@ -149,5 +149,5 @@ export {
 } from './translation/find-translation.ts';
 export { type Conversation, readConversation } from './translation/read-conversation.ts';
 export { readKeptAnswer } from './translation/read-kept-answer.ts';
-export { charsSaidIn } from './translation/said-in-bytes.ts';
+export { bytesSaidIn } from './translation/said-in-bytes.ts';
 export { hideUsage } from './translation/usage-hiding-stream.ts';

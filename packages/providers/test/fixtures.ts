@@ -89,7 +89,7 @@ export function play(reader: StreamReader, bytes: Buffer, cuts: readonly number[
   out.push(reader.end());
   note();
   // An estimate, and no part of what a stream tells.
-  const { textChars: said, ...facts } = reader.facts;
+  const { saidBytes: said, ...facts } = reader.facts;
   return { bytes: Buffer.concat(out), phases, facts, said, fault: reader.fault };
 }
 

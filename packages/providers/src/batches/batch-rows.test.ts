@@ -240,7 +240,7 @@ describe('rows of batches', () => {
       response: { status_code: 200, body: { ...completion, usage } },
     };
     const read = (provider: string, told: unknown) =>
-      batchRowReader(provider, options)(Buffer.from(JSON.stringify(told)))?.facts.textChars;
+      batchRowReader(provider, options)(Buffer.from(JSON.stringify(told)))?.facts.saidBytes;
     expect(read('openai', row)).toBe('Rayleigh.'.length);
     expect(read('anthropic', rows[8]?.[2])).toBe('Rayleigh.'.length);
   });
@@ -281,7 +281,7 @@ describe('rows of batches', () => {
       expect(read).toMatchObject({
         customId: 'a-1',
         isSuccess: true,
-        facts: { textChars: 'Rayleigh.'.length },
+        facts: { saidBytes: 'Rayleigh.'.length },
       });
       expect(String(read?.bytes)).toContain('Rayleigh.');
     },

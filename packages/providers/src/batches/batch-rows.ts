@@ -3,7 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import { findProvider } from '../catalog.ts';
 import type { CallContext, ProviderEntry, ReplyFacts, Translation } from '../contract.ts';
 import { objectOf, parseJson, parseObject, stringOf } from '../json/json-access.ts';
-import { charsSaidIn } from '../translation/said-in-bytes.ts';
+import { bytesSaidIn } from '../translation/said-in-bytes.ts';
 import { LargeRow } from './large-rows.ts';
 import { openAiRows } from './openai.ts';
 import { lineFault, readBatchInput, rowEndpoint, urlOfEndpoint } from './read-line.ts';
@@ -139,7 +139,7 @@ function unreadFacts({ model }: CallContext): ReplyFacts {
 
 /** What was counted may be what cannot be true. */
 function withChars(facts: ReplyFacts, reply: JsonValue): ReplyFacts {
-  return { ...facts, textChars: facts.textChars ?? charsSaidIn(objectOf(reply) ?? {}) };
+  return { ...facts, saidBytes: facts.saidBytes ?? bytesSaidIn(objectOf(reply) ?? {}) };
 }
 
 function told(

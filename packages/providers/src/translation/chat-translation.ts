@@ -31,7 +31,7 @@ import { withEdits } from './fitted-request.ts';
 import type { WordRule } from './fitting-words.ts';
 import { decoderKeepingSignatures, keepSignatures, withKeptSignatures } from './kept-signatures.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
-import { charsSaidIn } from './said-in-bytes.ts';
+import { bytesSaidIn } from './said-in-bytes.ts';
 import { toldInWords } from './told-in-words.ts';
 import {
   callerNames,
@@ -113,7 +113,7 @@ export class ChatTranslation implements Translation {
       finishReason: reply.choices[0]?.rawFinishReason,
       usage: reply.usage,
       ...(body === undefined ? {} : this.#upstream.readBill?.(body)),
-      textChars: reply.usage === undefined ? charsSaidIn(body ?? {}) : undefined,
+      saidBytes: reply.usage === undefined ? bytesSaidIn(body ?? {}) : undefined,
     });
     return { body: Buffer.from(JSON.stringify(encoded)), facts };
   }

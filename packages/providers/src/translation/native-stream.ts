@@ -46,11 +46,11 @@ export class StreamState {
     if (unit !== undefined) this.#seen = { ...this.#seen, [unit]: (this.#seen?.[unit] ?? 0) + 1 };
   }
 
-  /** @param textChars what was said, which counts where usage does not say all of it, as do the tools that were seen */
-  factsWith(textChars: number): ReplyFacts {
+  /** @param saidBytes what was said, which counts where usage does not say all of it, as do the tools that were seen */
+  factsWith(saidBytes: number): ReplyFacts {
     const { facts } = this;
     const isTold = facts.usage !== undefined && !this.isHalfTold && this.phase === 'complete';
-    facts.textChars = isTold ? undefined : textChars;
+    facts.saidBytes = isTold ? undefined : saidBytes;
     if (isTold || this.#seen === undefined) return facts;
     return { ...facts, units: mergeUnits(facts.units ?? {}, this.#seen) };
   }
@@ -96,7 +96,7 @@ export class NativeStreamReader implements StreamReader {
     return this.#state.phase;
   }
   get facts(): ReplyFacts {
-    return this.#state.factsWith(this.#said.chars);
+    return this.#state.factsWith(this.#said.bytes);
   }
   get fault(): StreamFault | undefined {
     return this.#state.fault;
@@ -169,7 +169,7 @@ export class NativeStreamReader implements StreamReader {
       const body = this.#readAll(event);
       start = end;
       if (this.#state.phase === 'preamble') continue;
-      if (body !== undefined) this.#said.begin(event, body);
+      if (body !== undefined) this.#said.begin(event);
       if (this.#state.isOver) return end;
       const rest = events.subarray(end);
       const read = rest.length === 0 ? 0 : this.#watch(rest);

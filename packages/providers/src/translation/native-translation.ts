@@ -24,7 +24,7 @@ import { type NativeFormat, nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
-import { charsSaidIn } from './said-in-bytes.ts';
+import { bytesSaidIn } from './said-in-bytes.ts';
 import { unframed } from './unframed-stream.ts';
 
 /** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
@@ -82,7 +82,7 @@ export class NativeTranslation implements Translation {
     const { read, readHead, peek } = this.#format;
     if (readHead !== undefined) {
       const facts = readHead(head);
-      if (facts.usage === undefined) facts.textChars = charsSaidIn(parseObject(bytes) ?? {});
+      if (facts.usage === undefined) facts.saidBytes = bytesSaidIn(parseObject(bytes) ?? {});
       return { body: undefined, facts };
     }
     if (peek !== undefined) {
@@ -104,7 +104,7 @@ export class NativeTranslation implements Translation {
     const body = objectOf(reply);
     const facts = body === undefined ? undefined : read(body);
     if (facts !== undefined && body !== undefined) {
-      if (facts.usage === undefined) facts.textChars = charsSaidIn(body);
+      if (facts.usage === undefined) facts.saidBytes = bytesSaidIn(body);
       return { body: undefined, document: body, facts: withAskedImage(facts, context.request) };
     }
     // JSON of another shape is for the caller to read; an error is no reply, whatever its status says.

@@ -3,7 +3,7 @@ import type { ReplyFacts, WireFormat } from '../contract.ts';
 import { objectOf, parseJson } from '../json/json-access.ts';
 import { nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
-import { charsSaidIn } from './said-in-bytes.ts';
+import { bytesSaidIn } from './said-in-bytes.ts';
 
 /** What an answer tells that was kept in its caller's format; `{}` where the format tells nothing. */
 export function readKeptAnswer(
@@ -23,5 +23,5 @@ export function readKeptAnswer(
   const json = objectOf(parseJson(body));
   const facts = json === undefined ? undefined : read?.(json);
   if (json === undefined || facts === undefined) return {};
-  return facts.usage === undefined ? { ...facts, textChars: charsSaidIn(json) } : facts;
+  return facts.usage === undefined ? { ...facts, saidBytes: bytesSaidIn(json) } : facts;
 }

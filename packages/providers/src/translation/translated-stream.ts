@@ -27,7 +27,7 @@ export class TranslatedStreamReader implements StreamReader {
   #encoder: StreamEncoder;
   #caller: CallerCodec;
   #bytes = 0;
-  #textChars = 0;
+  #saidBytes = 0;
 
   constructor(decoder: StreamDecoder, caller: CallerCodec, encoder: StreamEncoder) {
     this.#decoder = decoder;
@@ -39,7 +39,7 @@ export class TranslatedStreamReader implements StreamReader {
     return this.#state.phase;
   }
   get facts(): ReplyFacts {
-    return this.#state.factsWith(this.#textChars);
+    return this.#state.factsWith(this.#saidBytes);
   }
   get fault(): StreamFault | undefined {
     return this.#state.fault;
@@ -128,8 +128,8 @@ export class TranslatedStreamReader implements StreamReader {
         state.phase = 'content';
         if (event.type === 'foreign-part') state.see(unitOfPart(event));
         else if (event.type === 'image') state.see(this.#decoder.drawsWith);
-        if ('text' in event) this.#textChars += event.text.length;
-        else if ('arguments' in event) this.#textChars += event.arguments.length;
+        if ('text' in event) this.#saidBytes += Buffer.byteLength(event.text);
+        else if ('arguments' in event) this.#saidBytes += Buffer.byteLength(event.arguments);
     }
   }
 }

@@ -43,12 +43,12 @@ function usageOf(
   target: Target,
   estimates: UseEstimates,
 ): Pick<ReplyFacts, 'usage'> {
-  const { usage, units, textChars } = facts;
+  const { usage, units, saidBytes } = facts;
   const isTold = usage !== undefined && !boundedUsage(usage, bounds).isImplausible;
-  if (isTold && textChars === undefined) return { usage };
+  if (isTold && saidBytes === undefined) return { usage };
   // What is charged by other units, or says nothing that could be counted.
   const isElsewhere = units !== undefined && !areToolsAlone(units);
-  if (usage === undefined && (isElsewhere || textChars === undefined)) return {};
+  if (usage === undefined && (isElsewhere || saidBytes === undefined)) return {};
   const told = isTold ? usage : noUsage;
   return { usage: estimatedUsage(facts, told, () => estimates.of(subject, target)) };
 }

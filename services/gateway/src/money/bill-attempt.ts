@@ -57,7 +57,7 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
     const { inputTokens, outputTokens } = estimate();
     return { ...estimated(facts, { ...noUsage, inputTokens, outputTokens }), isImplausible };
   }
-  if (!wasCut(ended) && facts.textChars === undefined) return asTold(facts);
+  if (!wasCut(ended) && facts.saidBytes === undefined) return asTold(facts);
   // A stream that was cut, or never counted to its end, told what it had counted by then.
   const usage = usageOf(ended, estimates, told);
   return usage === told ? asTold(facts) : estimated(facts, usage);
@@ -98,11 +98,11 @@ function usageOf({ call, facts = {} }: EndedAttempt, estimates: UseEstimates, to
 
 /** The prompt, and what was seen of the answer; never less than the provider told. */
 export function estimatedUsage(
-  { textChars = 0 }: ReplyFacts,
+  { saidBytes = 0 }: ReplyFacts,
   told: Usage,
   estimating: () => EstimatedUse,
 ): Usage {
-  const seen = Math.ceil(textChars / charsPerToken);
+  const seen = Math.ceil(saidBytes / saidBytesPerToken);
   if (told.inputTokens > 0 && told.outputTokens >= seen) return told;
   const estimate = estimating();
   return {
@@ -113,7 +113,7 @@ export function estimatedUsage(
 }
 
 /** Of what models write; less than in what they read, which has more marks and names. */
-const charsPerToken = 4;
+export const saidBytesPerToken = 4;
 
 /** What frames of turns and tools that a vendor adds may count, beside each byte that was sent. */
 const inputAllowance = 20_000;

@@ -25,7 +25,7 @@ it('bills a line of a batch by what its provider counted, if that is nothing', (
 
 it('estimates what nobody counted by the question that the row repeats and the answer that it has', () => {
   const words = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
-  const { facts, ...flags } = bill({ facts: { id: 'e-1', textChars: 41 }, asked: { text: words } });
+  const { facts, ...flags } = bill({ facts: { id: 'e-1', saidBytes: 41 }, asked: { text: words } });
   expect(flags).toEqual({ isEstimated: true, isImplausible: false });
   expect(facts).toMatchObject({ id: 'e-1', usage: { outputTokens: 11 } });
   // 201 by a tokenizer.
@@ -35,7 +35,7 @@ it('estimates what nobody counted by the question that the row repeats and the a
   expect(bill({ facts: {}, asked: { inputText: 'blue'.repeat(10) } }).facts.usage).toEqual(
     told({ inputTokens: 14 }),
   );
-  expect(bill({ facts: { textChars: 8 } }).facts.usage).toEqual(told({ outputTokens: 2 }));
+  expect(bill({ facts: { saidBytes: 8 } }).facts.usage).toEqual(told({ outputTokens: 2 }));
 });
 
 it.each([
@@ -44,8 +44,8 @@ it.each([
   told({ inputTokens: 10 ** 12 }),
   told({ outputTokens: 10, reasoningTokens: 11 }),
 ])('takes no count that cannot be true: %j', (usage) => {
-  expect(bill({ facts: { usage, textChars: 8 } })).toEqual({
-    facts: { textChars: 8, usage: told({ outputTokens: 2 }) },
+  expect(bill({ facts: { usage, saidBytes: 8 } })).toEqual({
+    facts: { saidBytes: 8, usage: told({ outputTokens: 2 }) },
     isEstimated: true,
     isImplausible: true,
   });

@@ -1,14 +1,13 @@
 import { noUsage } from '@sluice/contracts';
 import type { UnifiedRow } from '@sluice/providers';
 import type { Bill } from '../exchange/attempt.ts';
+import { saidBytesPerToken } from './bill-attempt.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, chargedCounts, withUsage } from './bounded-usage.ts';
 import type { NamedTarget, UseEstimates } from './estimate-use.ts';
 
 /** More than any model reads or says. */
 const bounds = { inputTokensMax: 20_000_000, outputTokensMax: 10_000_000 };
-/** Of what models write. */
-const charsPerToken = 4;
 
 type Row = Pick<UnifiedRow, 'facts' | 'asked'>;
 type RowEstimates = Pick<UseEstimates, 'promptOf'>;
@@ -33,7 +32,7 @@ function billOfTokens({ facts, asked }: Row, target: NamedTarget, estimates: Row
   const usage = {
     ...noUsage,
     inputTokens: asked === undefined ? 0 : estimates.promptOf(asked, target),
-    outputTokens: Math.ceil((facts.textChars ?? 0) / charsPerToken),
+    outputTokens: Math.ceil((facts.saidBytes ?? 0) / saidBytesPerToken),
   };
   return { facts: withUsage(facts, usage), isEstimated: true, isImplausible };
 }

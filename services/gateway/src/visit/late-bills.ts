@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject, ObjectOperationId, ReplyUnits } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import {
-  charsSaidIn,
+  bytesSaidIn,
   passThroughTranslation,
   type ReplyFacts,
   type UnifiedRow,
@@ -156,7 +156,7 @@ function factsOf(
     const bytes = Buffer.from(JSON.stringify(used.document));
     const head = { status: 200, headers: {} };
     const { facts } = translations[used.format].decode(bytes, context, head);
-    return { ...facts, textChars: charsSaidIn(used.document as JsonObject) };
+    return { ...facts, saidBytes: bytesSaidIn(used.document as JsonObject) };
   } catch {
     // Not the format after all: nothing is told.
     return undefined;

@@ -62,7 +62,7 @@ describe('native replies', () => {
   it('count images, and tokens where the model is charged by them', () => {
     expect(factsOf('imageGenerate', { created: 1, data: [{ url: 'a' }, { url: 'b' }] })).toEqual({
       units: { images: 2 },
-      textChars: 0,
+      saidBytes: 0,
     });
     expect(
       factsOf('imageEdit', {
@@ -123,7 +123,7 @@ describe('native replies', () => {
     expect(factsOf('moderate', { id: 'modr-1', model: 'omni', results: [] })).toEqual({
       id: 'modr-1',
       model: 'omni',
-      textChars: 0,
+      saidBytes: 0,
     });
   });
 });
