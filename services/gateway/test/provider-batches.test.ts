@@ -502,6 +502,22 @@ describe.concurrent('a batch at Anthropic', () => {
     });
   });
 
+  it('tells when to come again, and how much is left, as the provider does', async () => {
+    const { batches } = anthropicOf().messages;
+    const { headers } = await batches.list().asResponse();
+    expect(headers.get('anthropic-ratelimit-requests-remaining')).toBe('41');
+    const lists = [batches.list({ limit: 42 }), clientOf(atClaude()).batches.list({ limit: 42 })];
+    for (const refused of lists) {
+      const error = await refused.then(
+        () => undefined,
+        (reason: { status: number; headers: Headers }) => reason,
+      );
+      expect(error?.status).toBe(429);
+      expect(error?.headers.get('retry-after')).toBe('7');
+      expect(error?.headers.get('x-should-retry')).toBe('true');
+    }
+  });
+
   it('says which line the provider would not take, before anything is sent', async () => {
     const file = await upload(clientOf(undefined), [
       asking('with space', 'Hi', 'claude-haiku-4-5'),

@@ -203,8 +203,13 @@ export function anthropicBatchVendor(apiKey: string) {
     { rows: Record<string, unknown>[]; looks: number; ended: string | null; made: string }
   >();
   let made = 0;
+  const limits = { 'anthropic-ratelimit-requests-remaining': '41' };
   const refuse = (status: number, type: string, message: string) =>
-    json(status, { type: 'error', error: { type, message } });
+    json(
+      status,
+      { type: 'error', error: { type, message } },
+      { ...limits, ...(status === 429 && { 'retry-after': '7', 'x-should-retry': 'true' }) },
+    );
   const told = (id: string) => {
     const { rows, ended, made: madeOn } = batches.get(id) ?? { rows: [], ended: null, made: '' };
     return {
@@ -233,6 +238,8 @@ export function anthropicBatchVendor(apiKey: string) {
       return refuse(400, 'invalid_request_error', 'anthropic-version: header is required');
     const path = request.path.split('?')[0] ?? '';
     const [id, below] = path.replace('/v1/messages/batches', '').split('/').slice(1);
+    if (/[?&]limit=42(?:&|$)/.test(request.path))
+      return refuse(429, 'rate_limit_error', 'too many lists');
     if (!path.startsWith('/v1/messages/batches')) return refuse(404, 'not_found_error', path);
     if (method === 'POST' && id === undefined) {
       const { requests, ...rest } = request.json() as {
@@ -264,15 +271,14 @@ export function anthropicBatchVendor(apiKey: string) {
         },
       }));
       batches.set(batchId, { rows, looks: 0, ended: null, made: new Date().toISOString() });
-      return isUnheard(requests) ? reset() : json(200, told(batchId));
+      return isUnheard(requests) ? reset() : json(200, told(batchId), limits);
     }
     if (id === undefined)
-      return json(200, {
-        data: [...batches.keys()].map(told),
-        has_more: false,
-        first_id: null,
-        last_id: null,
-      });
+      return json(
+        200,
+        { data: [...batches.keys()].map(told), has_more: false, first_id: null, last_id: null },
+        limits,
+      );
     const batch = batches.get(id);
     if (batch === undefined) return refuse(404, 'not_found_error', `no batch ${id}`);
     if (below === 'results') {

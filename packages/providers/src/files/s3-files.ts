@@ -134,7 +134,8 @@ async function uploadParts(large: LargeFile, use: FilesUse): Promise<number> {
       auth,
     });
     // It begins its answer before it knows how it ends.
-    if (elementOf(answer, 'Code') !== undefined) throw new VendorRefusal(500, answer.bytes);
+    if (elementOf(answer, 'Code') !== undefined)
+      throw new VendorRefusal({ ...answer, status: 500 }, answer.bytes);
     return bytes;
   } catch (error) {
     await use.tidy({ method: 'DELETE', url: `${url}?${query}`, auth });

@@ -91,11 +91,14 @@ export interface ArrivingFile {
 /** A vendor's own refusal, which is the caller's answer. */
 export class VendorRefusal extends Error {
   readonly status: number;
+  /** When to come again, and how much is left. */
+  readonly headers: FileAnswer['headers'];
   readonly bytes: Buffer;
 
-  constructor(status: number, bytes: Buffer) {
+  constructor({ status, headers }: Omit<FileAnswer, 'bytes'>, bytes: Buffer) {
     super(`the vendor answered ${status}`);
     this.status = status;
+    this.headers = headers;
     this.bytes = bytes;
   }
 }

@@ -1,3 +1,4 @@
+import { waitHintMs } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { UpstreamPools } from '@sluice/outbound';
 import { usage } from '@sluice/proto-stubs';
@@ -64,10 +65,11 @@ export async function receiveWork(
   }
   if (came.kind === 'made') return { ...whole, status: 200, reply: madeReply(attempt, came) };
   attempt.bodyRead();
-  const { status } = came;
+  const { status, headers } = came;
   if (status < 400) await attempt.finish(Outcome.SUCCESS, status, '', undefined);
   else await attempt.finish(Outcome.UPSTREAM_ERROR, status, 'upstream.error', undefined);
-  return { ...whole, status, reply: came };
+  const waitMs = status === 429 ? waitHintMs(headers) : undefined;
+  return { ...whole, status, reply: came, waitHintMs: waitMs };
 }
 
 const whole = {

@@ -15,6 +15,7 @@ import { addressAuthor } from '../calls/prepare/address-author.ts';
 import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
 import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
+import { rewrittenHeaders } from '../calls/reply-headers.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
 import type { BodyReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
@@ -178,8 +179,8 @@ async function work(
   } catch (error) {
     if (!(error instanceof VendorRefusal)) throw error;
     if (operation !== 'results') return refusal(error, context);
-    const { status, bytes: body } = error;
-    return { kind: 'body', status, headers: { 'content-type': 'application/json' }, body };
+    const { status, headers, bytes: body } = error;
+    return { kind: 'body', status, headers: rewrittenHeaders(headers), body };
   }
 }
 
@@ -206,7 +207,7 @@ async function messageBatch(
   return {
     kind: 'body',
     status: answer.status,
-    headers: { 'content-type': 'application/json' },
+    headers: rewrittenHeaders(answer.headers),
     body: document === undefined ? bytes : Buffer.from(JSON.stringify(withOwnResults(document))),
   };
 }

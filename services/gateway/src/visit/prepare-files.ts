@@ -25,6 +25,7 @@ import { checkedBase } from '../calls/prepare/call-address.ts';
 import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { credentialHeaders } from '../calls/prepare/request-headers.ts';
+import { rewrittenHeaders } from '../calls/reply-headers.ts';
 import { isAskedAlone } from '../exchange/asked-alone.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
@@ -266,7 +267,7 @@ export async function contentOf(
   }
   const answer = await send({ ...request, headers }, asking, askVendor, signal);
   if (answer.status >= 400 && answer.status !== 416)
-    throw new VendorRefusal(answer.status, await answer.readAll(answerBytesMax));
+    throw new VendorRefusal(answer, await answer.readAll(answerBytesMax));
   const disposition = answer.headers['content-disposition'];
   return {
     kind: 'passing',
@@ -289,7 +290,7 @@ export async function askWhole(
   const answer = await send(request, asking, askVendor, signal);
   // The length of a `HEAD` is that of what it does not send.
   const bytes = request.method === 'HEAD' ? nothing : await answer.readAll(answerBytesMax);
-  if (answer.status >= 400) throw new VendorRefusal(answer.status, bytes);
+  if (answer.status >= 400) throw new VendorRefusal(answer, bytes);
   return { status: answer.status, headers: answer.headers, bytes };
 }
 
@@ -330,12 +331,15 @@ export function json(document: JsonObject): BodyReply {
 }
 
 /** The vendor's refusal in the words of OpenAI's errors. */
-export function refusal({ status, bytes }: VendorRefusal, context: CallContext): BodyReply {
+export function refusal(
+  { status, headers, bytes }: VendorRefusal,
+  context: CallContext,
+): BodyReply {
   const { body } = errorForCaller('openai-chat', status, bytes, context);
   return {
     kind: 'body',
     status,
-    headers: { 'content-type': 'application/json' },
+    headers: rewrittenHeaders(headers),
     body: body ?? Buffer.from('{}'),
   };
 }

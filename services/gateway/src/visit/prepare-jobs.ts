@@ -120,7 +120,7 @@ function workOf(
         };
         const answer = await send(request, sending, askVendor, signal);
         const bytes = await answer.readAll(bytesMax);
-        if (answer.status >= 400) throw new VendorRefusal(answer.status, bytes);
+        if (answer.status >= 400) throw new VendorRefusal(answer, bytes);
         return readDocument(bytes);
       },
     };

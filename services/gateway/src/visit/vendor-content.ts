@@ -53,7 +53,7 @@ export async function openRequest(
 ): Promise<VendorAnswer> {
   const answer = await send(request, place, askVendor, signal);
   if (answer.status < 400) return answer;
-  throw new VendorRefusal(answer.status, await answer.readAll(answerBytesMax));
+  throw new VendorRefusal(answer, await answer.readAll(answerBytesMax));
 }
 
 /** An address of OpenAI's, as the provider has it. */
