@@ -99,6 +99,8 @@ export interface EndpointEntry {
   format: WireFormat;
   /** Appended to the base URL, e.g. `/chat/completions`; may bring a query. */
   path: Template;
+  /** Sent where the caller's query does not have the parameter: how many a list has at once. */
+  query?: Readonly<Record<string, string>>;
   /** In place of the provider's. A custom host replaces this one, too. */
   baseUrl?: Template;
   /** POST when absent (GET for `listModels`). */

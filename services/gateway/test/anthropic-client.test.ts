@@ -305,6 +305,38 @@ describe('countTokens', () => {
   });
 });
 
+describe('models', () => {
+  const all = ['claude-a', 'claude-b', 'claude-c'].map((id) => ({
+    type: 'model',
+    id,
+    display_name: id.toUpperCase(),
+    created_at: '2026-02-04T00:00:00Z',
+    max_input_tokens: 200_000,
+    capabilities: { batch: { supported: true } },
+  }));
+
+  it('are listed page by page, with all that is told of them', async () => {
+    scenario.upstream.handle(({ path }) => {
+      const query = new URL(path, 'http://vendor').searchParams;
+      const start = all.findIndex(({ id }) => id === query.get('after_id')) + 1;
+      const data = all.slice(start, start + Number(query.get('limit')));
+      const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null];
+      const has_more = last !== 'claude-c';
+      // As the vendor has it, of two limits none holds.
+      if (query.getAll('limit').length > 1)
+        return json(400, { type: 'error', error: { type: 'invalid_request_error', message: '' } });
+      return json(200, { data, has_more, first_id: first, last_id: last });
+    });
+    const found = [];
+    for await (const one of clientOf('anthropic').models.list({ limit: 2 })) found.push(one);
+    expect(found).toMatchObject(all);
+    const asked = scenario.upstream.requests.slice(-2).map(({ path }) => path);
+    expect(asked).toEqual(['/v1/models?limit=2', '/v1/models?limit=2&after_id=claude-b']);
+    expect((await clientOf('anthropic').models.list()).data).toMatchObject(all);
+    expect(scenario.upstream.requests.at(-1)?.path).toBe('/v1/models?limit=1000');
+  });
+});
+
 /** What a model thought before it called a tool; the signatures are not to be touched. */
 const signature = 'EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pk/+i==';
 const thought = [

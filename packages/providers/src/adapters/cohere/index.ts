@@ -17,7 +17,8 @@ export const cohere: ProviderEntry = {
     rerank: { format: 'cohere/rerank', path: '/v2/rerank', dialect: cohereRerank },
     listModels: {
       format: 'cohere/models',
-      path: '/v1/models?page_size=1000',
+      path: '/v1/models',
+      query: { page_size: '1000' },
       method: 'GET',
       dialect: models,
     },

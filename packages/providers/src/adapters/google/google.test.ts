@@ -35,7 +35,7 @@ describe('addresses', () => {
       '/v1beta/models/gemini-embedding-001:batchEmbedContents',
     ],
     ['messagesCountTokens', 'gemini-2.5-pro', false, '/v1beta/models/gemini-2.5-pro:countTokens'],
-    ['listModels', '', false, '/v1beta/models?pageSize=1000'],
+    ['listModels', '', false, '/v1beta/models'],
     [
       'chatComplete',
       'a/../b?c#d:e f',

@@ -34,7 +34,8 @@ export const google: ProviderEntry = {
     },
     listModels: {
       format: 'google/models',
-      path: '/v1beta/models?pageSize=1000',
+      path: '/v1beta/models',
+      query: { pageSize: '1000' },
       method: 'GET',
       dialect: models,
     },

@@ -20,7 +20,8 @@ const garden: BodyDialect = {
 
 export const listModels: EndpointEntry = {
   format: 'vertex-ai/models',
-  path: '/v1beta1/publishers/google/models?pageSize=300',
+  path: '/v1beta1/publishers/google/models',
+  query: { pageSize: '300' },
   method: 'GET',
   dialect: garden,
 };

@@ -145,7 +145,7 @@ describe('addresses', () => {
       'listModels',
       '',
       false,
-      'https://us-east5-aiplatform.googleapis.com/v1beta1/publishers/google/models?pageSize=300',
+      'https://us-east5-aiplatform.googleapis.com/v1beta1/publishers/google/models',
     ],
   ] as [Endpoint, string, boolean, string][])(
     '%s of %s, streamed %s',

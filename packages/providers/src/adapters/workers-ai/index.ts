@@ -28,7 +28,8 @@ export const workersAi: ProviderEntry = {
     },
     listModels: {
       format: 'workers-ai/models',
-      path: '/models/search?per_page=1000',
+      path: '/models/search',
+      query: { per_page: '1000' },
       dialect: workersAiModels,
     },
   },

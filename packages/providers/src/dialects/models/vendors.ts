@@ -14,10 +14,14 @@ function named(item: JsonObject, field: string, more: JsonObject = {}): ListedMo
 /** https://docs.claude.com/en/api/models-list: as many as it gives at once. */
 export const anthropicModels: EndpointEntry = {
   format: 'anthropic/models',
-  path: '/models?limit=1000',
+  path: '/models',
+  query: { limit: '1000' },
   dialect: modelListDialect({
     items: 'data',
-    read: (item) => named(item, 'id', { display_name: item.display_name as string }),
+    // Its own clients read all that it tells of a model.
+    read({ id, ...more }) {
+      return named({ id, ...more }, 'id', more);
+    },
     paging: ['has_more', 'first_id', 'last_id'],
   }),
 };
@@ -25,7 +29,8 @@ export const anthropicModels: EndpointEntry = {
 /** https://docs.cohere.com/reference/list-models */
 export const cohereModels: EndpointEntry = {
   format: 'cohere/models',
-  path: '/v1/models?page_size=1000',
+  path: '/v1/models',
+  query: { page_size: '1000' },
   method: 'GET',
   dialect: modelListDialect({
     items: 'models',

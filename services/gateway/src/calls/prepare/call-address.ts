@@ -16,6 +16,16 @@ export function checkedBase(
   return checkUpstreamUrl(url, rules, customHost?.field, addressBy).url;
 }
 
+/** The caller's query, and what the endpoint is asked for where that does not say it. */
+export function searchOf({ query }: EndpointEntry, search: string): string {
+  if (query === undefined) return search;
+  const told = new URLSearchParams(search);
+  const own = Object.entries(query).filter(([name]) => !told.has(name));
+  if (own.length === 0) return search;
+  const added = new URLSearchParams(own).toString();
+  return search === '' ? `?${added}` : `${search}&${added}`;
+}
+
 /** A version that ends the base and begins the path is one and the same. */
 export function joinPaths(base: URL, path: string, search: string): string {
   const prefix = withoutTrailingSlashes(base.pathname);

@@ -18,7 +18,7 @@ import { replaceTopLevelString } from '../../http/edit-json.ts';
 import { editMembers } from '../../http/edit-members.ts';
 import { formFields, writeForm } from '../../http/form-fields.ts';
 import { addressAuthor } from './address-author.ts';
-import { checkedBase, joinPaths } from './call-address.ts';
+import { checkedBase, joinPaths, searchOf } from './call-address.ts';
 import { contextOf } from './call-context.ts';
 import type { CallRules } from './call-rules.ts';
 import { unifiedHeaders } from './request-headers.ts';
@@ -62,7 +62,11 @@ export function prepareUnified(
     origin: base.origin,
     addressBy,
     method: translation.entry.method ?? (requester.arrival.method as Dispatcher.HttpMethod),
-    path: joinPaths(base, pathOf(translation.entry, context), requester.subject.search),
+    path: joinPaths(
+      base,
+      pathOf(translation.entry, context),
+      searchOf(translation.entry, requester.subject.search),
+    ),
     auth: translation.entry.auth ?? target.entry.auth,
   };
   const headers = unifiedHeaders(requester, target, translation.entry);
