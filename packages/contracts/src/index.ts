@@ -108,7 +108,13 @@ export {
   readMcpPath,
 } from './mcp-oauth.ts';
 export { endOf, followedWork, lookPathOf } from './operations/followed-work.ts';
-export { type MatchedObject, matchObject, objectsAt } from './operations/match-object.ts';
+export {
+  type BarePath,
+  barePath,
+  type MatchedObject,
+  matchObject,
+  objectsAt,
+} from './operations/match-object.ts';
 export type {
   BilledKind,
   BodyKind,

@@ -551,11 +551,12 @@ describe.concurrent('an attempt is billed', () => {
     }),
   );
 
-  it('on the raw path as on any other', async () => {
-    const record = await billOf(json(200, chatReply), {
-      body,
-      path: '/v1/proxy/chat/completions',
-    });
+  it.each([
+    'proxy/chat/completions',
+    'proxy/v1/chat/completions',
+    'proxy//openai/v1/chat/%63ompletions/',
+  ])('on the raw path %s as on any other', async (path) => {
+    const record = await billOf(json(200, chatReply), { body, path: `/v1/${path}` });
     expect(record).toMatchObject({ tokens: [1000, 500], costNanoUsd: 450_000 });
   });
 
@@ -623,6 +624,48 @@ describe.concurrent('an attempt is billed', () => {
 
     const untold = await billOf(inFrames({ generation: said.generation }), streamed, bedrock);
     expect(untold.estimate?.tokens[0]).toBeGreaterThan(5);
+  });
+
+  it('in those of Cohere, whole, streamed and cut', async () => {
+    const asked = {
+      model: 'command-a-03-2025',
+      messages: [{ role: 'user', content: prompt }],
+    };
+    const usage = {
+      billed_units: { input_tokens: 900, output_tokens: 500 },
+      tokens: { input_tokens: 1000, output_tokens: 500 },
+    };
+    const path = '/v1/proxy/v2/chat';
+    const cohere = { provider: 'cohere' };
+    const message = { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] };
+    const reply = { id: 'c-1', finish_reason: 'COMPLETE', message, usage };
+    const whole = await billOf(json(200, reply), { body: asked, path }, cohere);
+    expect(whole).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500], estimate: null });
+    expect(whole.costNanoUsd).toBeGreaterThan(0);
+
+    const event = (type: string, fields: object) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+    const words = said.match(/\S+ /g) ?? [];
+    const cut = [
+      event('message-start', { id: 'c-1', delta: { message: { role: 'assistant', content: [] } } }),
+      event('tool-plan-delta', { delta: { message: { tool_plan: 'I look. ' } } }),
+      event('content-start', {
+        index: 0,
+        delta: { message: { content: { type: 'text', text: '' } } },
+      }),
+      ...words.map((text) =>
+        event('content-delta', { index: 0, delta: { message: { content: { text } } } }),
+      ),
+    ];
+    const end = event('message-end', { delta: { finish_reason: 'COMPLETE', usage } });
+    const streamed = { body: { ...asked, stream: true }, path };
+    const told = await billOf(sse([...cut, end]), streamed, cohere);
+    expect(told).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500], estimate: null });
+    expect(told.costNanoUsd).toBe(whole.costNanoUsd);
+
+    const broken = await billOf(sse(cut, { cutAfter: cut.length }), streamed, cohere);
+    expect(broken.outcome).toBe('PARTIAL');
+    expect(broken.estimate?.tokens[1]).toBe(Math.ceil(('I look. '.length + said.length) / 4));
   });
 
   it('in those of Claude at Bedrock, whole and in frames', async () => {

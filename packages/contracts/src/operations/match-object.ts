@@ -132,7 +132,32 @@ function walk(
   return walk(node.varying, segments, at + 1, method, [...values, segment]);
 }
 
+/** A path without what may stand before it, and the version that did: `/openai/v1//chat/completions/` is `/chat/completions`. */
+export interface BarePath {
+  readonly path: string;
+  readonly version: string | undefined;
+}
+
+/** Read as `matchObject` reads it. Undefined = nobody can. */
+export function barePath(pathname: string): BarePath | undefined {
+  const segments = splitPath(pathname);
+  if (segments === undefined) return undefined;
+  const bare = withoutRoots(segments);
+  return {
+    path: `/${bare.join('/')}`,
+    version: segments
+      .slice(0, segments.length - bare.length)
+      .findLast((segment) => /^v\d/i.test(segment))
+      ?.toLowerCase(),
+  };
+}
+
 function readSegments(pathname: string): string[] | undefined {
+  const segments = splitPath(pathname);
+  return segments && withoutRoots(segments);
+}
+
+function splitPath(pathname: string): string[] | undefined {
   const segments: string[] = [];
   for (const raw of pathname.split('/', 4 * segmentsMax)) {
     if (raw === '') continue;
@@ -143,6 +168,10 @@ function readSegments(pathname: string): string[] | undefined {
       return undefined;
     }
   }
+  return segments;
+}
+
+function withoutRoots(segments: string[]): string[] {
   const from = segments.findIndex((segment) => !roots.test(segment.toLowerCase()));
   if (from < 0) return [];
   // Azure's addresses begin with the deployment that serves them.

@@ -25,12 +25,18 @@ export function offering(...endpoints: OpenAiEndpoint[]): ProviderEntry['endpoin
   return Object.fromEntries(endpoints.map((endpoint) => [endpoint, openAiEndpoints[endpoint]]));
 }
 
-/** The formats whose calls cost tokens, at whatever stands before OpenAI's paths. */
+/** The formats whose calls cost something, at whatever stands before OpenAI's paths. */
 export const openAiPathsAnywhere: readonly KnownPaths[] = [
   { pattern: /\/chat\/completions$/, format: 'openai-chat' },
   { pattern: /(?<!\/chat)\/completions$/, format: 'openai-completions' },
   { pattern: /\/embeddings$/, format: 'openai-embeddings' },
   { pattern: /\/responses$/, format: 'openai-responses' },
+  { pattern: /\/images\/generations$/, format: 'openai-images' },
+  { pattern: /\/images\/edits$/, format: 'openai-image-edits' },
+  { pattern: /\/images\/variations$/, format: 'openai-image-variations' },
+  { pattern: /\/audio\/speech$/, format: 'openai-speech' },
+  { pattern: /\/audio\/transcriptions$/, format: 'openai-transcriptions' },
+  { pattern: /\/audio\/translations$/, format: 'openai-translations' },
 ];
 
 /** What compatible servers took over from others, at the paths they share. */

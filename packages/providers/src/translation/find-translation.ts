@@ -1,4 +1,4 @@
-import { type Endpoint, operations } from '@sluice/contracts';
+import { type BarePath, barePath, type Endpoint, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { anthropicMessages } from '../codecs/anthropic-messages/index.ts';
 import { bedrockConverse } from '../codecs/bedrock-converse/index.ts';
@@ -23,6 +23,7 @@ import type {
 } from '../contract.ts';
 import { ChatTranslation } from './chat-translation.ts';
 import { DialectTranslation } from './dialect-translation.ts';
+import { isReadFormat } from './native-formats.ts';
 import { NativeTranslation } from './native-translation.ts';
 
 /** Formats that translate into each other, both ways. */
@@ -102,17 +103,39 @@ export function findPassThroughTranslation(
   provider: ProviderEntry,
   path: string,
 ): Translation | undefined {
+  const bare = barePath(path);
+  if (bare === undefined) return undefined;
   for (const endpoint in provider.endpoints) {
     const found = provider.endpoints[endpoint as Endpoint];
     if (found === undefined) continue;
     const entries = isChoice(found) ? found.all : [found];
-    const entry = entries.find((one) => one.path === path);
+    const entry = entries.find((one) => isAt(one, bare));
     if (entry === undefined) continue;
     const translation = translationOf(entry, endpoint as Endpoint);
     if (translation?.mode === 'native' || entry.dialect !== undefined) return translation;
+    // Callers of the endpoint are answered in other words; here the vendor's pass.
+    if (isReadFormat(entry.format)) return nativeTranslationOf(entry);
   }
-  const known = provider.knownPaths?.find(({ pattern }) => pattern.test(path));
+  const known = provider.knownPaths?.find(
+    ({ pattern }) => pattern.test(path) || pattern.test(bare.path),
+  );
   return known === undefined ? undefined : nativeTranslationOf(known);
+}
+
+/** Whether a path is that of an endpoint, though the version, or more, may be in the provider's address or here. */
+function isAt(entry: EndpointEntry, asked: BarePath): boolean {
+  const own = ownPathOf(entry);
+  if (own === undefined || own.path !== asked.path.toLowerCase()) return false;
+  return own.version === undefined || (asked.version ?? own.version) === own.version;
+}
+
+const ownPaths = new WeakMap<EndpointEntry, BarePath | undefined>();
+
+/** Undefined = it depends on the call. */
+function ownPathOf(entry: EndpointEntry): BarePath | undefined {
+  if (typeof entry.path !== 'string') return undefined;
+  if (!ownPaths.has(entry)) ownPaths.set(entry, barePath(entry.path));
+  return ownPaths.get(entry);
 }
 
 /** What reads replies of a format, at whichever path. */
@@ -120,14 +143,20 @@ export function passThroughTranslation(format: KnownPaths['format']): Translatio
   return new NativeTranslation({ format, path: '' });
 }
 
-const passingThrough = new WeakMap<KnownPaths, Translation>();
+const passingThrough = new WeakMap<EndpointEntry | KnownPaths, Translation>();
 
-function nativeTranslationOf(known: KnownPaths): Translation {
+function nativeTranslationOf(known: EndpointEntry | KnownPaths): Translation {
   let translation = passingThrough.get(known);
   if (translation === undefined) {
-    const { format, openUnframer } = known;
-    const envelope = openUnframer === undefined ? {} : { envelope: { openUnframer } };
-    translation = new NativeTranslation({ format, path: '', ...envelope });
+    const { format } = known;
+    const openUnframer = 'pattern' in known ? known.openUnframer : known.envelope?.openUnframer;
+    const auth = 'pattern' in known ? undefined : known.auth;
+    translation = new NativeTranslation({
+      format,
+      path: '',
+      ...(openUnframer && { envelope: { openUnframer } }),
+      ...(auth && { auth }),
+    });
     passingThrough.set(known, translation);
   }
   return translation;

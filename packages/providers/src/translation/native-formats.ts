@@ -10,6 +10,7 @@ import { ConverseTap, readReply as readConverse } from '../codecs/bedrock-conver
 import { readHead } from '../codecs/bedrock-invoke/facts.ts';
 import { InvokeTap } from '../codecs/bedrock-invoke/tap.ts';
 import type { MarkPrefix } from '../codecs/chat-codec.ts';
+import { CohereTap, readReply as readCohere } from '../codecs/cohere-chat/tap.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
 import { markPrefix as markChat } from '../codecs/openai-chat/mark-prefix.ts';
@@ -101,6 +102,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
   },
   'bedrock-converse': { read: readConverse, openTap: () => new ConverseTap() },
   'bedrock/invoke': { readHead, openTap: () => new InvokeTap() },
+  'cohere-chat': { read: readCohere, openTap: () => new CohereTap() },
   gemini: { read: readGemini, openTap: () => new GeminiTap() },
 };
 
@@ -109,6 +111,11 @@ const unread: NativeFormat = {};
 
 export function nativeFormat(format: WireFormat): NativeFormat {
   return formats[format] ?? unread;
+}
+
+/** Whether anything is read of what passes in it. */
+export function isReadFormat(format: WireFormat): boolean {
+  return formats[format] !== undefined;
 }
 
 function readChoices(body: JsonObject): ReplyFacts | undefined {

@@ -157,6 +157,7 @@ const textNames: ReadonlySet<string> = new Set([
   'thinking',
   'partial_json',
   'refusal',
+  'tool_plan',
   'delta',
   // Of tools that are no functions, and of Converse's.
   'input',

@@ -27,6 +27,8 @@ export const mistralAi: ProviderEntry = {
     },
     ocr,
   },
+  // Whatever the call is told to ask.
+  knownPaths: [{ pattern: /^\/(?:agents|chat|fim)\/completions$/, format: 'openai-chat' }],
   keeps: { ...keepsFilesAndBatches, ...keepsTuning },
   jobs: { 'fine-tuning jobs': mistralTuning },
   files: mistralFiles,
