@@ -1,4 +1,5 @@
 import type { Endpoint, JsonObject } from '@sluice/contracts';
+import { refuseCohere, refuseConverse } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
@@ -132,6 +133,44 @@ describe('a number that is sent as a text', () => {
   it('may be null', () => {
     const body = { messages: [user], max_tokens: null, temperature: null, n: null };
     expect(sent(...gemini, body).body).not.toHaveProperty('generationConfig');
+  });
+});
+
+describe('a number beyond what is taken', () => {
+  const hot = {
+    messages: [user],
+    temperature: 1.5,
+    top_p: 1,
+    frequency_penalty: -0.5,
+    presence_penalty: 1.5,
+  };
+
+  it('is the nearest that is', () => {
+    const atBedrock = sent(...nova, hot);
+    expect(atBedrock.body.inferenceConfig).toEqual({ temperature: 1, topP: 1 });
+    expect(atBedrock.dropped).toContain('temperature');
+    expect(refuseConverse(nova[1], atBedrock.body)).toBeUndefined();
+
+    const atCohere = sent(...cohere, hot);
+    expect(atCohere.body).toMatchObject({ p: 0.99, frequency_penalty: 0, presence_penalty: 1 });
+    expect(refuseCohere(atCohere.body)).toBeUndefined();
+    // All words are asked for, and all but a hundredth come.
+    expect(atCohere.dropped).toEqual(['frequency_penalty', 'presence_penalty']);
+
+    const { body, dropped } = sent(...claude, { messages: [user], temperature: 1.5 });
+    expect([body.temperature, dropped]).toEqual([1, ['temperature']]);
+  });
+
+  it('is sent as it is where it is taken', () => {
+    const warm = { messages: [user], temperature: 0.7, top_p: 0.9 };
+    expect(sent(...nova, warm)).toMatchObject({
+      body: { inferenceConfig: { temperature: 0.7, topP: 0.9 } },
+      dropped: [],
+    });
+    expect(sent(...cohere, { ...warm, presence_penalty: 0.5 })).toMatchObject({
+      body: { temperature: 0.7, p: 0.9, presence_penalty: 0.5 },
+      dropped: [],
+    });
   });
 });
 

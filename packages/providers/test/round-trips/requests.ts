@@ -107,9 +107,11 @@ function responseFormat(features: Features): fc.Arbitrary<ChatRequest['responseF
 /** Thinking shuts out most of how else a model may be told to answer. */
 function settings(features: Features): fc.Arbitrary<Record<string, unknown>> {
   const ratio = fc.integer({ min: 0, max: 10 }).map((tenths) => tenths / 10);
+  /** Cohere has neither all nor nothing of it. */
+  const share = fc.integer({ min: 1, max: 99 }).map((hundredths) => hundredths / 100);
   const free = fields(features, [
     // One of the two, since not every model takes both.
-    features.has('top-p') ? ['top-p', 'topP', ratio] : [undefined, 'temperature', ratio],
+    features.has('top-p') ? ['top-p', 'topP', share] : [undefined, 'temperature', ratio],
     ['top-k', 'topK', fc.integer({ min: 1, max: 40 })],
     ['penalties', 'frequencyPenalty', ratio],
     ['penalties', 'presencePenalty', ratio],

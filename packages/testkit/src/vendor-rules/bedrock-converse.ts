@@ -29,6 +29,13 @@ function faultOf(model: string, body: JsonRecord): string | undefined {
       return 'A conversation must alternate between user and assistant roles.';
     if (listOf(turn.content).length === 0) return `messages.${index}.content: must not be empty`;
   }
+  const inference = recordOf(body.inferenceConfig);
+  for (const name of ['temperature', 'topP']) {
+    const value = inference[name];
+    if (value === undefined || (Number(value) >= 0 && Number(value) <= 1)) continue;
+    const bound = Number(value) > 1 ? 'less than or equal to 1' : 'greater than or equal to 0';
+    return `Value '${value}' at 'inferenceConfig.${name}' failed to satisfy constraint: Member must have value ${bound}`;
+  }
   const fault = faultOfCachePoints(model, body);
   if (fault !== undefined) return fault;
   const usesTools = turns.some(({ content }) =>

@@ -32,6 +32,15 @@ export function refuseCohere(body: unknown): Refusal | undefined {
     return refusal('invalid request: schema must have at least one required field');
   if (typeof p === 'number' && (p < 0.01 || p > 0.99))
     return refusal('invalid request: p must be between 0.01 and 0.99 inclusive.');
+  for (const [name, most] of [
+    ['frequency_penalty', 1],
+    ['presence_penalty', 1],
+    ['k', 500],
+  ] as const) {
+    const value = request[name];
+    if (typeof value === 'number' && (value < 0 || value > most))
+      return refusal(`invalid request: ${name} must be between 0 and ${most} inclusive.`);
+  }
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '@sluice/contracts';
 import type { ClaudeFacts } from '../../models/claude.ts';
+import { withinRange } from '../within-range.ts';
 
 export interface Sampling {
   temperature?: number;
@@ -23,7 +24,8 @@ export function encodeSampling(
   const isFixed = sampling === 'default';
   if (temperature !== undefined) {
     if ((isFixed || isThinking) && temperature !== 1) dropped.push('temperature');
-    else if (!isFixed) result.temperature = Math.min(1, Math.max(0, temperature));
+    else if (!isFixed)
+      result.temperature = withinRange(temperature, [0, 1], 'temperature', dropped);
   }
   if (topP !== undefined) {
     const isOne = sampling === 'one' && result.temperature !== undefined;

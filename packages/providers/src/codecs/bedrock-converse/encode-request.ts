@@ -9,6 +9,7 @@ import { encodeSampling, type Sampling } from '../anthropic-messages/sampling.ts
 import { mayDemandCall } from '../anthropic-messages/tool-choice.ts';
 import { fitCacheMarks } from '../fit-cache-marks.ts';
 import { takenStops } from '../stop-sequences.ts';
+import { withinRange } from '../within-range.ts';
 import { cacheRulesOf } from './cache-rules.ts';
 import { type EncodedMessages, encodeMessages } from './encode-messages.ts';
 import { modelFields, ownFields } from './further-fields.ts';
@@ -97,8 +98,11 @@ function sampled(
   isThinking: boolean,
   dropped: string[],
 ): Sampling {
-  const { temperature, topP, topK } = request;
-  if (claude === undefined) return { temperature, topP, topK };
+  if (claude === undefined) {
+    const temperature = withinRange(request.temperature, [0, 1], 'temperature', dropped);
+    const topP = withinRange(request.topP, [0, 1], 'top_p', dropped);
+    return compact<Sampling>({ temperature, topP, topK: request.topK });
+  }
   return encodeSampling(request, claude, isThinking, dropped);
 }
 

@@ -11,6 +11,7 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
 import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
 import { takenStops } from '../stop-sequences.ts';
+import { withinRange } from '../within-range.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { formatName } from './wire.ts';
 
@@ -43,11 +44,12 @@ export function encodeRequest(
     tool_choice: toolChoice(request),
     max_tokens: request.outputTokensMax,
     temperature: request.temperature,
-    p: request.topP,
-    k: request.topK,
+    // All words, and hardly any, are a hundredth short of that here.
+    p: withinRange(request.topP, [0.01, 0.99], 'top_p', dropped, [0, 1]),
+    k: withinRange(request.topK, [0, 500], 'top_k', dropped),
     seed: request.seed,
-    frequency_penalty: request.frequencyPenalty,
-    presence_penalty: request.presencePenalty,
+    frequency_penalty: withinRange(request.frequencyPenalty, [0, 1], 'frequency_penalty', dropped),
+    presence_penalty: withinRange(request.presencePenalty, [0, 1], 'presence_penalty', dropped),
     logprobs: request.logprobs,
     stop_sequences: takenStops(request.stop, { most: stopSequencesMax }, dropped),
     response_format: responseFormat(request.responseFormat),
