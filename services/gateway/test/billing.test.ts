@@ -390,6 +390,22 @@ describe.concurrent('an attempt is billed', () => {
     expect(await billOf(reply)).toMatchObject({ tokens: null, costNanoUsd: 0, estimate: null });
   });
 
+  it.each([
+    ['Azure', { provider: 'azure-openai', azure_deployment_id: 'd' }],
+    ['AWS', { provider: 'bedrock', aws_region: 'us-east-1' }],
+    ['Google', { provider: 'vertex-ai', vertex_project_id: 'p', vertex_region: 'us-central1' }],
+  ])('by nothing where %s could not be told who asks, and nothing was sent', (_name, target) =>
+    inTrial(async (trial) => {
+      const upstream = await trial.upstream('vendor', json(200, chatReply));
+      const custom_host = upstream.url;
+      const config = { ...target, custom_host };
+      const record = billedOf(await trial.ask({ config, records: 1, body }));
+      expect(record).toMatchObject({ outcome: 'DENIED', costNanoUsd: 0, estimate: null });
+      expect(record.tokens).toBeNull();
+      expect(upstream.requests).toEqual([]);
+    }),
+  );
+
   it('by nothing where nobody answers', () =>
     inTrial(async (trial) => {
       const upstream = await trial.upstream('gone', openAiError(500, 'never'));
