@@ -10,7 +10,7 @@ export const prefix = 'x-service-';
 export interface CallerHeaders {
   /** The service credential, from `x-service-api-key` or else `Authorization`. */
   serviceKey: string | undefined;
-  /** The upstream credential: `Authorization` or `x-api-key`, whichever did not carry the service key. */
+  /** The upstream credential: `Authorization`, `x-api-key`, `api-key` or `x-goog-api-key`, the first that did not carry the service key. */
   upstreamKey: string | undefined;
   provider: string | undefined;
   config: string | undefined;
@@ -85,15 +85,24 @@ function readKeys(headers: IncomingHttpHeaders): Pick<CallerHeaders, 'serviceKey
   const plain = single(headers['x-api-key']);
   if (sent !== undefined) {
     if (bearer !== undefined && bearer !== sent) return { serviceKey: sent, upstreamKey: bearer };
-    return { serviceKey: sent, upstreamKey: plain === sent ? undefined : plain };
+    return { serviceKey: sent, upstreamKey: otherThan(sent, plain ?? vendorKey(headers)) };
   }
   if (bearer === undefined) return { serviceKey: plain, upstreamKey: undefined };
   if (plain === undefined || plain === bearer)
-    return { serviceKey: bearer, upstreamKey: undefined };
+    return { serviceKey: bearer, upstreamKey: otherThan(bearer, vendorKey(headers)) };
   // Anthropic's clients put their key into x-api-key, and some a token of the provider's beside it.
   return isWellFormedServiceKey(plain) && !isWellFormedServiceKey(bearer)
     ? { serviceKey: plain, upstreamKey: bearer }
     : { serviceKey: bearer, upstreamKey: plain };
+}
+
+/** Where Azure's and Google's own clients put theirs. */
+function vendorKey(headers: IncomingHttpHeaders): string | undefined {
+  return single(headers['api-key']) ?? single(headers['x-goog-api-key']);
+}
+
+function otherThan(serviceKey: string, key: string | undefined): string | undefined {
+  return key === serviceKey ? undefined : key;
 }
 
 /** @throws GatewayError `request.invalid_header` naming the header. */

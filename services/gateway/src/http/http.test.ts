@@ -10,6 +10,23 @@ describe('readCallerHeaders', () => {
     expect(caller).toMatchObject({ serviceKey: 'sl_1', upstreamKey: 'sk-2' });
   });
 
+  it.each(['api-key', 'x-goog-api-key', 'x-api-key'])(
+    'takes the provider’s key from %s',
+    (name) => {
+      const keys = (headers: Record<string, string>) => {
+        const { serviceKey, upstreamKey } = readCallerHeaders(headers);
+        return [serviceKey, upstreamKey];
+      };
+      const bearer = 'Bearer sl_1';
+      expect(keys({ 'x-service-api-key': 'sl_1', [name]: 'own' })).toEqual(['sl_1', 'own']);
+      expect(keys({ authorization: bearer, [name]: 'own' })).toEqual(['sl_1', 'own']);
+      expect(keys({ 'x-service-api-key': 'sl_1', [name]: 'sl_1' })).toEqual(['sl_1', undefined]);
+      expect(
+        keys({ 'x-service-api-key': 'sl_1', authorization: 'Bearer t', [name]: 'own' }),
+      ).toEqual(['sl_1', 't']);
+    },
+  );
+
   it('takes the service key from Authorization when that is all there is', () => {
     const caller = readCallerHeaders({ authorization: 'Bearer sl_1' });
     expect(caller.serviceKey).toBe('sl_1');
