@@ -56,6 +56,8 @@ export {
   rateKind,
   type ShownUsageLimits,
   type UsageLimits,
+  type UsageLimitsChange,
+  usageLimits,
 } from './limits/limits.ts';
 export {
   appliesTo,

@@ -238,6 +238,64 @@ describe.each(Object.entries(holders))('limits of %s', (_name, hold) => {
     expect(await usage()).toMatchObject({ current_usage: 1 });
   });
 
+  it('of which one member is sent keep the others', async () => {
+    const { set, shown, inList } = await hold();
+    // A list is sent whole.
+    if (inList) return;
+    const full = {
+      type: 'tokens',
+      credit_limit: 1000,
+      alert_threshold: 500,
+      periodic_reset: 'monthly',
+      admission: 'strict',
+    };
+    await set({ usage_limits: full }).expect(200);
+    const { id } = (await shown()).usage_limits;
+    await report(h, [{ limitId: id, posted: 700n }]);
+    const after = async (change: object) => {
+      await set({ usage_limits: change }).expect(200);
+      return (await shown()).usage_limits;
+    };
+    const kept = { id, current_usage: 700, type: 'tokens' };
+    expect(await after({ credit_limit: 2000 })).toMatchObject({
+      ...full,
+      ...kept,
+      credit_limit: 2000,
+      next_usage_reset_at: expect.any(String),
+    });
+    expect(await after({ alert_threshold: 900 })).toMatchObject({ ...kept, alert_threshold: 900 });
+    // One cadence takes the place of the other.
+    expect(await after({ periodic_reset_days: 7 })).toMatchObject({
+      ...kept,
+      periodic_reset: null,
+      periodic_reset_days: 7,
+      admission: 'strict',
+    });
+    const cleared = { alert_threshold: null, periodic_reset_days: null, admission: null };
+    const bare = await after(cleared);
+    expect(bare).toMatchObject({ ...kept, credit_limit: 2000, next_usage_reset_at: null });
+    expect(Object.keys(bare)).not.toContain('alert_threshold');
+    expect(Object.keys(bare)).not.toContain('admission');
+
+    const refused = async (change: object) => {
+      const { body } = await set({ usage_limits: change }).expect(400);
+      return body.data.message;
+    };
+    expect(await refused({ alert_threshold: 2000 })).toBe(
+      'body.usage_limits.alert_threshold: must be below credit_limit',
+    );
+    // What counts something else is another budget, and needs an amount.
+    expect(await refused({ type: 'cost' })).toMatch(/^body\.usage_limits\.credit_limit: /);
+    expect(await after({ type: 'cost', credit_limit: 3 })).toMatchObject({
+      type: 'cost',
+      credit_limit: 3,
+      periodic_reset: null,
+      current_usage: 0,
+    });
+    await set({ usage_limits: null }).expect(200);
+    expect(await refused({ alert_threshold: 2 })).toMatch(/^body\.usage_limits\.credit_limit: /);
+  });
+
   it('of one kind stand there once', async () => {
     const { set, inList } = await hold();
     const two = await set({ rate_limits: [rate(2), rate(4)] });

@@ -31,17 +31,19 @@ export function creditLimitMax(type: 'cost' | 'tokens' | 'requests'): number {
   return type === 'cost' ? Math.floor(countedMax / nanoUsdPerUsd) : countedMax;
 }
 
+const budgetFields = {
+  credit_limit: z.int().min(1),
+  type: z.enum(['cost', 'tokens']),
+  alert_threshold: z.int().min(1).nullish(),
+  periodic_reset: z.enum(['monthly', 'weekly']).nullish(),
+  periodic_reset_days: z.int().min(1).max(365).nullish(),
+  next_usage_reset_at: instantField.transform((date) => date.toISOString()).nullish(),
+  ...budgetRules,
+};
+
 /** How much may be spent: in dollars or tokens, reset or not. */
 export const usageLimits = z
-  .object({
-    credit_limit: z.int().min(1),
-    type: z.enum(['cost', 'tokens']).default('cost'),
-    alert_threshold: z.int().min(1).nullish(),
-    periodic_reset: z.enum(['monthly', 'weekly']).nullish(),
-    periodic_reset_days: z.int().min(1).max(365).nullish(),
-    next_usage_reset_at: instantField.transform((date) => date.toISOString()).nullish(),
-    ...budgetRules,
-  })
+  .object({ ...budgetFields, type: budgetFields.type.default('cost') })
   .superRefine(({ type, credit_limit, alert_threshold }, context) => {
     const max = creditLimitMax(type);
     if (credit_limit > max)
@@ -61,6 +63,14 @@ export const usageLimits = z
     path: ['periodic_reset_days'],
     message: 'excludes periodic_reset',
   });
+
+/** A change of the one budget that a holder has: what is left out stays, null clears. What comes of it is judged as a whole. */
+export const usageLimitsChange = z.object({
+  ...budgetFields,
+  credit_limit: budgetFields.credit_limit.optional(),
+  type: budgetFields.type.optional(),
+});
+export type UsageLimitsChange = z.infer<typeof usageLimitsChange>;
 
 export type UsageLimits = z.infer<typeof usageLimits>;
 

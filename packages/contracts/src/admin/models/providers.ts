@@ -17,6 +17,7 @@ import {
   shownRateLimit,
   shownUsageLimits,
   usageLimits,
+  usageLimitsChange,
 } from '../limits/limits.ts';
 
 const shared = {
@@ -39,6 +40,7 @@ const updateProviderBody = z.object({
   name: nameField.optional(),
   reset_usage: flagField.optional(),
   ...shared,
+  usage_limits: usageLimitsChange.nullish(),
 });
 
 const listProvidersQuery = workspaceQuery

@@ -17,6 +17,7 @@ import {
   shownRateLimit,
   shownUsageLimits,
   usageLimits,
+  usageLimitsChange,
 } from '../limits/limits.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
@@ -89,6 +90,7 @@ const updateVirtualKeyBody = z.object({
   name: nameField.optional(),
   reset_usage: flagField.optional(),
   ...shared,
+  usage_limits: usageLimitsChange.nullish(),
 });
 
 const virtualKey = z.object({

@@ -18,6 +18,7 @@ import {
   shownKeyRateLimit,
   shownUsageLimits,
   usageLimits,
+  usageLimitsChange,
 } from '../limits/limits.ts';
 import { keyTransitionMsMin, rotationPolicy } from './rotation-policy.ts';
 
@@ -60,6 +61,7 @@ const updateApiKeyBody = z.object({
   scopes: scopesField.optional(),
   reset_usage: flagField.optional(),
   ...shared,
+  usage_limits: usageLimitsChange.nullish(),
 });
 
 const rotateApiKeyBody = z.object({
