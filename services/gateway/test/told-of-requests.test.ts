@@ -296,6 +296,41 @@ describe('a reply', () => {
     expect(summary).toMatchObject({ unpriced: 1 });
   });
 
+  it.each([
+    ['of known prices', ['gpt-4o-mini', 'gpt-4o-mini'], 200],
+    ['of which the first has no price', ['nobodys-model', 'gpt-4o-mini'], 200],
+    ['of which the last has that of the model that answered', ['gpt-4o-mini', 'a-name'], 200],
+    ['that both fail', ['gpt-4o-mini', 'gpt-4o-mini'], 502],
+    ['that both fail, one without a price', ['nobodys-model', 'gpt-4o-mini'], 502],
+  ] as const)(
+    'tells what calls %s cost together, as the ledger does, or nothing',
+    async (_calls, models, status) => {
+      // What cannot be read was paid for: the prompt, by an estimate.
+      const unread = json(200, 'no completion');
+      scenario.upstream.handle(sequence(unread, status === 200 ? json(200, chatReply) : unread));
+      const targets = models.map((model) => ({
+        provider: 'openai',
+        api_key: 'sk',
+        custom_host: `${scenario.upstream.url}/v1`,
+        override_params: { model },
+      }));
+      const config = { strategy: { mode: 'fallback' }, targets };
+      const answer = await told(
+        { host: null, headers: { 'x-service-config': JSON.stringify(config) } },
+        2,
+      );
+      expect(answer.status).toBe(status);
+      const { cost } = await eventually(async () => {
+      const request = await requestOf(answer.header('x-request-id') ?? '');
+      expect(request.attempts).toHaveLength(2);
+      return request;
+    });
+      const header = answer.header('x-service-cost');
+      expect(header === null ? null : Number(header)).toBe(cost);
+      expect(cost === null).toBe(models[0] === 'nobodys-model');
+    },
+  );
+
   it('that is a stream has no cost yet', async () => {
     const events = [{ choices: [{ index: 0, delta: { content: 'Hi' } }] }, '[DONE]'];
     scenario.upstream.handle(sse(events));

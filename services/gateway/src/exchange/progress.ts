@@ -21,8 +21,14 @@ export class Progress {
   preProcessingMs = 0;
   /** Waited because providers asked to. */
   waitedMs = 0;
-  /** What calls cost so far, in nano-USD, as far as that is known. */
+  /** What calls used of limits so far, in nano-USD, as far as that is known. */
   spentNanoUsd = 0;
+  /** What the calls that are over cost by their records, in nano-USD; meaningless where `lacksPrice`. */
+  costNanoUsd = 0;
+  /** One of them used, or may have used, what nobody knows the price of. */
+  lacksPrice = false;
+  /** What the rest of the cost lacks, as in records: names, separated by commas. */
+  unpricedUnits = '';
   /** What a call of the target asked last may cost; known where the caller says what all may cost. */
   callNanoUsd = 0;
   /** What all calls together may cost. */
@@ -30,8 +36,26 @@ export class Progress {
   /** Why no more was tried, although the config says more. */
   stoppedBy: RoutingStop | undefined = undefined;
 
+  /** Adds a call that is over. */
+  addCost(record: { costKnown: boolean; costNanoUsd: number; unpricedUnits: string }): void {
+    if (!record.costKnown) this.lacksPrice = true;
+    this.costNanoUsd += record.costNanoUsd;
+    if (record.unpricedUnits !== '')
+      this.unpricedUnits = unitedNames(this.unpricedUnits, record.unpricedUnits);
+  }
+
+  /** Goes on from what another says. */
+  takeCost({ spentNanoUsd, costNanoUsd, lacksPrice, unpricedUnits }: Progress): void {
+    Object.assign(this, { spentNanoUsd, costNanoUsd, lacksPrice, unpricedUnits });
+  }
+
   /** Whether so many calls more, of the target asked last, stay within what all may cost. */
   affords(calls: number): boolean {
     return this.spentNanoUsd + calls * this.callNanoUsd <= this.maxCostNanoUsd;
   }
+}
+
+/** The names of both lists, each once. */
+export function unitedNames(some: string, more: string): string {
+  return [...new Set([...some.split(','), ...more.split(',')].filter(Boolean))].sort().join(',');
 }

@@ -5,6 +5,7 @@ import { type Exchange, lastVisit, limitStatesOf } from '../exchange/exchange.ts
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import { spelledError } from '../http/header-names.ts';
 import { limitHeaders } from '../limits/refusal.ts';
+import { addCostHeaders } from '../visit/gateway-headers.ts';
 
 /** The body of an error, in the shape the caller's client reads, naming headers as it does. */
 export function errorBody(
@@ -33,6 +34,7 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): ReplyHead
     'x-service-retry-attempt-count': String(visit?.retryCount ?? 0),
     'x-service-cache-status': visit?.cacheStatus ?? 'DISABLED',
   };
+  if (exchange.progress.attempts > 0) addCostHeaders(headers, exchange.progress);
   // Without a config there is nothing to point at but the provider, once it is known.
   if (visit !== undefined && (visit.target !== undefined || exchange.config !== undefined)) {
     headers['x-service-provider'] = visit.target?.entry.id ?? '';

@@ -272,7 +272,7 @@ export function observe(
     attempts: progress.attempts,
     input_tokens: summary?.inputTokens,
     output_tokens: summary?.outputTokens,
-    cost_nano_usd: summary?.costKnown === true ? progress.spentNanoUsd : undefined,
+    cost_nano_usd: summary !== undefined && !progress.lacksPrice ? progress.costNanoUsd : undefined,
     latency_ms: round(latencyMs),
     upstream_ms: summary === undefined ? undefined : round(summary.upstreamMs),
   });

@@ -18,7 +18,7 @@ export function openRound(exchange: ModelExchange, json: JsonObject, round: numb
     opened.progress.readingMs = progress.readingMs;
     opened.progress.authenticationMs = progress.authenticationMs;
   }
-  // What all calls may cost is said once for the request.
-  opened.progress.spentNanoUsd = progress.spentNanoUsd;
+  // What all calls may cost is said once for the request, and so is what they came to.
+  opened.progress.takeCost(progress);
   return Object.assign(opened, { key, bundle, metadata, isSavedOnly, config });
 }

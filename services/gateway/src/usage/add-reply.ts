@@ -10,6 +10,7 @@ import {
 import type { BegunRecord, Counts } from '@sluice/usage';
 import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
+import { unitedNames } from '../exchange/progress.ts';
 
 /** Adds what a reply was made of, and what it cost, to a record that may have those of others already. */
 export function addReply(
@@ -127,6 +128,5 @@ function addCost(record: BegunRecord, price: PricedReply): void {
   record.priceMultiplier = multiplier;
   if (cost.isCut === true) record.usageImplausible = true;
   if (unpriced.length === 0) return;
-  const names = new Set([...record.unpricedUnits.split(',').filter(Boolean), ...unpriced]);
-  record.unpricedUnits = [...names].sort().join(',');
+  record.unpricedUnits = unitedNames(record.unpricedUnits, unpriced.join(','));
 }

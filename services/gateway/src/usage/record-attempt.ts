@@ -103,6 +103,7 @@ function finish(
     recovery.parts.begin(record, ended, least);
     return Promise.resolve();
   }
+  requester.progress.addCost(record);
   // When the disk refuses, the begin entry stands for the attempt, as `lost`, after the next start.
   const note = ended.call.reservation?.noteEnd(least);
   const stored = recorder.keep(record, note, opening);

@@ -67,6 +67,7 @@ export class RecordOfParts implements RecordedParts {
       record.failureCause = '';
     }
     if (this.#lacksPrice) record.costKnown = false;
+    requester.progress.addCost(record);
     const now = performance.now();
     record.latencyMs = now - requester.arrival.startedAt;
     record.attemptMs = now - ended.startedAt;

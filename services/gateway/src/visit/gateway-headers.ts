@@ -1,4 +1,5 @@
-import type { Reply } from '../exchange/reply.ts';
+import type { Progress } from '../exchange/progress.ts';
+import type { Reply, ReplyHeaders } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import { isCacheHit, type Visit } from '../exchange/visit.ts';
 
@@ -16,9 +17,15 @@ export function addGatewayHeaders(
   headers['x-service-cache-status'] = cacheStatus;
   // What a stream costs is known with its last event, which some of them have sent by now.
   const isTold = reply.kind === 'body' && reply.isPassed !== true;
-  if (summary?.costKnown !== true || !(isTold || isCacheHit(cacheStatus))) return;
-  headers['x-service-cost'] = centsText(exchange.progress.spentNanoUsd);
-  if (summary.unpricedUnits !== '') headers['x-service-unpriced-units'] = summary.unpricedUnits;
+  if (summary !== undefined && (isTold || isCacheHit(cacheStatus)))
+    addCostHeaders(headers, exchange.progress);
+}
+
+/** What all calls that are over cost, unless one of them has no known price. */
+export function addCostHeaders(headers: ReplyHeaders, progress: Progress): void {
+  if (progress.lacksPrice) return;
+  headers['x-service-cost'] = centsText(progress.costNanoUsd);
+  if (progress.unpricedUnits !== '') headers['x-service-unpriced-units'] = progress.unpricedUnits;
 }
 
 /** US cents, as logs and analytics have them, to the last nano-dollar. */
