@@ -64,12 +64,13 @@ const secret = 'a-secret-of-this-webhook';
 const setWebhook = (webhook: object | null) =>
   admin().put('/admin/organisation/alert-settings', { webhook });
 
-async function makeBudget(limits: object): Promise<{ id: string; key: string; slug: string }> {
+async function makeBudget(limits: object, over: object = {}): Promise<{ id: string; key: string; slug: string }> {
   const made = await workspace()
     .post('/api-keys/workspace/service', {
       name: 'watched',
       scopes: ['completions.write'],
       usage_limits: limits,
+      ...over,
     })
     .expect(200);
   const { body } = await workspace().get(`/api-keys/${made.body.id}`).expect(200);
@@ -180,7 +181,11 @@ describe('a webhook', () => {
   it('is told of each alert, signed', async () => {
     const receiver = await startReceiver();
     await setWebhook({ url: receiver.url, secret }).expect(200);
-    const { id, key, slug } = await makeBudget({ credit_limit: 10, alert_threshold: 5 });
+    const alert_emails = ['budgets@example.org'];
+    const { id, key, slug } = await makeBudget(
+      { credit_limit: 10, alert_threshold: 5 },
+      { alert_emails },
+    );
     await tell(6.5, id);
     await eventually(() => receiver.received.length === 1);
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
@@ -204,6 +209,7 @@ describe('a webhook', () => {
       value_key: '',
       epoch: '0.0',
       current_usage: 6.5,
+      alert_emails,
     });
     const signed = `${alert.id}.${headers['webhook-timestamp']}.${body}`;
     expect(headers).toMatchObject({

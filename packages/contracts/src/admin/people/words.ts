@@ -4,7 +4,8 @@ export const peopleWords = {
   'api-keys.type': 'Whose key it is, and who holds it.',
   'api-keys.user_id': 'The user who holds the key.',
   'defaults.metadata': 'Names and values that every request carries.',
-  alert_emails: 'Who is told when a limit is near.',
+  alert_emails:
+    'Who is to be told when its budget is near its end: alerts carry the addresses, and no mail is sent.',
   expires_at: 'When it ends; null = never.',
   defaults: 'What counts where a request says nothing else.',
   config_id: 'The config that is used where a request names none.',

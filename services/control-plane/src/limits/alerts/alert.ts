@@ -26,11 +26,13 @@ export interface Alert {
   readonly value_key: string;
   readonly epoch: string;
   readonly current_usage: number;
+  /** Of a key: who is to be told besides. No mail is sent from here. */
+  readonly alert_emails: readonly string[];
 }
 
 export function alertOf(
   type: AlertType,
-  { budget, holder, organisationId, workspaceId }: FoundBudget,
+  { budget, holder, organisationId, workspaceId, alertEmails = [] }: FoundBudget,
   usage: CountedUsage,
   { id, now }: { id: string; now: Date },
 ): Alert {
@@ -53,5 +55,6 @@ export function alertOf(
     value_key: usage.valueKey,
     epoch: `${usage.generation}.${usage.periodStartMs}`,
     current_usage: told(budget.type, usage.posted),
+    alert_emails: alertEmails,
   };
 }

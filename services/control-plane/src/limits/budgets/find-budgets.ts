@@ -20,6 +20,8 @@ export interface FoundBudget {
   readonly holder: BudgetHolder;
   readonly organisationId: string;
   readonly workspaceId: string | null;
+  /** Who is to hear of it besides, as the holder has it; only keys say so. */
+  readonly alertEmails?: readonly string[];
 }
 
 /**
@@ -37,7 +39,7 @@ export async function findBudgets(
   const found = new Map<string, FoundBudget>();
   const add = (
     limits: unknown,
-    { organisationId, workspaceId: of, holder }: Omit<FoundBudget, 'budget'>,
+    { organisationId, workspaceId: of, holder, alertEmails }: Omit<FoundBudget, 'budget'>,
   ): void => {
     for (const each of [(limits ?? []) as StoredUsageLimits | StoredUsageLimits[]].flat())
       if (wanted.has(each.id))
@@ -46,6 +48,7 @@ export async function findBudgets(
           holder,
           organisationId,
           workspaceId: of,
+          ...(alertEmails && { alertEmails }),
         });
   };
   const ofIntegration = { id: true, slug: true, organisationId: true } as const;
@@ -53,7 +56,7 @@ export async function findBudgets(
 
   for (const row of await db.apiKey.findMany({
     where: { usageLimitId: { in: ids } },
-    select: { ...named, workspaceId: true },
+    select: { ...named, workspaceId: true, alertEmails: true },
   }))
     add(row.usageLimits, { ...row, holder: { kind: 'api_key', id: row.id, name: row.slug } });
 
