@@ -90,6 +90,7 @@ export function allOperations(parts: {
       vault: parts.integrations.vault,
       caps: parts.configCaps,
       catalogue: parts.catalogue,
+      hostRules: parts.integrations.hostRules,
     }),
     ...catalogueOperations,
     ...integrationOperations(parts.integrations),
@@ -104,7 +105,7 @@ export function allOperations(parts: {
     ...sealOperations(parts.ledger),
     ...simulationOperations(parts.simulator, parts.configCaps),
     ...adjustmentOperations(parts.ledger, parts.priceBook, parts.client),
-    ...guardrailOperations(parts.integrations.vault),
+    ...guardrailOperations(parts.integrations),
     // After the exports, which would be the id of one.
     ...logExportOperations(parts.logExports),
     ...logOperations(parts.ledger, parts.priceBook, parts.logStore),

@@ -35,6 +35,7 @@ export {
   idempotencyKeyMax,
   replayedHeader,
 } from './kernel/idempotency.ts';
+export { type KeptField, keptFields } from './kernel/kept-only.ts';
 export type { Page } from './kernel/paging.ts';
 export { tags } from './kernel/tags.ts';
 export { type UnknownField, unknownFields } from './kernel/unknown-fields.ts';

@@ -82,6 +82,11 @@ describe('integrations', () => {
     });
     expect([taken.status, taken.body.data.field]).toEqual([400, 'body.default_provider_slug']);
     await workspace().get('/integrations/other').expect(404);
+    // Of the organisation: no workspace has it yet, so that there is none to name.
+    const ofAll = { ...body, slug: 'of-all', default_provider_slug: 'fast-too' };
+    const { warnings } = (await admin().post('/integrations', ofAll).expect(200)).body;
+    expect(warnings).toEqual([expect.stringContaining('body.default_provider_slug: does nothing')]);
+    await admin().delete('/integrations/of-all').expect(200);
   });
 
   it('take every provider of the catalogue, by its id and by its other names', async () => {
@@ -346,7 +351,7 @@ describe('/integrations/{slug}/models', () => {
       enabled: true,
       is_custom: true,
       base_model_slug: 'gpt-4o',
-      configurations: { custom_host: 'http://10.0.0.1' },
+      configurations: { custom_host: 'https://models.example.org' },
       pricing_config: { type: 'static', pay_as_you_go: { request_token: { price: 0.00000025 } } },
     };
     expect(
@@ -761,6 +766,102 @@ describe('trying an integration', () => {
     expect(warnings).toEqual([expect.stringContaining('body.configurations.custom_host')]);
     const told = await workspace().post(`/integrations/${slug}/test`);
     expect(told.body).toMatchObject({ reachable: false, cause: 'blocked' });
+  });
+
+  it('is warned of wherever it is saved, and nowhere else', async () => {
+    const metadata = 'http://169.254.169.254/latest';
+    const { slug } = await connect(`${upstream.url}/v1`);
+    const named = { name: 'x', ai_provider_id: 'openai', key: 'k' };
+    const custom = { configurations: { custom_host: metadata }, slug: 'm', enabled: true };
+    const check = { id: 'default.webhook', parameters: { webhookURL: metadata } };
+    const target = { provider: 'openai', api_key: 'k' };
+    const hooks = { input_guardrails: [{ 'default.webhook': { webhookURL: metadata } }] };
+    const saves: [string, string, object, string?][] = [
+      [
+        'post',
+        '/integrations',
+        {
+          ...named,
+          configurations: { allowed_custom_hosts: ['https://a.example.org/v1', metadata] },
+        },
+        'body.configurations.allowed_custom_hosts[1]',
+      ],
+      [
+        'post',
+        '/integrations',
+        {
+          ...named,
+          ai_provider_id: 'azure-foundry',
+          configurations: { azure_foundry_url: metadata },
+        },
+        'body.configurations.azure_foundry_url',
+      ],
+      [
+        'put',
+        `/integrations/${slug}/models`,
+        {
+          models: [custom],
+          key: 'sk-tried-0001',
+          configurations: { custom_headers: { 'x-team': 'a' } },
+        },
+        'body.models[0].configurations.custom_host',
+      ],
+      [
+        'post',
+        '/virtual-keys',
+        { name: 'x', provider: 'openai', key: 'k', customHost: metadata },
+        'body.customHost',
+      ],
+      [
+        'post',
+        '/virtual-keys',
+        { name: 'x', provider: 'huggingface', key: 'k', huggingfaceBaseUrl: metadata },
+        'body.huggingfaceBaseUrl',
+      ],
+      [
+        'post',
+        '/configs',
+        { name: 'x', config: { targets: [target, { ...target, custom_host: metadata }] } },
+        'body.config.targets[1].custom_host',
+      ],
+      [
+        'post',
+        '/configs',
+        { name: 'x', config: { ...target, ...hooks } },
+        'body.config.input_guardrails[0].default.webhook.webhookURL',
+      ],
+      [
+        'post',
+        '/guardrails',
+        { name: 'x', checks: [check], actions: { deny: true } },
+        'body.checks[0].parameters.webhookURL',
+      ],
+      // What is sent to the provider, as it is.
+      [
+        'post',
+        '/configs',
+        {
+          name: 'x',
+          config: {
+            ...target,
+            override_params: { tools: [{ type: 'mcp', server_url: metadata }] },
+          },
+        },
+      ],
+      [
+        'post',
+        '/configs',
+        { name: 'x', config: { ...target, custom_host: 'https://models.example.org/v1' } },
+      ],
+    ];
+    for (const [method, path, body, field] of saves) {
+      const saved = await (method === 'post'
+        ? workspace().post(path, body)
+        : workspace().put(path, body));
+      expect([path, saved.status, saved.text]).toEqual([path, 200, saved.text]);
+      const expected = field === undefined ? undefined : [`${field}: The address is not allowed.`];
+      expect([path, saved.body.warnings]).toEqual([path, expected]);
+    }
   });
 
   it('sends no credential that gateways would have to make', async () => {

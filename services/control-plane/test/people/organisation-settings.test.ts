@@ -42,9 +42,14 @@ describe('settings of the organisation', () => {
       request_logging: { mode: 'full' },
       workspace_overrides: { prompts: false },
     });
-    await change({
+    const changed = await change({
       prompts: { membersWritePrompts: true, managersViewPrompts: true },
       session_settings: { max_session_ttl: 900 },
+    });
+    expect(changed.body).toEqual({
+      warnings: [
+        'body.session_settings.max_session_ttl: is kept, and does nothing yet: there are no sessions of people here that it could end',
+      ],
     });
     const row = () =>
       h.db.organisation.findUniqueOrThrow({ where: { id: h.first.organisation_id } });
@@ -52,7 +57,8 @@ describe('settings of the organisation', () => {
       prompts: { membersWritePrompts: true },
       session_settings: { max_session_ttl: 900 },
     });
-    await change({ prompts: { membersWritePrompts: null }, session_settings: null });
+    const taken = { prompts: { membersWritePrompts: null }, session_settings: null };
+    expect((await change(taken)).body).toEqual({});
     expect((await row()).settings).toEqual({});
   });
 

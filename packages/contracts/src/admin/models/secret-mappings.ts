@@ -1,24 +1,28 @@
 import { z } from 'zod';
 import { referenceField } from '../kernel/fields.ts';
+import { keptOnly } from '../kernel/kept-only.ts';
 
 /**
  * Fields of a resource whose value stands in a secret manager: which field,
  * which reference, which part of the secret. Each field is named once.
  */
-export const secretMappings = z
-  .array(
-    z.object({
-      target_field: z.string().min(1).max(255),
-      secret_reference_id: referenceField,
-      secret_key: z.string().max(255).nullish(),
-      value_format: z.enum(['string', 'json']).nullish(),
-    }),
-  )
-  .max(50)
-  .refine(
-    (list) => new Set(list.map((mapping) => mapping.target_field)).size === list.length,
-    'holds a target_field twice',
-  );
+export const secretMappings = keptOnly(
+  z
+    .array(
+      z.object({
+        target_field: z.string().min(1).max(255),
+        secret_reference_id: referenceField,
+        secret_key: z.string().max(255).nullish(),
+        value_format: z.enum(['string', 'json']).nullish(),
+      }),
+    )
+    .max(50)
+    .refine(
+      (list) => new Set(list.map((mapping) => mapping.target_field)).size === list.length,
+      'holds a target_field twice',
+    ),
+  'secret managers are not asked, so that nothing is sent from there',
+);
 export type SecretMappingBody = z.infer<typeof secretMappings>[number];
 
 /** A mapping as it is kept and shown: the reference by its UUID. */

@@ -9,6 +9,7 @@ import {
   slugField,
   tagsField,
 } from '../kernel/fields.ts';
+import { keptOnly } from '../kernel/kept-only.ts';
 import { pageQuery, tagsQuery } from '../kernel/paging.ts';
 
 const managerTypes = ['aws_sm', 'azure_kv', 'hashicorp_vault'] as const;
@@ -199,7 +200,7 @@ export const secretReferencesEndpoints = {
     path: '/secret-references',
     access: { keys: organisationKey, scopes: ['secret_references.create'] },
     audit: { resourceType: 'secret_references', action: 'create' },
-    body: createBody,
+    body: keptOnly(createBody, 'secret managers are not asked'),
     answer: z.object({
       id: z.uuid(),
       slug: z.string(),

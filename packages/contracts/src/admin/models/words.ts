@@ -38,7 +38,8 @@ export const modelWords = {
   tls_key: 'The key to that certificate, as PEM.',
   anthropic_inspect_stream_for_overloaded_error:
     'Whether a stream that begins with Anthropic’s `overloaded_error` is answered as 529. Default: false.',
-  secret_mappings: 'Which settings come from secret managers.',
+  secret_mappings:
+    'Which settings come from secret managers: kept, and does nothing yet, as none is asked.',
   target_field: 'The setting that the secret is put into.',
   secret_reference_id: 'The secret reference that it comes from, by UUID or slug.',
   secret_key: 'The part of the secret that is meant, where it has several.',

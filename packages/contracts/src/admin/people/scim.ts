@@ -3,6 +3,7 @@ import { workspaceRoles } from '../../roles.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
+import { keptOnly } from '../kernel/kept-only.ts';
 import { pageFromZeroQuery } from '../kernel/paging.ts';
 
 /** Roles of groups are written in any case. */
@@ -71,7 +72,7 @@ export const scimEndpoints = {
     path: '/scim/workspaces',
     access: { keys: organisationKey, scopes: ['organisation_settings.update'] },
     audit: { resourceType: 'scim_mappings', action: 'create' },
-    body: createScimMappingBody,
+    body: keptOnly(createScimMappingBody, 'nobody joins by SCIM, which is not spoken'),
     answer: mapping,
   }),
   'scim-workspaces.delete': endpoint({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { instantText } from '../kernel/fields.ts';
+import { keptOnly } from '../kernel/kept-only.ts';
 import { metadataSchema } from './metadata-schema.ts';
 
 /**
@@ -79,7 +80,12 @@ export const sharedSections = {
   export_settings: z.object({
     deniedFields: z.array(z.string().min(1).max(128)).max(200).default([]),
   }),
-  session_settings: z.object({ max_session_ttl: amount(900, yearSeconds) }),
+  session_settings: z.object({
+    max_session_ttl: keptOnly(
+      z.int().min(900).max(yearSeconds).nullable(),
+      'there are no sessions of people here that it could end',
+    ).default(null),
+  }),
 } as const;
 
 /** Sections that mean something for the organisation only. */

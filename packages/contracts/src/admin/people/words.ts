@@ -13,7 +13,8 @@ export const peopleWords = {
   last_reset_at: 'When its counter was last emptied.',
   reset_usage: 'Whether the counter begins anew.',
   creation_mode: 'Whether somebody made it, or it came by itself.',
-  rotation_policy: 'When its secret is replaced.',
+  rotation_policy:
+    'When its secret is to be replaced: the audit log tells that it is due, and whoever holds it rotates it.',
   rotation_period: 'How often it is replaced.',
   rotation_period_days: 'Every how many days it is replaced.',
   next_rotation_at: 'When it is replaced next.',
@@ -81,7 +82,7 @@ export const peopleWords = {
   figures_days: 'For how many days analytics are kept, at least as long as logs.',
   enforced: 'Whether `x-service-debug: false` of a request changes nothing.',
   export_settings: 'What exports may hold.',
-  session_settings: 'How long sessions last.',
+  session_settings: 'How long sessions last: kept, and does nothing yet.',
   metadata_schemas: 'What metadata must look like.',
   stored_credentials: 'Where stored credentials may be sent.',
   joining: 'What happens when somebody joins.',
@@ -94,7 +95,8 @@ export const peopleWords = {
   'properties.default': 'What it is when it was not given.',
   block_inline_config: 'Whether requests must name a saved config instead of bringing their own.',
   deniedFields: 'Fields that are never exported.',
-  max_session_ttl: 'How long a session lasts at most, in seconds.',
+  max_session_ttl:
+    'How long a session lasts at most, in seconds: kept, and does nothing yet, as there are none.',
   allow_any_custom_host: 'Whether stored credentials may be sent to any host that a request names.',
   default_workspace_user_api_key_auto_create:
     'Whether who joins gets a key in the default workspace.',

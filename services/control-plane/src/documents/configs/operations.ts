@@ -1,5 +1,6 @@
 import type { ConfigCaps, ConfigNode } from '@sluice/contracts';
 import { GatewayError, invalidField } from '@sluice/errors';
+import type { HostRules } from '@sluice/outbound';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { guardKeptSecrets } from '../../kernel/credentials/guard-kept-secrets.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../kernel/credentials/secret-fields.ts';
 import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { warnOfAddresses } from '../../kernel/http/check-address.ts';
 import type { Input } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
@@ -42,6 +44,7 @@ export interface ConfigParts {
   /** What a document may have when it is saved. */
   caps: ConfigCaps;
   catalogue: ProviderCatalogue;
+  hostRules: HostRules;
 }
 
 /** The config a path names. An organisation key may leave out the workspace while the slug is unambiguous. */
@@ -73,10 +76,11 @@ export async function reachConfig(
 export function createConfig(
   call: AdminRequest,
   { query, body }: Input<'configs.create'>,
-  { vault, caps, catalogue }: ConfigParts,
+  { vault, caps, catalogue, hostRules }: ConfigParts,
 ): Promise<{ id: string; slug: string; versionId: string }> {
   const node = parseDocument(body.config, caps);
   const document = unmask(body.config, undefined);
+  warnOfAddresses(call.notes, body.config, 'body.config', hostRules, requestParams);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(
       db,
@@ -118,14 +122,18 @@ export function createConfig(
   });
 }
 
+/** What stands in these is sent to providers, and nobody here calls it. */
+const requestParams = ['default_params', 'override_params'];
+
 /** Every change is a version, and what changes nothing is none; what the body leaves out is taken from the one before. */
 export function changeConfig(
   call: AdminRequest,
   reference: string,
   { query, body }: Input<'configs.update'>,
-  { vault, caps, catalogue }: ConfigParts,
+  { vault, caps, catalogue, hostRules }: ConfigParts,
 ): Promise<string> {
   const node = body.config === undefined ? undefined : parseDocument(body.config, caps);
+  warnOfAddresses(call.notes, body.config, 'body.config', hostRules, requestParams);
   return call.change(async ({ db, describe, touchWorkspace, unchanged }) => {
     const config = await reachConfig(call, db, reference);
     const current = await currentVersion(db, config);

@@ -1,10 +1,12 @@
 import type { BodyOf, GuardrailActions, GuardrailCheck } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
+import type { HostRules } from '@sluice/outbound';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { warnOfAddresses } from '../../kernel/http/check-address.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
@@ -54,13 +56,19 @@ export async function reachGuardrail(
 }
 
 /** Of a workspace when one is named or the key is of one; else of the organisation. */
+export interface GuardrailParts {
+  vault: CredentialVault;
+  hostRules: HostRules;
+}
+
 export function createGuardrail(
   call: AdminRequest,
   body: BodyOf<'guardrails.create'>,
-  vault: CredentialVault,
+  { vault, hostRules }: GuardrailParts,
 ): Promise<Written> {
   requireOwnOrganisation(call.caller, body.organisation_id);
   refuseBrokenChecks(body.checks);
+  warnOfAddresses(call.notes, body.checks, 'body.checks', hostRules);
   const checks = withKeptSecrets([], body.checks);
   return call.change(async (change) => {
     const { db, describe } = change;
@@ -100,9 +108,10 @@ export function changeGuardrail(
   call: AdminRequest,
   reference: string,
   body: BodyOf<'guardrails.update'>,
-  vault: CredentialVault,
+  { vault, hostRules }: GuardrailParts,
 ): Promise<Written> {
   refuseBrokenChecks(body.checks ?? []);
+  warnOfAddresses(call.notes, body.checks, 'body.checks', hostRules);
   return call.change(async (change) => {
     const row = await reachGuardrail(call, change.db, reference);
     const before = await currentVersion(change.db, row);

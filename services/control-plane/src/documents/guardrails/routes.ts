@@ -1,5 +1,4 @@
 import type { QueryOf } from '@sluice/contracts/admin';
-import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
@@ -7,7 +6,13 @@ import {
   requireOwnOrganisation,
   targetWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
-import { changeGuardrail, createGuardrail, deleteGuardrail, reachGuardrail } from './operations.ts';
+import {
+  changeGuardrail,
+  createGuardrail,
+  deleteGuardrail,
+  type GuardrailParts,
+  reachGuardrail,
+} from './operations.ts';
 import { presentGuardrail, presentGuardrailDetail } from './present.ts';
 import {
   currentVersion,
@@ -17,7 +22,7 @@ import {
   listGuardrails,
 } from './store.ts';
 
-export function guardrailOperations(vault: CredentialVault) {
+export function guardrailOperations(parts: GuardrailParts) {
   return implementAll('guardrails', {
     list: async (call, { query }) => {
       const { rows, total } = await listGuardrails(
@@ -31,13 +36,13 @@ export function guardrailOperations(vault: CredentialVault) {
       );
       return { data: rows.map(presentGuardrail), total };
     },
-    create: async (call, { body }) => presentWritten(await createGuardrail(call, body, vault)),
+    create: async (call, { body }) => presentWritten(await createGuardrail(call, body, parts)),
     read: async (call) => {
       const guardrail = await reachGuardrail(call, call.db, referenceOf(call));
       return presentGuardrailDetail(guardrail, await currentVersion(call.db, guardrail));
     },
     update: async (call, { body }) =>
-      presentWritten(await changeGuardrail(call, referenceOf(call), body, vault)),
+      presentWritten(await changeGuardrail(call, referenceOf(call), body, parts)),
     delete: (call) => deleteGuardrail(call, referenceOf(call)),
   });
 }

@@ -1,4 +1,4 @@
-import { type UnknownField, unknownFields } from '@sluice/contracts/admin';
+import { keptFields, type UnknownField, unknownFields } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { z } from 'zod';
 import { namedMax, nearestAdvice, nearestOf } from '../names/nearest.ts';
@@ -38,8 +38,15 @@ export function parseInput<S extends z.ZodType>(
     ...refused,
   ].slice(0, 20);
   if (!result.success || faults.length > 0) throw refusal(part, faults);
-  notes?.warnings.push(...leftOut.map(lineOf));
+  notes?.warnings.push(...leftOut.map(lineOf), ...keptIn(schema, value, part));
   return result.data;
+}
+
+/** What of an input does nothing although it is kept: whoever sends it is told. */
+function keptIn(schema: z.ZodType, value: unknown, part: string): string[] {
+  return keptFields(schema, value).map(({ path, why }) =>
+    lineOf({ path: faultPath(part, path), message: `is kept, and does nothing yet: ${why}` }),
+  );
 }
 
 /**

@@ -1,14 +1,15 @@
 import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { PriceFault, readCustomPrices } from '@sluice/pricing';
-import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
+import { warnOfAddresses } from '../../kernel/http/check-address.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { mergeConfigurations } from './configurations.ts';
 import { openCredentials } from './credentials.ts';
 import { guardModels } from './guard-credentials.ts';
 import { modelSettingsColumns, openModelSettings } from './model-settings.ts';
+import type { IntegrationParts } from './operations.ts';
 import { presentModel } from './present.ts';
 import { changeReached } from './reach.ts';
 import {
@@ -24,8 +25,9 @@ export function changeModels(
   call: AdminRequest,
   reference: string,
   body: BodyOf<'integrations.models.update'>,
-  vault: CredentialVault,
+  { vault, hostRules }: Pick<IntegrationParts, 'vault' | 'hostRules'>,
 ): Promise<void> {
+  warnOfAddresses(call.notes, body, 'body', hostRules);
   const slugs = body.models.map((model) => model.slug);
   return changeReached(call, reference, showModels(slugs), async ({ db }, integration) => {
     const known = new Map(

@@ -1,10 +1,11 @@
 import type { AnswerOf, BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
-import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
+import type { GuardedFetch, HostRules } from '@sluice/outbound';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { warnOfAddresses } from '../../kernel/http/check-address.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
@@ -47,7 +48,7 @@ export function createIntegration(
   parts: IntegrationParts,
 ): Promise<{ id: string; slug: string }> {
   knownProvider(parts, 'body.ai_provider_id', body.ai_provider_id);
-  warnOfHost(call, body.configurations?.custom_host, parts);
+  warnOfAddresses(call.notes, body, 'body', parts.hostRules);
   const credentials = {
     key: keepMasked(null, body.key ?? null, 'body.key'),
     configurations: mergeConfigurations({}, body.configurations, inConfigurations),
@@ -90,7 +91,10 @@ export function createIntegration(
           now: call.now,
         });
       touchWorkspace(workspace.id);
-    }
+    } else if (body.default_provider_slug !== undefined)
+      call.notes.warnings.push(
+        `body.default_provider_slug: does nothing, because no workspace has the integration yet; PUT /integrations/${integration.slug}/workspaces takes it where access is given`,
+      );
     describe({
       resourceId: id,
       workspaceId: workspace?.id,
@@ -107,7 +111,7 @@ export function changeIntegration(
   body: BodyOf<'integrations.update'>,
   parts: IntegrationParts,
 ): Promise<void> {
-  warnOfHost(call, body.configurations?.custom_host, parts);
+  warnOfAddresses(call.notes, body, 'body', parts.hostRules);
   return changeReached(call, reference, showDetail, async ({ db }, integration) => {
     const { key, configurations } = openCredentials(parts.vault, integration);
     const stored = integration.secretMappings as unknown as SecretMapping[];
@@ -183,18 +187,6 @@ export async function tryIntegration(
     }),
   );
   return tested;
-}
-
-/** An address at which gateways will call nobody is said at once; by name it is looked up when it is tried. */
-function warnOfHost(call: AdminRequest, host: unknown, { hostRules }: IntegrationParts): void {
-  if (typeof host !== 'string' || host === '') return;
-  const field = 'body.configurations.custom_host';
-  try {
-    checkUpstreamUrl(host, hostRules, field, 'admin');
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    call.notes.warnings.push(`${field}: ${error.message}`);
-  }
 }
 
 export function changeWorkspaces(

@@ -58,7 +58,7 @@ export function integrationOperations(parts: IntegrationParts) {
         const { rows, total } = await listModels(call.db, integration.id, query);
         return { total, models: rows.map(presentModel) };
       },
-      update: (call, { body }) => changeModels(call, slugOf(call), body, parts.vault),
+      update: (call, { body }) => changeModels(call, slugOf(call), body, parts),
       delete: (call, { query }) => deleteModels(call, slugOf(call), query.slugs),
     }),
     ...implementAll('integrations.workspaces', {

@@ -2,6 +2,7 @@ import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Change } from '../../kernel/database/change.ts';
+import { warnOfAddresses } from '../../kernel/http/check-address.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
@@ -40,6 +41,7 @@ export function createVirtualKey(
   parts: IntegrationParts,
 ): Promise<string> {
   const aiProviderId = knownProvider(parts, 'body.provider', body.provider);
+  warnOfAddresses(call.notes, body, 'body', parts.hostRules);
   const credentials = {
     key: keepMasked(null, body.key ?? null, 'body.key'),
     configurations: mergeConfigurations({}, toConfigurations(body), bodyFieldOf),
@@ -95,6 +97,7 @@ export function changeVirtualKey(
   body: BodyOf<'virtual-keys.update'>,
   parts: IntegrationParts,
 ): Promise<void> {
+  warnOfAddresses(call.notes, body, 'body', parts.hostRules);
   return call.change(async (change) => {
     const { db } = change;
     const before = await reachProvider(call, db, reference);
