@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { headerNameField, hostField } from './admin/kernel/fields.ts';
+import { openObject } from './admin/kernel/kept-only.ts';
 
 const names = z.array(z.string().max(128)).max(100);
 
 /** How a server or an agent learns who is calling. */
-export const userIdentityForwarding = z.looseObject({
+export const userIdentityForwarding = openObject({
   method: z.enum(['claims_header', 'bearer', 'jwt_header']),
   include_claims: names.nullish(),
   header_name: headerNameField.nullish(),
@@ -23,47 +24,46 @@ const signatures = z.enum([
 const oneOrMore = z.union([z.string().max(1024), z.array(z.string().max(1024)).max(100)]);
 
 /** A token of the end user that is asked for beside the gateway's own credential. */
-export const jwtValidation = z
-  .looseObject({
-    jwksUri: hostField.nullish(),
-    jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) }).nullish(),
-    introspectEndpoint: hostField.nullish(),
-    /** `application/json` unless said otherwise; RFC 7662 wants a form. */
-    introspectContentType: z
-      .enum(['application/json', 'application/x-www-form-urlencoded'])
-      .nullish(),
-    introspectClientId: z.string().min(1).max(512).nullish(),
-    introspectClientSecret: z.string().min(1).max(4096).nullish(),
-    /** Seconds for which an answer is kept. */
-    introspectCacheMaxAge: z.number().min(0).max(3_600).nullish(),
-    headerKey: headerNameField.nullish(),
-    algorithms: z.array(signatures).min(1).max(10).nullish(),
-    /** Seconds. */
-    clockTolerance: z.number().min(0).max(300).nullish(),
-    /** Seconds for which fetched keys are kept. */
-    cacheMaxAge: z.number().min(10).max(604_800).nullish(),
-    /** How long after its `iat` a token is taken: seconds, or e.g. `12h`. */
-    maxTokenAge: z
-      .union([
-        z.int().min(1).max(31_536_000),
-        z.string().regex(/^[1-9]\d{0,5}[smhdw]$/, 'must be a number and one of s, m, h, d, w'),
-      ])
-      .nullish(),
-    /** Whom a token must be for: one of these. */
-    audience: oneOrMore.nullish(),
-    requiredClaims: names.nullish(),
-    claimValues: z
-      .record(
-        z.string().max(128),
-        z.object({
-          values: oneOrMore,
-          matchType: z.enum(['exact', 'contains', 'containsAll', 'regex']).default('exact'),
-        }),
-      )
-      .nullish(),
-    /** Names that the token's header and its payload must both have, with one value. */
-    headerPayloadMatch: names.nullish(),
-  })
+export const jwtValidation = openObject({
+  jwksUri: hostField.nullish(),
+  jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) }).nullish(),
+  introspectEndpoint: hostField.nullish(),
+  /** `application/json` unless said otherwise; RFC 7662 wants a form. */
+  introspectContentType: z
+    .enum(['application/json', 'application/x-www-form-urlencoded'])
+    .nullish(),
+  introspectClientId: z.string().min(1).max(512).nullish(),
+  introspectClientSecret: z.string().min(1).max(4096).nullish(),
+  /** Seconds for which an answer is kept. */
+  introspectCacheMaxAge: z.number().min(0).max(3_600).nullish(),
+  headerKey: headerNameField.nullish(),
+  algorithms: z.array(signatures).min(1).max(10).nullish(),
+  /** Seconds. */
+  clockTolerance: z.number().min(0).max(300).nullish(),
+  /** Seconds for which fetched keys are kept. */
+  cacheMaxAge: z.number().min(10).max(604_800).nullish(),
+  /** How long after its `iat` a token is taken: seconds, or e.g. `12h`. */
+  maxTokenAge: z
+    .union([
+      z.int().min(1).max(31_536_000),
+      z.string().regex(/^[1-9]\d{0,5}[smhdw]$/, 'must be a number and one of s, m, h, d, w'),
+    ])
+    .nullish(),
+  /** Whom a token must be for: one of these. */
+  audience: oneOrMore.nullish(),
+  requiredClaims: names.nullish(),
+  claimValues: z
+    .record(
+      z.string().max(128),
+      z.object({
+        values: oneOrMore,
+        matchType: z.enum(['exact', 'contains', 'containsAll', 'regex']).default('exact'),
+      }),
+    )
+    .nullish(),
+  /** Names that the token's header and its payload must both have, with one value. */
+  headerPayloadMatch: names.nullish(),
+})
   .refine(
     ({ jwksUri, jwks, introspectEndpoint }) =>
       [jwksUri, jwks, introspectEndpoint].filter((source) => source != null).length === 1,

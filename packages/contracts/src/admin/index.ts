@@ -106,4 +106,6 @@ export {
   workspaceSettingsAnswer,
 } from './people/settings.ts';
 export type { AgentCard } from './tools/agents.ts';
+export { agentSettingNames } from './tools/agents.ts';
+export { mcpSettingNames } from './tools/mcp-configurations.ts';
 export { besideAdvice, type McpCapabilityType } from './tools/mcp-integrations.ts';

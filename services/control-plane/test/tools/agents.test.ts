@@ -113,6 +113,54 @@ describe('agent integrations', () => {
     await admin().get(one).expect(404);
   });
 
+  it('say by what they are signed in to as it is: headers are sent as long as there are any', async () => {
+    const custom_headers = { 'x-team': 'token-1234567890' };
+    const { server, integration: one } = await serve({ configurations: { custom_headers } });
+    const shown = async () => [
+      (await admin().get(one)).body.auth_type,
+      (await workspace().get(server)).body.auth_type,
+    ];
+    expect(await shown()).toEqual(['headers', 'headers']);
+    const { body } = await admin().put(one, { auth_type: 'none' }).expect(400);
+    expect(body.data).toMatchObject({ code: 'admin.validation', field: 'body.auth_type' });
+    expect(body.data.message).toContain('take them away with null');
+    const without = { auth_type: 'none', configurations: { custom_headers: null } };
+    await admin().put(one, without).expect(200);
+    expect(await shown()).toEqual(['none', 'none']);
+    await admin().put(one, { configurations: { custom_headers } }).expect(200);
+    expect(await shown()).toEqual(['headers', 'headers']);
+    // As it was kept by releases before.
+    await h.db.agentIntegration.updateMany({ data: { authType: 'none' } });
+    expect(await shown()).toEqual(['headers', 'headers']);
+  });
+
+  it('are changed in all but their address without their headers, and warn of what nothing reads', async () => {
+    const custom_headers = { 'x-team': 'token-1234567890' };
+    const one = await integrate({ configurations: { custom_headers } });
+    const change = async (configurations: object) =>
+      (await admin().put(one, { configurations }).expect(200)).body;
+    const user_identity_forwarding = { method: 'claims_header' };
+    const known = {
+      bill: 'max',
+      push_notifications: 'deny',
+      timeout_ms: 5,
+      forward_headers: ['x'],
+    };
+    expect(await change({ ...known, user_identity_forwarding })).toEqual({});
+    const added = 'is kept, and does nothing yet: nothing here has this name';
+    expect(
+      await change({
+        timeuot_ms: 5,
+        user_identity_forwarding: { method: 'bearer', claims: ['x'] },
+      }),
+    ).toEqual({
+      warnings: [
+        `body.configurations.timeuot_ms: ${added}; did you mean timeout_ms?`,
+        `body.configurations.user_identity_forwarding.claims: ${added}`,
+      ],
+    });
+  });
+
   it('refuse what could not be called', async () => {
     for (const change of [
       { url: 'http://192.168.0.1' },

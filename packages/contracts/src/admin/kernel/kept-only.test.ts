@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { keptFields, keptOnly } from './kept-only.ts';
+import { keptFields, keptOnly, openObject } from './kept-only.ts';
 
 const schema = z.object({
   name: z.string(),
@@ -25,5 +25,14 @@ it('keptFields names a body of which nothing does anything', () => {
     z.object({ a: z.string() }).refine(() => true),
     'not yet',
   );
-  expect(keptFields(body.prefault({ a: 'x' }), { a: 'y' })).toEqual([{ path: [], why: 'not yet' }]);
+  expect(keptFields(body.prefault({ a: 'x' }), { a: 'y' })).toEqual([
+    { path: [], why: 'not yet', known: [] },
+  ]);
+});
+
+it('keptFields names what an open object does not know, with what it does', () => {
+  const open = openObject({ timeout: z.number().optional() }).nullish();
+  expect(keptFields(z.object({ open }), { open: { timeout: 1, timeuot: 1 } })).toEqual([
+    { path: ['open', 'timeuot'], why: expect.any(String), known: ['timeout'] },
+  ]);
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Form, sentFields } from './sent-fields.ts';
+import { type Form, namesOf, sentFields } from './sent-fields.ts';
 
 const reasons = z.registry<{ why: string }>();
 
@@ -12,22 +12,37 @@ export function keptOnly<S extends z.ZodType>(schema: S, why: string): S {
   return schema;
 }
 
+/**
+ * An object whose further names are kept as they are, because others' settings have them: nothing acts by those, and
+ * whoever sends one is warned, since it may be a slip.
+ */
+export function openObject<S extends z.ZodRawShape>(shape: S) {
+  return z.object(shape).catchall(unknownName);
+}
+
+const unknownName = keptOnly(z.unknown(), 'nothing here has this name');
+
 /** A field that was sent, and does nothing. */
 export interface KeptField {
   readonly path: readonly PropertyKey[];
   readonly why: string;
+  /** Of a name that nobody knows, those that there are. */
+  readonly known: readonly string[];
 }
 
 /** Fields with a value that nothing acts by, each named once: what stands in a list, as its first. */
 export function keptFields(schema: z.ZodType, value: unknown): readonly KeptField[] {
   const found = new Map<string, KeptField>();
   const why = reasonOf(schema as unknown as Form);
-  if (why !== undefined) found.set('', { path: [], why });
-  for (const { path, value: sent, meant } of sentFields(schema, value)) {
+  if (why !== undefined) found.set('', { path: [], why, known: [] });
+  for (const { path, value: sent, meant, around } of sentFields(schema, value)) {
     if (saysNothing(sent)) continue;
     const name = path.filter((step) => typeof step !== 'number').join('.');
     const told = meant.map(reasonOf).find((reason) => reason !== undefined);
-    if (told !== undefined && !found.has(name)) found.set(name, { path, why: told });
+    if (told === undefined || found.has(name)) continue;
+    const names = around.flatMap(namesOf);
+    const known = names.includes(String(path.at(-1))) ? [] : names;
+    found.set(name, { path, why: told, known });
   }
   return [...found.values()];
 }

@@ -121,3 +121,8 @@ function fieldOf({ _zod: { def } }: Form, name: string): Form | undefined {
   // `strictObject` has `never` here, and says itself what it does not know.
   return def.catchall;
 }
+
+/** The names that an object declares. */
+export function namesOf({ _zod: { def } }: Form): string[] {
+  return Object.keys(def.shape ?? {});
+}

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Form, sentFields } from './sent-fields.ts';
+import { namesOf, sentFields } from './sent-fields.ts';
 
 /** A field that was sent and has no meaning where it stands. */
 export interface UnknownField {
@@ -24,8 +24,4 @@ export function unknownFields(schema: z.ZodType, value: unknown): readonly Unkno
     if (found.length >= unknownMax) break;
   }
   return found;
-}
-
-function namesOf({ _zod: { def } }: Form): string[] {
-  return Object.keys(def.shape ?? {});
 }

@@ -4,14 +4,15 @@ import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
-  headersField,
   hostField,
   instantText,
   nameField,
   referenceField,
   slugField,
 } from '../kernel/fields.ts';
+import { openObject } from '../kernel/kept-only.ts';
 import { secretMappings } from '../models/secret-mappings.ts';
+import { callerSettings } from './mcp-configurations.ts';
 import {
   created,
   createRegistryServer,
@@ -58,17 +59,19 @@ const protocol = z.enum(['a2a', 'openai', 'raw']);
 /** Ms. */
 const waiting = z.int().min(1).max(3_600_000);
 
+const agentSettings = {
+  ...callerSettings,
+  prices: agentPrices.nullish(),
+  bill: z.enum(['reported', 'children', 'max']).nullish(),
+  push_notifications: z.enum(['allow', 'deny', 'relay']).nullish(),
+  timeout_ms: waiting.nullish(),
+  idle_timeout_ms: waiting.nullish(),
+};
+export const agentSettingNames = Object.keys(agentSettings);
+
 const settings = {
   description: descriptionField.nullish(),
-  configurations: z
-    .looseObject({
-      custom_headers: headersField.nullish(),
-      prices: agentPrices.nullish(),
-      bill: z.enum(['reported', 'children', 'max']).nullish(),
-      push_notifications: z.enum(['allow', 'deny', 'relay']).nullish(),
-      timeout_ms: waiting.nullish(),
-      idle_timeout_ms: waiting.nullish(),
-    })
+  configurations: openObject(agentSettings)
     .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most')
     .nullish(),
   secret_mappings: secretMappings.nullish(),
@@ -88,7 +91,8 @@ const createAgentIntegration = z.object({
   slug: slugField.optional(),
   name: nameField,
   url: hostField,
-  auth_type: authType.default('none'),
+  /** Without it by whether it has headers. */
+  auth_type: authType.optional(),
   protocol: protocol.default('a2a'),
   ...settings,
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { externalAuthConfig, jwtValidation, userIdentityForwarding } from '../../user-identity.ts';
 import { headerNameField, headersField, hostField } from '../kernel/fields.ts';
+import { openObject } from '../kernel/kept-only.ts';
 
 const headerChoice = z.union([
   headerNameField,
@@ -55,20 +56,27 @@ const oauthMetadata = z
   })
   .refine(without(settledByGateway), `may not hold ${settledByGateway.join(', ')}`);
 
+/** Settings of MCP servers and of agents alike. */
+export const callerSettings = {
+  custom_headers: headersField.nullish(),
+  headers: headersField.nullish(),
+  passthrough_headers: headersField.nullish(),
+  forward_headers: forwardHeaders.nullish(),
+  user_identity_forwarding: userIdentityForwarding.nullish(),
+};
+
+const mcpSettings = {
+  ...callerSettings,
+  passthrough_header: headersField.nullish(),
+  oauth_metadata: oauthMetadata.nullish(),
+  jwt_validation: jwtValidation.nullish(),
+  external_auth_config: externalAuthConfig.nullish(),
+  disablePooling: z.boolean().nullish(),
+};
+export const mcpSettingNames = Object.keys(mcpSettings);
+
 /** How an MCP server is called. Names that nobody knows are kept as they are. */
-export const mcpConfigurations = z
-  .looseObject({
-    custom_headers: headersField.nullish(),
-    headers: headersField.nullish(),
-    passthrough_header: headersField.nullish(),
-    passthrough_headers: headersField.nullish(),
-    forward_headers: forwardHeaders.nullish(),
-    oauth_metadata: oauthMetadata.nullish(),
-    user_identity_forwarding: userIdentityForwarding.nullish(),
-    jwt_validation: jwtValidation.nullish(),
-    external_auth_config: externalAuthConfig.nullish(),
-    disablePooling: z.boolean().nullish(),
-  })
+export const mcpConfigurations = openObject(mcpSettings)
   .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most')
   .transform(({ headers, passthrough_headers, ...rest }) => ({
     ...rest,

@@ -44,9 +44,14 @@ export function parseInput<S extends z.ZodType>(
 
 /** What of an input does nothing although it is kept: whoever sends it is told. */
 function keptIn(schema: z.ZodType, value: unknown, part: string): string[] {
-  return keptFields(schema, value).map(({ path, why }) =>
-    lineOf({ path: faultPath(part, path), message: `is kept, and does nothing yet: ${why}` }),
-  );
+  return keptFields(schema, value).map(({ path, why, known }) => {
+    const meant = nearestOf(String(path.at(-1)), known);
+    const advice = meant === undefined ? '' : `; did you mean ${meant}?`;
+    return lineOf({
+      path: faultPath(part, path),
+      message: `is kept, and does nothing yet: ${why}${advice}`,
+    });
+  });
 }
 
 /**

@@ -1,7 +1,8 @@
+import { invalidField } from '@sluice/errors';
 import type { AgentIntegration, Prisma } from '../../generated/prisma/client.ts';
 import { presentServer } from '../registry/present.ts';
 import type { RegistryKind } from '../registry/registry-kind.ts';
-import { presentAgentIntegrationDetail, presentBehind } from './present.ts';
+import { hasHeaders, presentAgentIntegrationDetail, presentBehind } from './present.ts';
 
 type Columns = Pick<Prisma.AgentIntegrationUncheckedCreateInput, 'agentCard' | 'protocol'>;
 
@@ -29,6 +30,15 @@ export const agentKind: RegistryKind<AgentTypes> = {
   }),
   present: presentAgentIntegrationDetail,
   presentServer: (row) => ({ ...presentServer(row), ...presentBehind(row) }),
+  authTypeOf(said, configurations) {
+    if (!hasHeaders(configurations)) return said;
+    if (said === 'none')
+      throw invalidField(
+        'body.auth_type',
+        'cannot be none beside configurations.custom_headers, which are sent with every call: take them away with null, or say headers',
+      );
+    return 'headers';
+  },
   // Agents have none.
   async forgetSignIns() {},
 };

@@ -10,10 +10,23 @@ import { skillType } from './skills.ts';
 type Detail = AnswerOf<'agent-integrations.read'>;
 type Skill = AnswerOf<'agent-integrations.skills.list'>['data'][number];
 
+/** Whether it is signed in to by headers of the admin's; they are sent with every call. */
+export function hasHeaders(configurations: unknown): boolean {
+  const { custom_headers: custom, headers } = configurations as Record<string, unknown>;
+  return [custom, headers].some(
+    (each) => typeof each === 'object' && each !== null && Object.keys(each).length > 0,
+  );
+}
+
+/** As it is called: who has headers signs in by them, whatever was said when it was made. */
+export function agentAuthType(row: Pick<AgentIntegration, 'authType' | 'configurations'>) {
+  return hasHeaders(row.configurations) ? 'headers' : (row.authType as Detail['auth_type']);
+}
+
 export function presentAgentIntegration(row: AgentIntegration) {
   return {
     ...presentIntegration(row),
-    auth_type: row.authType as Detail['auth_type'],
+    auth_type: agentAuthType(row),
     protocol: row.protocol as Detail['protocol'],
   };
 }

@@ -7,7 +7,12 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { type AgentTypes, agentKind } from '../agent-integrations/kind.ts';
-import { presentBehind, presentSkill, presentSkillCounts } from '../agent-integrations/present.ts';
+import {
+  agentAuthType,
+  presentBehind,
+  presentSkill,
+  presentSkillCounts,
+} from '../agent-integrations/present.ts';
 import { settingsOf } from '../agent-integrations/routes.ts';
 import { switchServerOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
@@ -91,7 +96,7 @@ function presentAgentServer(row: FoundServer<AgentTypes>, baseUrl: string) {
   return {
     ...presentServer(row),
     ...presentBehind(row),
-    auth_type: row.integration.authType,
+    auth_type: agentAuthType(row.integration),
     url: agentServerUrl(baseUrl, row.slug),
   };
 }

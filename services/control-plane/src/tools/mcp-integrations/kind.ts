@@ -44,6 +44,7 @@ export const mcpKind: RegistryKind<McpTypes> = {
   }),
   present: presentMcpIntegration,
   presentServer: (row) => ({ ...presentServer(row), ...presentBehind(row), ...presentMerged(row) }),
+  authTypeOf: (said) => said,
   async forgetSignIns(db, integrationId) {
     await db.mcpConnection.deleteMany({ where: { server: { integrationId } } });
     await db.mcpIntegrationToken.deleteMany({ where: { integrationId } });

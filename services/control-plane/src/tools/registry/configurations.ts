@@ -1,4 +1,9 @@
-import { bearsAddress, type SecretMapping } from '@sluice/contracts/admin';
+import {
+  agentSettingNames,
+  bearsAddress,
+  mcpSettingNames,
+  type SecretMapping,
+} from '@sluice/contracts/admin';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import {
   type AddressRule,
@@ -96,16 +101,7 @@ function holderOf(calling: Calling) {
 }
 
 /** Settings that we know: of those the names tell what is an address. */
-const knownSettings = new Set([
-  'custom_headers',
-  'passthrough_header',
-  'forward_headers',
-  'oauth_metadata',
-  'user_identity_forwarding',
-  'jwt_validation',
-  'external_auth_config',
-  'disablePooling',
-]);
+const knownSettings: ReadonlySet<string> = new Set([...mcpSettingNames, ...agentSettingNames]);
 
 /** Of a setting that nobody knows it is assumed that it leads somewhere. */
 const isAddress: AddressRule = (names, value, isSecret) => {

@@ -48,7 +48,6 @@ interface IntegrationFields {
 interface NewIntegrationFields extends IntegrationFields {
   name: string;
   url: string;
-  auth_type: string;
   slug?: string | undefined;
   organisation_id?: string | undefined;
 }
@@ -107,6 +106,7 @@ export function createIntegration<K extends KindTypes>(
   requireOwnOrganisation(call.caller, body.organisation_id);
   requireUsableUrl(registry, body.url);
   requireUsableIssuer(registry, body.configurations);
+  const configurations = mergeConfigurations({}, body.configurations);
   return call.change(async (change) => {
     const { db } = change;
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
@@ -124,8 +124,8 @@ export function createIntegration<K extends KindTypes>(
       name: body.name,
       description: body.description ?? null,
       url: body.url,
-      authType: body.auth_type,
-      ...configurationColumns(vault, kind, id, mergeConfigurations({}, body.configurations)),
+      authType: kind.authTypeOf(body.auth_type, configurations) ?? 'none',
+      ...configurationColumns(vault, kind, id, configurations),
       secretMappings: await checkedMappings(db, owner, body.secret_mappings ?? []),
       ownerId: actorOf(call.caller),
       createdAt: call.now,
@@ -172,7 +172,7 @@ export function changeIntegration<K extends KindTypes>(
       name: body.name,
       description: body.description,
       url: body.url,
-      authType: body.auth_type,
+      authType: kind.authTypeOf(body.auth_type, configurations),
       ...configurationColumns(vault, kind, row.id, configurations),
       secretMappings: mappings,
       updatedAt: call.now,

@@ -1,4 +1,5 @@
 import type { Database } from '../../kernel/database/client.ts';
+import type { Configurations } from './configurations.ts';
 import type { FoundServer, IntegrationRow, KindTypes, Tables } from './tables.ts';
 
 /**
@@ -23,6 +24,11 @@ export interface RegistryKind<K extends KindTypes = KindTypes> {
   present(row: IntegrationRow<K>): object;
   /** A server as it is written to the audit log. */
   presentServer(row: FoundServer<K>): object;
+  /**
+   * How something is signed in to, from what was said of it and the settings that it is called with; undefined = as before.
+   * @throws 400 where the two contradict each other
+   */
+  authTypeOf(said: string | undefined, configurations: Configurations): string | undefined;
   /** What people signed in with belongs to the address where they did. */
   forgetSignIns(db: Database, integrationId: string): Promise<void>;
 }
