@@ -142,6 +142,35 @@ describe('partials', () => {
     expect(await h.db.promptPartialVersion.count({ where: { partialId: id ?? '' } })).toBe(0);
   });
 
+  it('name who goes on without them, when they are put away or removed', async () => {
+    const { path, slug, id } = await make();
+    const provider = { name: 'x', slug: 'for-partials', ai_provider_id: 'openai', key: 'k' };
+    await workspace().post('/integrations', provider).expect(200);
+    const prompt = async (name: string, text: string) => {
+      const body = {
+        name,
+        slug: name,
+        collection_id: 'default',
+        string: JSON.stringify([{ role: 'user', content: text }]),
+        parameters: {},
+        virtual_key: provider.slug,
+      };
+      await workspace().post('/prompts', body).expect(200);
+    };
+    await prompt('names-it', `{{#a}}{{> ${slug}@latest }}{{/a}}`);
+    await prompt('names-its-id', `{{>${id}}}`);
+    await prompt('speaks-of-it', `${slug}, and {{>${slug}-too}}`);
+    await make({ name: 'Nested', slug: 'nests-it', string: `{{>${slug}}}` });
+    const warnings = [
+      `The partial ${slug} is named by partial nests-it, prompt names-it, prompt names-its-id, whose requests fail now.`,
+    ];
+    const put = (status: string) => workspace().put(path, { status }).expect(200);
+    expect((await put('archived')).body.warnings).toEqual(warnings);
+    expect((await put('archived')).body.warnings).toBeUndefined();
+    expect((await put('active')).body.warnings).toBeUndefined();
+    expect((await workspace().delete(path).expect(200)).body).toEqual({ warnings });
+  });
+
   it('belong to one workspace, are shared with others, and copied by them', async () => {
     const { path, id } = await make({ string: 'Be {{how}}.' });
     const second = h.as(secondKey);

@@ -14,6 +14,7 @@ import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-wo
 import { collectionInBody } from '../collections/operations.ts';
 import { findDefaultCollection } from '../collections/store.ts';
 import { templateRefusal } from '../prompts/content.ts';
+import { usersOfPartial } from './named-by.ts';
 import { presentPartial } from './present.ts';
 import {
   describeVersion,
@@ -128,6 +129,8 @@ export function changePartial(
     const columns = { name: body.name, status: body.status, collectionId: collection?.id };
     const isSame = isAsItIs(latest, { description: body.description });
     if (!isNewText && isSame && isAsItIs(partial, columns)) return { partial, version: latest };
+    if (body.status === 'archived' && partial.status !== 'archived')
+      await warnOfUsers(call, db, partial);
     const changed = await updatePartial(db, partial.id, {
       ...columns,
       latestVersion: isNewText ? partial.latestVersion + 1 : undefined,
@@ -148,6 +151,7 @@ export function deletePartial(call: AdminRequest, reference: string): Promise<vo
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const partial = await reachPartial(call, db, reference);
     const version = await requireVersion(db, partial, partial.publishedVersion);
+    await warnOfUsers(call, db, partial);
     await removePartial(db, partial.id);
     touchWorkspace(partial.workspaceId);
     describe({
@@ -156,6 +160,15 @@ export function deletePartial(call: AdminRequest, reference: string): Promise<vo
       before: presentPartial(partial, version),
     });
   });
+}
+
+/** Either of the two may be taken away first, as either may be made first: who goes on without is told. */
+async function warnOfUsers(call: AdminRequest, db: Database, partial: PartialRow): Promise<void> {
+  const users = await usersOfPartial(db, partial);
+  if (users.length > 0)
+    call.notes.warnings.push(
+      `The partial ${partial.slug} is named by ${users.join(', ')}, whose requests fail now.`,
+    );
 }
 
 /** From now on this is what the partial means in every prompt that names it without a version. */
