@@ -73,13 +73,13 @@ export function exampleAuthoriser(environment: Record<string, string> = {}): Exa
   const pools = createUpstreamPools({ guard: createConnectGuard({ rules: hostRules }) });
   cleanups.push(() => pools.close(0));
   const clock = { nowMs: Date.UTC(2026, 0, 1) };
-  const { authorise, isMadeForEachCall } = createAuthoriser({
+  const authoriser = createAuthoriser({
     pools,
     hostRules,
     cloud: defineSettings({ Clouds: cloudSettings }).readEnv(environment),
     nowMs: () => clock.nowMs,
   });
-  return Object.assign(clock, { authorise, isMadeForEachCall });
+  return Object.assign(clock, authoriser);
 }
 
 export interface ExampleCall extends Partial<UnauthorisedRequest> {

@@ -93,6 +93,35 @@ describe.each(inTurns(modes, modes.length, 1))('POST /v1/explain, %s', (_mode, o
 
   const chatOf = (content: string) => ({ model: 'kept', messages: [{ role: 'user', content }] });
 
+  it.each([
+    ['keys of AWS', { 'x-service-provider': 'bedrock', 'x-service-aws-region': 'eu-central-1' }],
+    [
+      'the other half of them',
+      { 'x-service-provider': 'bedrock', 'x-service-aws-access-key-id': 'AKID' },
+    ],
+    [
+      'a mode that there is',
+      { 'x-service-provider': 'bedrock', 'x-service-aws-auth-type': 'magic' },
+    ],
+    [
+      'a tenant of Entra',
+      {
+        'x-service-provider': 'azure-openai',
+        'x-service-azure-resource-name': 'ours',
+        'x-service-azure-deployment-id': 'gpt',
+        'x-service-azure-api-version': '2024-10-21',
+        'x-service-azure-auth-mode': 'entra',
+      },
+    ],
+  ] as [string, Record<string, string>][])(
+    'tells that what a call is signed with lacks %s',
+    async (_what, headers) => {
+      const explained = await agrees({ host: null, headers });
+      expect(explained.would_fail?.code).toMatch(/^provider\.setting_/);
+      expect(explained.plan[0]?.unavailable?.code).toBe(explained.would_fail?.code);
+    },
+  );
+
   describe('without a config', () => {
     it('names the one who would be asked, and why', async () => {
       const explained = await agrees({});

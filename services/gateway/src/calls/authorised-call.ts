@@ -1,19 +1,38 @@
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Requester } from '../exchange/requester.ts';
-import type { AuthorisedRequest, CallAuthoriser } from './call-authoriser.ts';
+import type { AuthorisedRequest, CallAuthoriser, UnauthorisedRequest } from './call-authoriser.ts';
 
 /** The request as it is sent: with the proof of who asks, where that is made for each call. */
 export function authorised(
-  call: Pick<
-    PreparedCall,
-    'auth' | 'origin' | 'path' | 'method' | 'headers' | 'body' | 'target' | 'requester'
-  >,
+  call: UnsignedCall & Pick<PreparedCall, 'body'>,
   signal: AbortSignal,
   authoriser: CallAuthoriser,
 ): Promise<AuthorisedRequest> | AuthorisedRequest {
-  const { auth, origin, path, method, headers, body, target, requester } = call;
-  if (!authoriser.isMadeForEachCall(auth)) return call;
-  return authoriser.authorise({
+  if (!authoriser.isMadeForEachCall(call.auth)) return call;
+  return authoriser.authorise(unauthorised(call, call.body, signal));
+}
+
+/** Whether it could be, as far as that is known without asking anybody. @throws GatewayError as the call would end */
+export async function foreseeAuthorised(
+  call: UnsignedCall,
+  signal: AbortSignal,
+  authoriser: CallAuthoriser,
+): Promise<void> {
+  if (authoriser.isMadeForEachCall(call.auth))
+    await authoriser.foresee(unauthorised(call, null, signal));
+}
+
+type UnsignedCall = Pick<
+  PreparedCall,
+  'auth' | 'origin' | 'path' | 'method' | 'headers' | 'target' | 'requester'
+>;
+
+function unauthorised(
+  { auth, origin, path, method, headers, target, requester }: UnsignedCall,
+  body: UnauthorisedRequest['body'],
+  signal: AbortSignal,
+): UnauthorisedRequest {
+  return {
     recipe: auth,
     apiKey: target.apiKey,
     setting: target.setting,
@@ -26,7 +45,7 @@ export function authorised(
     headers,
     body,
     signal,
-  });
+  };
 }
 
 export function ownerOf({ key }: Requester): string {

@@ -7,6 +7,12 @@ export interface CallAuthoriser {
   isMadeForEachCall(recipe: AuthRecipe): boolean;
   /** @throws GatewayError `provider.authorisation_failed`, `provider.setting_missing`, `provider.setting_invalid` */
   authorise(request: UnauthorisedRequest): Promise<AuthorisedRequest>;
+  /**
+   * The same as far as nobody has to be asked: what is missing among the settings is told, what a token endpoint would
+   * say is not.
+   * @throws GatewayError as `authorise`
+   */
+  foresee(request: UnauthorisedRequest): Promise<void>;
 }
 
 /** A request that is ready but for the proof of who asks. */

@@ -82,6 +82,7 @@ function setUp(attemptsMax = 10) {
     authoriser: {
       isMadeForEachCall: () => false,
       authorise: () => Promise.reject(new Error('a bearer token is a header')),
+      foresee: () => Promise.resolve(),
     },
     readOn: new ReadOn({ countMax: 0, timeoutMs: 1 }),
     listeners: [

@@ -6,7 +6,8 @@ import type { AskTokenEndpoint } from './token-endpoint.ts';
 /** What the recipes work with. */
 export interface AuthorisationTools {
   cloud: CloudSettings;
-  tokens: TokenCache;
+  /** Whatever has to be asked for is asked for through them. */
+  tokens: Pick<TokenCache, 'get'>;
   keys: OpenedKeys;
   askTokenEndpoint: AskTokenEndpoint;
   hostRules: HostRules;

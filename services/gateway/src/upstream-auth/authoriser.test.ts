@@ -58,6 +58,22 @@ describe('an authoriser', () => {
     expect(await failure).toBe(reason);
   });
 
+  it('foresees what the settings lack, and asks nobody for it', async () => {
+    const server = await startTokenServer(() => ({
+      body: { access_token: 't', expires_in: 3600 },
+    }));
+    const authoriser = exampleAuthoriser({ AZURE_AUTHORITY_HOST: server.url });
+    const recipe = { type: 'azure', keyHeader: 'api-key' } as const;
+    const whole = exampleCall({ recipe, settings: entra });
+    await authoriser.foresee(whole);
+    const { 'azure-entra-tenant-id': _, ...half } = entra;
+    expect(
+      await failureOf(authoriser.foresee(exampleCall({ recipe, settings: half }))),
+    ).toMatchObject({ code: 'provider.setting_missing' });
+    expect(server.asked).toEqual([]);
+    expect((await authoriser.authorise(whole)).headers.authorization).toBe('Bearer t');
+  });
+
   it('asks token endpoints only where the host rules allow it', async () => {
     const authoriser = exampleAuthoriser({ AZURE_AUTHORITY_HOST: 'http://169.254.169.254' });
     const call = exampleCall({

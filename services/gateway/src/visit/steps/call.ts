@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { unsendable } from '@sluice/outbound';
+import { foreseeAuthorised } from '../../calls/authorised-call.ts';
 import { stopOf } from '../../calls/request-bounds.ts';
 import { callTarget, endsRequest, type CallParts as LoopParts } from '../../calls/retry-loop.ts';
 import { mayBeRepeated } from '../../calls/surely-undone.ts';
@@ -39,8 +40,10 @@ export function call(parts: CallParts): Step {
         !mayBeRepeated(operation, { status, error });
       return { status, stops, reply, error };
     },
-    judge({ prepared, judgedCache }) {
-      if (prepared !== undefined && judgedCache?.status !== 'HIT') checkHeaders(prepared);
+    async judge({ exchange, prepared, judgedCache }) {
+      if (prepared === undefined || judgedCache?.status === 'HIT') return;
+      checkHeaders(prepared);
+      await foreseeAuthorised(prepared, exchange.arrival.signal, parts.authoriser);
     },
   };
 }
