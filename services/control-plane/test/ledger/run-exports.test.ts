@@ -242,6 +242,25 @@ describe('an export', () => {
     expect(await partsOf(id)).toEqual([]);
   });
 
+  it('is not given out while one of its fields is denied, by a new link or an old one', async () => {
+    const id = await start({ filters: { page_size: 1 }, requested_data: ['id', 'cost'] });
+    await work();
+    await ended(id, 'success');
+    const link = await linkOf(id);
+    const given = async () => [
+      (await workspace().get(`${path}/${id}/download`)).status,
+      (await fetch(link)).status,
+    ];
+    expect(await given()).toEqual([200, 200]);
+    await settings({ export_settings: { deniedFields: ['cost'] } });
+    expect(await given()).toEqual([400, 400]);
+    const { body } = await workspace().get(`${path}/${id}/download`);
+    expect(body.data.message).toContain('"cost" must not be exported');
+    expect(await (await fetch(link)).text()).toContain('must not be exported');
+    await settings({ export_settings: null });
+    expect(await given()).toEqual([200, 200]);
+  });
+
   it('is run by one of two replicas, and passed on when that one leaves', async () => {
     const id = await start({ all: true });
     beforeAnswer = () => delay(30);

@@ -66,6 +66,10 @@ describe('settings of the organisation', () => {
     [{ prompts: { membersWritePrompts: 'yes' } }, 'body.prompts.membersWritePrompts'],
     [{ session_settings: { max_session_ttl: 899 } }, 'body.session_settings.max_session_ttl'],
     [
+      { export_settings: { deniedFields: ['cost', 'csot'] } },
+      'body.export_settings.deniedFields[1]',
+    ],
+    [
       { user_keys: { user_api_key_rotation_period: 366 } },
       'body.user_keys.user_api_key_rotation_period',
     ],

@@ -48,8 +48,12 @@ const fieldAliases: Readonly<Record<string, ExportField>> = {
 
 /** The field that is meant by a name, if any is. */
 export function exportField(name: string): ExportField | undefined {
-  return exportFields.find((field) => field === name) ?? fieldAliases[name];
+  const field = exportFields.find((each) => each === name);
+  return field ?? (Object.hasOwn(fieldAliases, name) ? fieldAliases[name] : undefined);
 }
+
+/** All names of fields. */
+export const exportFieldName = z.enum([...exportFields, ...Object.keys(fieldAliases)]);
 
 const requestedData = z
   .array(

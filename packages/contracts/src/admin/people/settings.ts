@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instantText } from '../kernel/fields.ts';
 import { keptOnly } from '../kernel/kept-only.ts';
+import { exportFieldName } from '../ledger/log-exports.ts';
 import { metadataSchema } from './metadata-schema.ts';
 
 /**
@@ -78,7 +79,7 @@ export const sharedSections = {
     enforced: flag(false),
   }),
   export_settings: z.object({
-    deniedFields: z.array(z.string().min(1).max(128)).max(200).default([]),
+    deniedFields: z.array(exportFieldName).max(200).default([]),
   }),
   session_settings: z.object({
     max_session_ttl: keptOnly(

@@ -8,6 +8,7 @@ import { isUuid } from '../../kernel/names/ids.ts';
 import { type FilePart, partsOf } from './claims.ts';
 import type { ExportLinks } from './export-links.ts';
 import { fileFrame } from './parquet/file-frame.ts';
+import { refuseDeniedFile } from './restrictions.ts';
 import { findLogExport, type LogExportRow } from './store.ts';
 
 export interface FileParts {
@@ -28,6 +29,7 @@ export function exportFileRoutes({ db, links, store, downloads, now }: FileParts
     const row = await findLogExport(db, exportId);
     if (row === null || row.status !== 'success') throw new GatewayError('admin.not_found');
     if (store === undefined || row.objectKey === null) throw new GatewayError('admin.export_gone');
+    await refuseDeniedFile(db, row);
     const parts = partsOf(row);
     const { before, after, contentType, ending } = frameOf(row, parts);
     const bytes = parts.reduce((sum, part) => sum + part.bytes, before.length + after.length);

@@ -15,7 +15,7 @@ import type { ExportLinks } from './export-links.ts';
 import { storedReader } from './export-reader.ts';
 import { exportFolder } from './part-keys.ts';
 import { presentLogExport } from './present.ts';
-import { refuseDeniedFields } from './restrictions.ts';
+import { refuseDeniedFields, refuseDeniedFile } from './restrictions.ts';
 import { findLogExport, insertLogExport, type LogExportRow, updateLogExport } from './store.ts';
 
 /** Whose exports a caller sees: people their own, services all in reach. */
@@ -138,6 +138,7 @@ export async function downloadLogExport(
   const row = await reachLogExport(call, call.db, id);
   if (row.status !== 'success') throw refused(`The export has no file: it is ${row.status}.`);
   if (row.objectKey === null) throw new GatewayError('admin.export_gone');
+  await refuseDeniedFile(call.db, row);
   return links.linkTo(row.id, call.base, call.now);
 }
 

@@ -1,5 +1,5 @@
 import { type ExportField, exportField } from '@sluice/contracts/admin';
-import { invalidField } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
 import { findSettings } from './store.ts';
@@ -38,8 +38,25 @@ export async function refuseDeniedFields(
 ): Promise<void> {
   const field = await deniedAmong(db, owner, requested);
   if (field !== undefined)
-    throw invalidField(
-      `body.requested_data[${requested.indexOf(field)}]`,
-      `"${field}" must not be exported, by the settings of the organisation`,
-    );
+    throw invalidField(`body.requested_data[${requested.indexOf(field)}]`, deniedWords(field));
+}
+
+/**
+ * What was written before a field was denied is not given out as long as it is.
+ * @throws 400 `admin.refused`
+ */
+export async function refuseDeniedFile(
+  db: Database,
+  row: Owner & { requestedData: unknown },
+): Promise<void> {
+  const field = await deniedAmong(db, row, row.requestedData as ExportField[]);
+  if (field !== undefined)
+    throw new GatewayError('admin.refused', {
+      message: `The file is not given out: ${deniedWords(field)}.`,
+    });
+}
+
+/** Why a field is not in a file. */
+export function deniedWords(field: ExportField): string {
+  return `"${field}" must not be exported, by the settings of the organisation`;
 }

@@ -12,7 +12,7 @@ import { readerOf } from './export-reader.ts';
 import { exportedRow } from './exported-row.ts';
 import { type GrowingPart, growingPart } from './growing-part.ts';
 import { deleteParts, exportFolder, partKey } from './part-keys.ts';
-import { deniedAmong } from './restrictions.ts';
+import { deniedAmong, deniedWords } from './restrictions.ts';
 import { toLedgerFilter } from './to-ledger-filter.ts';
 
 /** What is published; `all` has no such bound. */
@@ -173,10 +173,7 @@ class FileInParts {
     const { row, run } = this.#claim;
     // Settings may have changed since it was made, and since its last part.
     const denied = await deniedAmong(client, row, this.#fields);
-    if (denied !== undefined)
-      throw new ExportRefused(
-        `"${denied}" must not be exported, by the settings of the organisation`,
-      );
+    if (denied !== undefined) throw new ExportRefused(deniedWords(denied));
     const { rows, content, columns } = await this.#part.take();
     const key = partKey(exportFolder(row), run, ++this.#number);
     await store.put(key, content, 'application/octet-stream');
