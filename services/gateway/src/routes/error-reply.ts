@@ -1,7 +1,7 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { errorBodies, type GatewayError } from '@sluice/errors';
 import { agentErrorBody } from '../agents/agent-error-body.ts';
-import { type Exchange, lastVisit, limitStatesOf } from '../exchange/exchange.ts';
+import { type Exchange, lastVisit, limitStatesOf, summaryOf } from '../exchange/exchange.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import { spelledError } from '../http/header-names.ts';
 import { limitHeaders } from '../limits/refusal.ts';
@@ -34,7 +34,8 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): ReplyHead
     'x-service-retry-attempt-count': String(visit?.retryCount ?? 0),
     'x-service-cache-status': visit?.cacheStatus ?? 'DISABLED',
   };
-  if (exchange.progress.attempts > 0) addCostHeaders(headers, exchange.progress);
+  // Calls of agents are metered elsewhere.
+  if (summaryOf(exchange) !== undefined) addCostHeaders(headers, exchange.progress);
   // Without a config there is nothing to point at but the provider, once it is known.
   if (visit !== undefined && (visit.target !== undefined || exchange.config !== undefined)) {
     headers['x-service-provider'] = visit.target?.entry.id ?? '';

@@ -724,11 +724,10 @@ describe('refusals', () => {
     expect(await rpcError(await send({}))).toEqual([502, 'call-1', -32603]);
     const slow = await lab.save(`${agent.url}/base`, { configurations: { timeout_ms: 50 } });
     agent.handle({ send: () => new Promise((resolve) => setTimeout(resolve, 500)) });
-    expect(await rpcError(await lab.rpc(slow.slug, 'message/send', message()))).toEqual([
-      504,
-      'call-1',
-      -32603,
-    ]);
+    const late = await lab.rpc(slow.slug, 'message/send', message());
+    expect(await rpcError(late)).toEqual([504, 'call-1', -32603]);
+    // What it cost stands in its record alone.
+    expect(late.headers.get('x-service-cost')).toBeNull();
     const plain = await lab.ask('none', 'x');
     expect([
       plain.status,
