@@ -9,10 +9,9 @@ import type { PriceList } from './price-list.ts';
 export function countAttempt(estimates: UseEstimates, prices: PriceList): AttemptListener {
   const count: OutcomeListener = (ended) => {
     const { reservation, requester } = ended.call;
-    // What its record says, whatever limits count of it.
-    requester.progress.spentNanoUsd += ended.price?.cost.totalNanoUsd ?? 0;
     const used = countedOf(ended, estimates, prices);
     if (used === undefined) return;
+    requester.progress.spentNanoUsd += used.costNanoUsd;
     if (reservation === undefined) requester.limits?.post(used);
     else reservation.post(used);
   };
