@@ -321,10 +321,10 @@ describe('a reply', () => {
       );
       expect(answer.status).toBe(status);
       const { cost } = await eventually(async () => {
-      const request = await requestOf(answer.header('x-request-id') ?? '');
-      expect(request.attempts).toHaveLength(2);
-      return request;
-    });
+        const request = await requestOf(answer.header('x-request-id') ?? '');
+        expect(request.attempts).toHaveLength(2);
+        return request;
+      });
       const header = answer.header('x-service-cost');
       expect(header === null ? null : Number(header)).toBe(cost);
       expect(cost === null).toBe(models[0] === 'nobodys-model');

@@ -64,7 +64,10 @@ const secret = 'a-secret-of-this-webhook';
 const setWebhook = (webhook: object | null) =>
   admin().put('/admin/organisation/alert-settings', { webhook });
 
-async function makeBudget(limits: object, over: object = {}): Promise<{ id: string; key: string; slug: string }> {
+async function makeBudget(
+  limits: object,
+  over: object = {},
+): Promise<{ id: string; key: string; slug: string }> {
   const made = await workspace()
     .post('/api-keys/workspace/service', {
       name: 'watched',

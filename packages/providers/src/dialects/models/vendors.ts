@@ -19,8 +19,9 @@ export const anthropicModels: EndpointEntry = {
   dialect: modelListDialect({
     items: 'data',
     // Its own clients read all that it tells of a model.
-    read({ id, ...more }) {
-      return named({ id, ...more }, 'id', more);
+    read(item) {
+      const { id: _, ...more } = item;
+      return named(item, 'id', more);
     },
     paging: ['has_more', 'first_id', 'last_id'],
   }),
