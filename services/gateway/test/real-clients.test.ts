@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import { json } from '@sluice/testkit';
+import OpenAI, { AzureOpenAI } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Scenario, startScenario } from './scenario.ts';
 
@@ -109,6 +110,63 @@ describe('the openai client', () => {
     await expect(
       openai.chat.completions.create({ model: 'gpt-4o-mini', messages }),
     ).resolves.toBeDefined();
+  });
+});
+
+describe('clients that bring the addresses of their vendor', () => {
+  const own = (provider: string, below: string, more: Record<string, string> = {}) => ({
+    'x-service-api-key': scenario.stack.credentials.workspace_key,
+    'x-service-provider': provider,
+    'x-service-custom-host': `${scenario.upstream.url}${below}`,
+    ...more,
+  });
+  const asked = () => {
+    const { path, headers } = scenario.upstream.requests.at(-1) ?? {};
+    return { path, key: headers?.['api-key'] ?? headers?.authorization };
+  };
+  const completion = json(200, {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+  });
+
+  it.each([
+    ['its own version', '/v1/proxy', {}],
+    [
+      'its own version, where another is set',
+      '/v1',
+      { 'x-service-azure-api-version': '2024-10-21' },
+    ],
+  ])('Azure’s has its deployment, key and %s', async (_what, below, settings) => {
+    scenario.upstream.handle(completion);
+    const azure = new AzureOpenAI({
+      apiKey: 'azure-key',
+      apiVersion: '2025-04-01-preview',
+      endpoint: `${scenario.stack.gatewayUrls[0]}${below}`,
+      defaultHeaders: own('azure-openai', '/openai', settings),
+      maxRetries: 0,
+    });
+    const answer = await azure.chat.completions.create({ model: 'gpt-4.1', messages });
+    expect(answer.choices[0]?.message.content).toBe('Hi');
+    expect(asked()).toEqual({
+      path: '/openai/deployments/gpt-4.1/chat/completions?api-version=2025-04-01-preview',
+      key: 'azure-key',
+    });
+  });
+
+  it.each([
+    ['azure-openai', '/openai', 'azure-key'],
+    ['groq', '/openai/v1', 'Bearer azure-key'],
+  ])('%s is asked at /openai/v1 once', async (provider, below, key) => {
+    scenario.upstream.handle(completion);
+    const client = new OpenAI({
+      apiKey: 'azure-key',
+      baseURL: `${scenario.stack.gatewayUrls[0]}/v1/proxy/openai/v1`,
+      defaultHeaders: own(provider, below),
+      maxRetries: 0,
+    });
+    await client.chat.completions.create({ model: 'm', messages });
+    expect(asked()).toEqual({ path: '/openai/v1/chat/completions', key });
   });
 });
 

@@ -161,5 +161,6 @@ function isUnversioned(facts: CallFacts): boolean {
 
 function versioned(path: string, facts: CallFacts): string {
   if (!isUnversioned(facts)) return `${path}?api-version=${deploymentOf(facts).apiVersion}`;
-  return path.startsWith('/v1/') ? path : `/v1${path}`;
+  // Azure's own clients name the deployment, and tell the version in their query.
+  return /^(?:\/openai)?\/(?:v1|deployments)\//.test(path) ? path : `/v1${path}`;
 }

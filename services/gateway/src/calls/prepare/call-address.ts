@@ -16,6 +16,24 @@ export function checkedBase(
   return checkUpstreamUrl(url, rules, customHost?.field, addressBy).url;
 }
 
+/** Of `/a/b` where `/b` begins. */
+function nextSlash(root: string): number {
+  const at = root.indexOf('/', 1);
+  return at === -1 ? root.length : at;
+}
+
+/** A path without those parameters of its query that the caller's has. */
+export function withoutSaid(path: string, search: string): string {
+  const at = path.indexOf('?');
+  if (at === -1 || search === '') return path;
+  const told = new URLSearchParams(search);
+  const kept = path
+    .slice(at + 1)
+    .split('&')
+    .filter((parameter) => !told.has(parameter.split('=', 1)[0] ?? ''));
+  return kept.length === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${kept.join('&')}`;
+}
+
 /** The caller's query, and what the endpoint is asked for where that does not say it. */
 export function searchOf({ query }: EndpointEntry, search: string): string {
   if (query === undefined) return search;
@@ -26,12 +44,13 @@ export function searchOf({ query }: EndpointEntry, search: string): string {
   return search === '' ? `?${added}` : `${search}&${added}`;
 }
 
-/** A version that ends the base and begins the path is one and the same. */
+/** A root that ends the base and begins the path is one and the same: a version, `/openai`, both. */
 export function joinPaths(base: URL, path: string, search: string): string {
   const prefix = withoutTrailingSlashes(base.pathname);
-  const version = /\/v[0-9]+[a-z0-9]*$/.exec(prefix)?.[0];
-  const rest =
-    version !== undefined && path.startsWith(`${version}/`) ? path.slice(version.length) : path;
+  const roots = /(?:\/(?:openai|api|v[0-9]+[a-z0-9]*))+$/.exec(prefix)?.[0] ?? '';
+  let root = roots;
+  while (root !== '' && !path.startsWith(`${root}/`)) root = root.slice(nextSlash(root));
+  const rest = path.slice(root.length);
   const query = search === '' || !rest.includes('?') ? search : `&${search.slice(1)}`;
   return `${prefix}${rest === '' ? '/' : rest}${query}`;
 }
