@@ -1,9 +1,12 @@
 import type { JsonObject } from '@sluice/contracts';
 import { type FailureCause, failureCauses, fromUnknown } from '@sluice/errors';
 import { McpFault, type McpRequest, rpcCodes } from '@sluice/mcp';
-import { mcpEvent } from '../exchange/event.ts';
+import { mcpEvent, type NamedServer } from '../exchange/event.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { ToolCall } from '../exchange/subject.ts';
 import { limitHeaders } from '../limits/refusal.ts';
 import type { CallEnd, CallMeter, MeteredCall } from '../metering/call-meter.ts';
+import type { Refusal } from '../usage/record-event.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
 
@@ -38,6 +41,18 @@ export class EventRecorder {
 
   constructor(meter: CallMeter) {
     this.#meter = meter;
+  }
+
+  /** Who is let in nowhere, before a message is read: its one record. @param method HTTP's */
+  refuse(
+    exchange: Exchange & { subject: ToolCall },
+    server: NamedServer,
+    method: string,
+    error: Refusal,
+  ): Promise<void> {
+    const event = mcpEvent({ server, method });
+    exchange.subject.event = event;
+    return this.#meter.refuse(exchange, event, error, { transportClient: 'http' });
   }
 
   /** @param within the session, or of those without any the revision that is spoken; undefined = a session begins with this */

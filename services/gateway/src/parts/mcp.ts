@@ -143,6 +143,7 @@ export function mcpPart(env: Env, parts: McpParts) {
   });
   const issuers = new Issuers({ ask: (address) => parts.source.issuerServers(address), store });
   const serve = serveMcp({
+    recorder: shared.recorder,
     ...serving,
     authenticate: authenticateCaller({
       letIn: parts.letIn,

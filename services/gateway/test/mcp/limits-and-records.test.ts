@@ -334,6 +334,34 @@ describe('POST /v1/explain/mcp/{server}', () => {
 });
 
 describe('records of calls of tools', () => {
+  it('of who is let in nowhere are one, too, with the reason', async () => {
+    const key = await lab.newKey();
+    const closed = await lab.save({ url: upstream.url });
+    await admin('PUT', `/mcp-servers/${closed.id}/user-access`, {
+      default_user_access: 'deny',
+      user_access: [],
+    });
+    const refused = async (slug: string) => {
+      const { status, headers } = await callRaw('echo', '', key, 0, slug);
+      const id = headers.get('x-service-request-id');
+      return [status, await eventually(() => admin<object>('GET', `/requests/${id}`))];
+    };
+    const told = (code: string, model: string, status: number) => ({
+      status_code: status,
+      error: { code },
+      cost: 0,
+      endpoint: 'mcp:other',
+      attempts: [{ provider: 'mcp', ai_model: model, status_code: status }],
+    });
+    expect(await refused(closed.slug)).toMatchObject([403, told('mcp.forbidden', closed.id, 403)]);
+    expect(await refused('nowhere')).toMatchObject([404, told('mcp.not_found', '', 404)]);
+    // Nobody's, and so nowhere.
+    const { status, headers } = await callRaw('echo', '', 'nonsense', 0);
+    expect(status).toBe(401);
+    const of = admin('GET', `/requests/${headers.get('x-service-request-id')}`);
+    await expect(of).rejects.toThrow();
+  });
+
   it('show in logs who was asked what, and whether the tool failed, apart from the way there', async () => {
     const key = await lab.newKey();
     const { client } = await lab.connect(server.slug, {
