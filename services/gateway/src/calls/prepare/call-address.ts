@@ -47,7 +47,7 @@ export function searchOf({ query }: EndpointEntry, search: string): string {
 /** A root that ends the base and begins the path is one and the same: a version, `/openai`, both. */
 export function joinPaths(base: URL, path: string, search: string): string {
   const prefix = withoutTrailingSlashes(base.pathname);
-  const roots = /(?:\/(?:openai|api|v[0-9]+[a-z0-9]*))+$/.exec(prefix)?.[0] ?? '';
+  const roots = /(?:\/(?:openai|api|v[0-9][a-z0-9]*))+$/.exec(prefix)?.[0] ?? '';
   let root = roots;
   while (root !== '' && !path.startsWith(`${root}/`)) root = root.slice(nextSlash(root));
   const rest = path.slice(root.length);
