@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { bytes, eventually, json, slowHeaders, sse, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { awsEvent, awsStreamHeaders } from './aws-frame.ts';
@@ -413,6 +414,43 @@ describe.concurrent('an attempt is billed', () => {
       const asked = await trial.ask({ config: upstream.target(), records: 1, body });
       expect(billedOf(asked)).toMatchObject({ tokens: null, costNanoUsd: 0, estimate: null });
     }));
+
+  it.each([
+    ['its caller leaves', { 'x-service-request-timeout': '60000' }, 'request.aborted'],
+    ['it takes too long', { 'x-service-request-timeout': '300' }, 'upstream.timeout'],
+  ])('by nothing where %s while its connection is being opened', (_name, headers, errorCode) =>
+    inTrial(async () => {
+      // Connections are taken, and no handshake is answered.
+      const silent = createServer();
+      const connected = Promise.withResolvers<Socket>();
+      silent.on('connection', connected.resolve);
+      await new Promise<void>((ready) => silent.listen(0, '127.0.0.1', ready));
+      const { port } = silent.address() as AddressInfo;
+      const traceId = crypto.randomUUID();
+      const leave = new AbortController();
+      const answer = lab.scenario.chat({
+        body,
+        host: `https://127.0.0.1:${port}/v1`,
+        headers: { ...headers, 'x-service-trace-id': traceId },
+        signal: leave.signal,
+      });
+      const socket = await connected.promise;
+      if (errorCode === 'request.aborted') leave.abort();
+      await answer.then(
+        (response) => response.arrayBuffer(),
+        () => {},
+      );
+      await eventually(() =>
+        expect(
+          [...lab.records.all()].filter((record) => record.traceId === traceId),
+        ).toMatchObject([
+          { errorCode, costKnown: true, costNanoUsd: 0n, inputTokens: 0n, usageEstimated: false },
+        ]),
+      );
+      socket.destroy();
+      silent.close();
+    }),
+  );
 
   it.each([
     ['beyond all measure', { prompt_tokens: 1e300, completion_tokens: 1 }],

@@ -94,6 +94,7 @@ async function run(
       caught instanceof GatewayError ? caught : new GatewayError('internal', { cause: caught });
     // A fault of ours may leave the upstream talking to nobody.
     upstream?.abort(error);
+    attempt.wasSent = upstream === undefined ? call.work !== undefined : upstream.wasSent;
     await attempt.finish(outcomeOf(error), error.status, error.code, undefined, error.failureCause);
     return {
       reply: undefined,

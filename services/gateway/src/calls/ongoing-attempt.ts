@@ -27,6 +27,7 @@ export class OngoingAttempt implements EndedAttempt {
   facts: ReplyFacts | undefined = undefined;
   isUrgent = false;
   isContinued = false;
+  wasSent = true;
   bill: Bill | undefined = undefined;
   price: PricedReply | undefined = undefined;
   /** Tells that the caller left, where the answer is read on after that. */

@@ -198,6 +198,11 @@ export class UpstreamCall implements Awaiting {
     );
   }
 
+  /** A connection has taken it: before, nothing of it has left. */
+  get wasSent(): boolean {
+    return this.#controller !== undefined;
+  }
+
   get isEventStream(): boolean {
     return this.#isEventStream;
   }

@@ -30,6 +30,8 @@ export interface EndedAttempt extends Attempt {
   readonly isUrgent: boolean;
   /** Its stream broke off and others are asked for the rest: its record waits for what they come to. */
   readonly isContinued: boolean;
+  /** False where it ended before anything of it had left: who asks could not be proved, or no connection was there yet. */
+  readonly wasSent: boolean;
   /** Said by `billAttempt`; undefined = nothing was used. */
   bill: Bill | undefined;
   /** Said by `priceAttempt`; undefined = no price is known. */

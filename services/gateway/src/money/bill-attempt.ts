@@ -29,6 +29,7 @@ export function billAttempt(estimates: UseEstimates, observed: ObservedModels): 
 
 function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
   const { translation, requester } = ended.call;
+  if (!ended.wasSent) return undefined;
   if (translation !== undefined && goesOn(requester.subject, translation)) return undefined;
   const bill = billOfTokens(ended, estimates);
   const units = bill?.facts.units;

@@ -96,7 +96,10 @@ function finish(
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);
   // Looking is free: what is looked at has a record of its own, where it was paid for. So is what nobody worked for.
-  else record.costKnown = requester.subject.operation.repeat === 'safe' || !mayHaveUsed(ended);
+  else {
+    const isLook = requester.subject.operation.repeat === 'safe';
+    record.costKnown = isLook || !ended.wasSent || !mayHaveUsed(ended);
+  }
   addCounts(record, ended.call.reservation);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {

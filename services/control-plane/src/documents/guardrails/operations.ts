@@ -55,12 +55,12 @@ export async function reachGuardrail(
   return row;
 }
 
-/** Of a workspace when one is named or the key is of one; else of the organisation. */
 export interface GuardrailParts {
   vault: CredentialVault;
   hostRules: HostRules;
 }
 
+/** Of a workspace when one is named or the key is of one; else of the organisation. */
 export function createGuardrail(
   call: AdminRequest,
   body: BodyOf<'guardrails.create'>,
