@@ -441,11 +441,9 @@ describe.concurrent('an attempt is billed', () => {
         () => {},
       );
       await eventually(() =>
-        expect(
-          [...lab.records.all()].filter((record) => record.traceId === traceId),
-        ).toMatchObject([
-          { errorCode, costKnown: true, costNanoUsd: 0n, inputTokens: 0n, usageEstimated: false },
-        ]),
+        expect([...lab.records.all()].filter((record) => record.traceId === traceId)).toMatchObject(
+          [{ errorCode, costKnown: true, costNanoUsd: 0n, inputTokens: 0n, usageEstimated: false }],
+        ),
       );
       socket.destroy();
       silent.close();
