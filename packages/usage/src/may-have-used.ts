@@ -18,8 +18,6 @@ export const afterSending: ReadonlySet<string> = new Set([
   'upstream.response_too_large',
 ]);
 
-const beforeSending = /^(?:host|provider)\./;
-
 /**
  * Whether a call that was made and ended so may have used something: where no price is known its cost is unknown then. Otherwise it is
  * none, as of what was refused before it was made.
@@ -31,9 +29,6 @@ export function mayHaveUsed({ outcome, errorCode }: HowItEnded): boolean {
     case Outcome.UPSTREAM_FAILURE:
     case Outcome.GATEWAY_ERROR:
       return afterSending.has(errorCode);
-    case Outcome.DENIED:
-      // An answer may be denied; who asks, and where, is refused before anything is sent.
-      return !beforeSending.test(errorCode);
     default:
       return true;
   }

@@ -65,9 +65,13 @@ async function run(
   requester.progress.attempts++;
   requester.progress.tries++;
   let upstream: UpstreamCall | undefined;
+  /** One of the requests of its work has left. */
+  let hasAsked = false;
   try {
     if (call.work !== undefined) {
-      const ask = askVendor(call, { pools, authoriser, options });
+      const ask = askVendor(call, { pools, authoriser, options }, () => {
+        hasAsked = true;
+      });
       return await receiveWork(attempt, await call.work(ask, late?.signal ?? signal), options);
     }
     const signed = authorised(call, signal, authoriser);
@@ -94,7 +98,7 @@ async function run(
       caught instanceof GatewayError ? caught : new GatewayError('internal', { cause: caught });
     // A fault of ours may leave the upstream talking to nobody.
     upstream?.abort(error);
-    attempt.wasSent = upstream === undefined ? call.work !== undefined : upstream.wasSent;
+    attempt.wasSent = hasAsked || upstream?.wasSent === true;
     await attempt.finish(outcomeOf(error), error.status, error.code, undefined, error.failureCause);
     return {
       reply: undefined,

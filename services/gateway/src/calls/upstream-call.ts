@@ -32,6 +32,8 @@ export interface CallOptions {
   signal: Abortable;
   /** Where connections are bounded: how long the call waits for one. */
   place?: PlaceInPool | undefined;
+  /** Called when a connection takes it. */
+  onSent?: (() => void) | undefined;
 }
 
 /** Server-sent events, and the framings that vendors use in their place. */
@@ -354,6 +356,7 @@ export class UpstreamCall implements Awaiting {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#abortReason !== undefined) controller.abort(this.#abortReason);
+    else this.#options.onSent?.();
   }
 
   /** A piece of the request was passed on: whoever takes an upload is not silent. */

@@ -20,8 +20,15 @@ export interface AskParts {
   readonly options: { readonly requestTimeoutMs: number; readonly streamIdleTimeoutMs: number };
 }
 
-/** Sends the requests that one call takes, each past the authoriser and through the pools. */
-export function askVendor(call: PreparedCall, { pools, authoriser, options }: AskParts): AskVendor {
+/**
+ * Sends the requests that one call takes, each past the authoriser and through the pools.
+ * @param onSent called for each that leaves
+ */
+export function askVendor(
+  call: PreparedCall,
+  { pools, authoriser, options }: AskParts,
+  onSent?: () => void,
+): AskVendor {
   const { requester, target } = call;
   return async (request) => {
     const { auth, signal, addressBy, method, path } = request;
@@ -44,6 +51,7 @@ export function askVendor(call: PreparedCall, { pools, authoriser, options }: As
       idleTimeoutMs: target.planned.idleTimeoutMs ?? options.streamIdleTimeoutMs,
       signal,
       place: pools.placeOf(pool),
+      onSent,
     });
     await upstream.head;
     return upstream;
