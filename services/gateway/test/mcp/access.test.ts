@@ -228,7 +228,8 @@ describe('definitions that are not what was approved', () => {
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       heard += 1;
     });
-    expect(await usable(servers.block, 'pay')).toEqual(open);
+    // What the test before had changed may be told only now, and then that it is gone.
+    await eventually(async () => expect(await usable(servers.block, 'pay')).toEqual(open));
     fixture.tools = change({ description: 'Pays somebody else.' });
     await eventually(async () => {
       await Promise.all(sessions.map((server) => server.sendToolListChanged().catch(() => {})));
