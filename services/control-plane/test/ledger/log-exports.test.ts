@@ -54,6 +54,27 @@ describe('log exports', () => {
     expect(list.body).toEqual({ object: 'list', total: 1, data: [item] });
   });
 
+  it('are of the workspace that their filters name where nothing else does, and say so of another', async () => {
+    const named = (workspace_slug: string) => ({ ...body, filters: { workspace_slug } });
+    const made = await admin().post(path, named(second.slug)).expect(200);
+    expect(made.body.warnings).toBeUndefined();
+    const kept = await h.db.logExport.findUniqueOrThrow({ where: { id: made.body.id } });
+    expect(kept.workspaceId).toBe(second.id);
+    await h.db.logExport.delete({ where: { id: made.body.id } });
+    await admin().post(path, named('no-such-one')).expect(404);
+
+    const own = await workspace().post(path, named(h.first.workspace_id)).expect(200);
+    expect(own.body.warnings).toBeUndefined();
+    const other = await workspace().post(path, named(second.slug)).expect(200);
+    expect(other.body.warnings).toEqual([
+      expect.stringContaining(
+        `body.filters.workspace_slug: does nothing: the export is of the workspace ${h.first.workspace_slug}`,
+      ),
+    ]);
+    const changed = await workspace().put(`${path}/${own.body.id}`, named(second.slug)).expect(200);
+    expect(changed.body.warnings).toHaveLength(1);
+  });
+
   it('know what other tools call their fields and their time', async () => {
     const id = await create({
       filters: { created_at: { gte: '2026-01-01', lte: '2026-01-31T12:00:00+01:00' } },

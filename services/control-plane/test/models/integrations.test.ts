@@ -488,6 +488,48 @@ describe('/integrations/{slug}/workspaces', () => {
     );
   });
 
+  it('gives workspaces that are not named what new ones get, and closes none by omission', async () => {
+    const made = await Promise.all(
+      ['named', 'with', 'without'].map((name) => admin().post('/admin/workspaces', { name })),
+    );
+    const [named, granted, other] = made.map(({ body }) => body.slug as string);
+    const path = '/integrations/for-all/workspaces';
+    const body = { name: 'All', slug: 'for-all', ai_provider_id: 'openai', key: secret };
+    await admin().post('/integrations', body).expect(200);
+    const put = (change: object) => admin().put(path, change);
+    const open = async () => {
+      const { workspaces } = (await admin().get(`${path}?page_size=1000`)).body;
+      const found = workspaces as { id: string; enabled: boolean }[];
+      return [named, granted, other].map((slug) => found.find(({ id }) => id === slug)?.enabled);
+    };
+    const workspaces = [{ id: granted, enabled: true }];
+    const rate_limits = [{ type: 'requests', unit: 'rpm', value: 9 }];
+    const global_workspace_access = { enabled: true, rate_limits };
+    await put({ workspaces, global_workspace_access }).expect(200);
+    expect(await open()).toEqual([undefined, true, undefined]);
+
+    const refused = await put({ override_existing_workspace_access: true });
+    expect([refused.status, refused.body.data.field]).toEqual([400, 'body.workspaces']);
+    expect(await open()).toEqual([undefined, true, undefined]);
+
+    const except = { workspaces: [{ id: named, enabled: false }] };
+    await put({ ...except, override_existing_workspace_access: true }).expect(200);
+    expect(await open()).toEqual([false, true, true]);
+    const provider = (slug: string | undefined) =>
+      admin().get(`/providers/for-all?workspace_id=${slug}`);
+    expect((await provider(other)).status).toBe(200);
+    expect((await provider(named)).status).toBe(404);
+    const shown = (await admin().get(`${path}?page_size=1000`)).body.workspaces as { id: string }[];
+    expect(shown.find(({ id }) => id === other)).toMatchObject({ rate_limits });
+
+    await put({
+      workspaces: [{ id: named, enabled: true }],
+      global_workspace_access: null,
+      override_existing_workspace_access: true,
+    }).expect(200);
+    expect(await open()).toEqual([true, false, false]);
+  });
+
   it('limits, closes and opens the integration of one workspace there, and nowhere else', async () => {
     const own = { name: 'Own', slug: 'own', ai_provider_id: 'openai', key: secret };
     await workspace().post('/integrations', own).expect(200);

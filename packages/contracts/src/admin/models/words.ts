@@ -53,11 +53,11 @@ export const modelWords = {
     'Whether a workspace gets a provider of it at once. Left out: if its access is new; one that it deleted since is not made anew.',
   default_provider_slug: 'The slug of that provider.',
   global_workspace_access:
-    'Whether every workspace may use it, new ones too; null = only those named.',
+    'What workspaces made from now on get; with override_existing_workspace_access those that exist, too. null = nothing but what is named.',
   global_workspace_access_settings:
-    'What every workspace gets, new ones too, while it is enabled; otherwise only those named.',
+    'What new workspaces get while it is enabled; what those that exist have stands in the list of its workspaces.',
   override_existing_workspace_access:
-    'Whether workspaces that are not named get what new ones get.',
+    'Whether workspaces that exist and are not named get what new ones get: nothing, while global_workspace_access is not enabled.',
   workspace_count: 'In how many workspaces it may be used.',
   allow_all_models: 'Whether every model of the provider may be used.',
   models: 'The models.',

@@ -42,11 +42,12 @@ export function createLogExport(
   body: BodyOf<'log-exports.create'>,
 ): Promise<LogExportRow> {
   return call.change(async ({ db, describe }) => {
-    const workspace = await requireWorkspace(
-      db,
-      call.caller,
-      namedWorkspace(call.body, call.query),
-    );
+    const named = namedWorkspace(call.body, call.query);
+    const workspace = await requireWorkspace(db, call.caller, {
+      ...named,
+      reference: named.reference ?? body.filters.workspace_slug,
+    });
+    await noteOtherWorkspace(call, db, body.filters, workspace.id);
     const owner = { organisationId: workspace.organisationId, workspaceId: workspace.id };
     await refuseDeniedFields(db, owner, body.requested_data);
     const row = await insertLogExport(db, {
@@ -78,6 +79,7 @@ export function changeLogExport(
     // Denied fields may have been added since the draft was made.
     const requested = body.requested_data ?? (row.requestedData as ExportField[]);
     await refuseDeniedFields(db, row, requested);
+    await noteOtherWorkspace(call, db, body.filters, row.workspaceId);
     return updateLogExport(db, row.id, {
       filters: storedFilters(body.filters),
       requestedData: body.requested_data,
@@ -162,6 +164,21 @@ async function changeReached(
 
 function refused(message: string): GatewayError {
   return new GatewayError('admin.refused', { message });
+}
+
+/** An export is of one workspace for good: a filter that names another narrows nothing. */
+async function noteOtherWorkspace(
+  { notes }: AdminRequest,
+  db: Database,
+  { workspace_slug: named }: ExportFilters,
+  id: string,
+): Promise<void> {
+  if (named === undefined || named.toLowerCase() === id) return;
+  const { slug } = await db.workspace.findUniqueOrThrow({ where: { id }, select: { slug: true } });
+  if (named === slug) return;
+  notes.warnings.push(
+    `body.filters.workspace_slug: does nothing: the export is of the workspace ${slug}`,
+  );
 }
 
 /** Without what was not given. The export reads its own workspace, whatever a filter names. */

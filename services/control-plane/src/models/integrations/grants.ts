@@ -3,6 +3,7 @@ import { invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { findWorkspace, type WorkspaceRow } from '../../kernel/tenancy/find-workspace.ts';
+import { listActiveWorkspaces } from '../../kernel/tenancy/list-active-workspaces.ts';
 import { changedUsageLimitsList } from '../../limits/usage-limits/changed-limits.ts';
 import { plannedRateLimits } from '../../limits/usage-limits/rate-limits.ts';
 import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
@@ -14,8 +15,8 @@ import { provisionProvider } from '../providers/provision.ts';
 import {
   findGrant,
   type GrantRow,
-  grantedWorkspaceIds,
   type IntegrationRow,
+  listEveryGrant,
   listGlobalIntegrations,
   upsertGrant,
 } from './store.ts';
@@ -81,19 +82,40 @@ export async function changeGrants(
     }
     change.touchWorkspace(workspace.id);
   }
-  if (!body.override_existing_workspace_access) return;
-  for (const workspaceId of await grantedWorkspaceIds(db, integration.id)) {
+  if (body.override_existing_workspace_access)
+    await changeOthers(change, integration, body, named, now);
+}
+
+/** Workspaces that are not named get what new ones get: without global access nothing, where they had something. */
+async function changeOthers(
+  { db, touchWorkspace }: Change,
+  integration: IntegrationRow,
+  body: BodyOf<'integrations.workspaces.update'>,
+  named: ReadonlySet<string>,
+  now: Date,
+): Promise<void> {
+  const stored = integration.globalAccess as unknown as GlobalWorkspaceAccess | null;
+  const access =
+    body.global_workspace_access === undefined
+      ? stored && atPresent(stored, now)
+      : body.global_workspace_access;
+  const grants = await listEveryGrant(db, integration.id);
+  const isOpen = access?.enabled ?? false;
+  const active = isOpen ? await listActiveWorkspaces(db, integration.organisationId) : [];
+  const mayHaveProvider = new Set(active.map(({ id }) => id));
+  for (const workspaceId of new Set([...grants.keys(), ...mayHaveProvider])) {
     if (named.has(workspaceId)) continue;
-    const access = body.global_workspace_access;
-    const grant = await findGrant(db, integration.id, workspaceId);
+    const grant = grants.get(workspaceId) ?? null;
     const limits = access == null ? undefined : limitsOf(access, grant, now, globalPath);
-    await rewarnHolder(db, grant?.usageLimits, limits?.usageLimits);
-    await upsertGrant(db, integration.id, workspaceId, {
-      enabled: access?.enabled ?? false,
-      ...limits,
-      now,
-    });
-    change.touchWorkspace(workspaceId);
+    if (grant !== null) await rewarnHolder(db, grant.usageLimits, limits?.usageLimits);
+    await upsertGrant(db, integration.id, workspaceId, { enabled: isOpen, ...limits, now });
+    const getsProvider = body.create_default_provider ?? grant?.enabled !== true;
+    if (mayHaveProvider.has(workspaceId) && getsProvider)
+      await provisionProvider(db, integration, workspaceId, {
+        slug: body.default_provider_slug,
+        now,
+      });
+    touchWorkspace(workspaceId);
   }
 }
 

@@ -197,12 +197,11 @@ export function changeWorkspaces(
   const show = (db: Database, row: IntegrationRow) => showAccess(db, row, call.now);
   return changeReached(call, reference, show, async (change, integration) => {
     if (integration.workspaceId !== null) await onlyItsOwn(change.db, integration, body);
-    if (
-      body.workspaces === undefined &&
-      body.global_workspace_access === undefined &&
-      !body.override_existing_workspace_access
-    )
-      throw invalidField('body.workspaces', 'is required, unless all workspaces are meant');
+    if (body.workspaces === undefined && body.global_workspace_access === undefined)
+      throw invalidField(
+        'body.workspaces',
+        'is required without global_workspace_access; it may be empty',
+      );
     await changeGrants(change, integration, body, call.now);
     await updateIntegration(change.db, integration.id, {
       globalAccess:

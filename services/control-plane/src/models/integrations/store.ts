@@ -196,13 +196,13 @@ export async function listGrants(
   return { rows, total };
 }
 
-/** Every workspace that was ever named, archived ones too. */
-export async function grantedWorkspaceIds(db: Database, integrationId: string): Promise<string[]> {
-  const rows = await db.integrationWorkspace.findMany({
-    where: { integrationId },
-    select: { workspaceId: true },
-  });
-  return rows.map((row) => row.workspaceId);
+/** Of every workspace that was ever named, archived ones too, by their ids. */
+export async function listEveryGrant(
+  db: Database,
+  integrationId: string,
+): Promise<ReadonlyMap<string, GrantRow>> {
+  const rows = await db.integrationWorkspace.findMany({ where: { integrationId } });
+  return new Map(rows.map((row) => [row.workspaceId, row]));
 }
 
 export async function upsertGrant(

@@ -42,15 +42,6 @@ export async function listGrants(
 }
 export type GrantRow = Awaited<ReturnType<typeof listGrants>>['rows'][number];
 
-/** Every workspace that an integration can be opened to. */
-export function listActiveWorkspaces(db: Database, organisationId: string) {
-  return db.workspace.findMany({
-    where: { organisationId, status: 'active' },
-    select: { id: true, slug: true },
-    orderBy: { id: 'asc' },
-  });
-}
-
 /** Opens the integration to these workspaces, or closes it where it was open. */
 export async function setGrants(
   db: Database,

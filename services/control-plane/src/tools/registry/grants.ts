@@ -3,13 +3,8 @@ import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { instant } from '../../kernel/http/shapes.ts';
-import {
-  type GrantRow,
-  globalAccessColumn,
-  listActiveWorkspaces,
-  listGrants,
-  setGrants,
-} from './grants-store.ts';
+import { listActiveWorkspaces } from '../../kernel/tenancy/list-active-workspaces.ts';
+import { type GrantRow, globalAccessColumn, listGrants, setGrants } from './grants-store.ts';
 import { changeReached, reachIntegration } from './integrations.ts';
 import { updateIntegration } from './integrations-store.ts';
 import { presentGlobalAccess } from './present.ts';
