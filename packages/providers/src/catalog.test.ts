@@ -11,11 +11,8 @@ import { selfHostedProviders } from './catalog/self-hosted.ts';
 import { providersWithDialects } from './catalog/with-dialects.ts';
 import { providersWithQuirks } from './catalog/with-quirks.ts';
 import { findProvider, providerIds } from './catalog.ts';
-import {
-  findPassThroughTranslation,
-  findTranslation,
-  isChoice,
-} from './translation/find-translation.ts';
+import { findTranslation, isChoice } from './translation/find-translation.ts';
+import { findPassThrough } from './translation/pass-through.ts';
 
 const ids = providerIds();
 /** Entries without a folder, and so without tests of their own. */
@@ -204,8 +201,21 @@ describe('findTranslation', () => {
     ['cohere', '/chat', 'cohere-chat'],
     ['cohere', '/v2/embed', 'cohere/embeddings'],
     ['cohere', '/v1/chat', undefined],
+    ['databricks', '/serving-endpoints/mine/invocations', 'openai-chat'],
+    ['sagemaker', '/endpoints/mine/invocations-response-stream', 'openai-chat'],
+    ['oracle', '/20231130/actions/chat', 'oci-chat'],
+    ['deepgram', '/v1/listen', 'deepgram/listen'],
+    ['fal-ai', '/fal-ai/flux/dev', undefined],
+    ['google', '/v1beta/models/gemini-embedding-2:embedContent', 'google/embeddings'],
+    [
+      'vertex-ai',
+      '/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict',
+      'vertex-ai/embeddings',
+    ],
+    ['vertex-ai', '/v1/projects/p/locations/l/publishers/google/models/m:countTokens', undefined],
+    ['workers-ai', '/run/@cf/black-forest-labs/flux-1-schnell', 'workers-ai/images'],
   ])('knows what passes through %s at %s', (id, path, format) => {
-    expect(findPassThroughTranslation(findProvider(id)!, path)?.entry.format).toBe(format);
+    expect(findPassThrough(findProvider(id)!, path)?.translation.entry.format).toBe(format);
   });
 
   it('reads usage of embeddings and completions, and leaves models alone', () => {

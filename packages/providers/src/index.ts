@@ -141,12 +141,12 @@ export {
 } from './texts/text-stream.ts';
 export type { Texts } from './texts/texts.ts';
 export { type TextSource, textsOf } from './texts/texts-of.ts';
+export { findTranslation, modesOf } from './translation/find-translation.ts';
 export {
-  findPassThroughTranslation,
-  findTranslation,
-  modesOf,
+  findPassThrough,
+  type PassThrough,
   passThroughTranslation,
-} from './translation/find-translation.ts';
+} from './translation/pass-through.ts';
 export { type Conversation, readConversation } from './translation/read-conversation.ts';
 export { readKeptAnswer } from './translation/read-kept-answer.ts';
 export { bytesSaidIn } from './translation/said-in-bytes.ts';

@@ -8,7 +8,10 @@ export default class SecondGoes implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const named = modules.flatMap((module) => secondGoesOf(module));
     if (named.length === 0) return;
-    const lines = [`Passed at a second or third go, ${named.length}:`, ...named.map((name) => `  ${name}`)];
+    const lines = [
+      `Passed at a second or third go, ${named.length}:`,
+      ...named.map((name) => `  ${name}`),
+    ];
     process.stdout.write(`\n${lines.join('\n')}\n`);
   }
 }

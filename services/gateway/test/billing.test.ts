@@ -65,6 +65,7 @@ const withoutLastCount = wordEvents.filter((event) => !event.includes('"usage"')
 /** What is billed beside what is reported; null = nothing is estimated. */
 interface Billed extends RecordView {
   units: Record<string, number>;
+  images: number;
   /** What was used without a price. */
   unpriced: string;
   estimate: { tokens: [number, number]; costNanoUsd: number } | null;
@@ -80,7 +81,8 @@ function billedOf({ records, rawRecords }: Asked): Billed {
   const estimate = raw.usageEstimated ? { tokens, costNanoUsd } : null;
   const units = Object.fromEntries(Object.entries(raw.units).map(([name, n]) => [name, Number(n)]));
   const { usageImplausible: isImplausible, unpricedUnits: unpriced } = raw;
-  return { ...view, estimate, isImplausible, units, unpriced };
+  const images = Number(raw.images);
+  return { ...view, estimate, images, isImplausible, units, unpriced };
 }
 
 /** One attempt at one upstream. */
@@ -718,6 +720,125 @@ describe.concurrent('an attempt is billed', () => {
     const broken = await billOf(sse(cut, { cutAfter: cut.length }), streamed, cohere);
     expect(broken.outcome).toBe('PARTIAL');
     expect(broken.estimate?.tokens[1]).toBe(Math.ceil(('I look. '.length + said.length) / 4));
+  });
+
+  it.each([
+    [
+      'anthropic',
+      '/v1/proxy/v1/messages/count_tokens',
+      { model: 'claude-sonnet-4-5', messages: body.messages },
+      { input_tokens: 249 },
+    ],
+    [
+      'openai',
+      '/v1/proxy/v1/moderations',
+      { model: 'omni-moderation-latest', input: prompt },
+      { id: 'modr-1', model: 'omni-moderation-latest', results: [{ flagged: false }] },
+    ],
+    [
+      'google',
+      '/v1/proxy/v1beta/models/gemini-2.5-pro:countTokens',
+      { contents: [{ parts: [{ text: prompt }] }] },
+      { totalTokens: 14 },
+    ],
+  ])(
+    'by nothing where a vendor charges nothing: %s at %s',
+    async (provider, path, asked, reply) => {
+      const record = await billOf(json(200, reply), { body: asked, path }, { provider });
+      expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: null, estimate: null });
+    },
+  );
+
+  const vertexPath = '/v1/proxy/v1/projects/p/locations/us-central1/publishers';
+  const vertex = { provider: 'vertex-ai', api_key: 'ya29.token' };
+  const byToken = (text: string, tokens: number) => ({
+    embeddings: { values: [0.1], statistics: { token_count: tokens, truncated: false } },
+    content: text,
+  });
+  it.each([
+    [
+      'Gemini’s embedContent',
+      { provider: 'google' },
+      '/v1/proxy/v1beta/models/gemini-embedding-2:embedContent',
+      { content: { parts: [{ text: prompt }] } },
+      json(200, { embedding: { values: [0.1] }, usageMetadata: { promptTokenCount: 14 } }),
+      [14, 0],
+    ],
+    [
+      'Gemini’s batchEmbedContents',
+      { provider: 'google' },
+      '/v1/proxy/v1beta/models/gemini-embedding-2:batchEmbedContents',
+      {
+        requests: [{ model: 'models/gemini-embedding-2', content: { parts: [{ text: prompt }] } }],
+      },
+      json(200, { embeddings: [{ values: [0.1] }], usageMetadata: { promptTokenCount: 14 } }),
+      [14, 0],
+    ],
+    [
+      'Vertex’ predict',
+      vertex,
+      `${vertexPath}/google/models/gemini-embedding-001:predict`,
+      { instances: [{ content: prompt }, { content: prompt }] },
+      json(200, { predictions: [byToken('a', 14), byToken('b', 15)] }),
+      [29, 0],
+    ],
+    [
+      'Mistral at Vertex',
+      vertex,
+      `${vertexPath}/mistralai/models/mistral-medium-3:rawPredict`,
+      { ...body, model: 'mistral-medium-3' },
+      json(200, chatReply),
+      [1000, 500],
+    ],
+    [
+      'a serving endpoint of Databricks',
+      { provider: 'databricks', databricks_workspace: 'w' },
+      '/v1/proxy/serving-endpoints/e/invocations',
+      { messages: body.messages },
+      json(200, chatReply),
+      [1000, 500],
+    ],
+    [
+      'the same, of embeddings',
+      { provider: 'databricks', databricks_workspace: 'w' },
+      '/v1/proxy/serving-endpoints/e/invocations',
+      { input: prompt },
+      json(200, {
+        object: 'list',
+        data: [{ embedding: [0.1], index: 0 }],
+        usage: { prompt_tokens: 14, total_tokens: 14 },
+      }),
+      [14, 0],
+    ],
+    [
+      'the same, streamed',
+      { provider: 'databricks', databricks_workspace: 'w' },
+      '/v1/proxy/serving-endpoints/e/invocations',
+      { messages: body.messages, stream: true },
+      sse(openAiEvents('Hello')),
+      [1000, 500],
+    ],
+    [
+      'an endpoint of SageMaker',
+      { ...bedrock, provider: 'sagemaker' },
+      '/v1/proxy/endpoints/e/invocations',
+      { messages: body.messages },
+      json(200, chatReply),
+      [1000, 500],
+    ],
+  ])('where it passes through at %s', async (_name, target, path, asked, reply, tokens) => {
+    const record = await billOf(reply, { body: asked, path }, target);
+    expect(record).toMatchObject({ outcome: 'SUCCESS', tokens, estimate: null });
+  });
+
+  it('by its pictures where Imagen passes through', async () => {
+    const path = `${vertexPath}/google/models/imagen-4.0-generate-001:predict`;
+    const asked = { instances: [{ prompt }], parameters: { sampleCount: 2 } };
+    const picture = { bytesBase64Encoded: 'aGVsbG8=', mimeType: 'image/png' };
+    const reply = json(200, { predictions: [picture, picture] });
+    const record = await billOf(reply, { body: asked, path }, vertex);
+    expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: null, images: 2 });
+    expect(record.costNanoUsd).toBeGreaterThan(0);
   });
 
   it('in those of Claude at Bedrock, whole and in frames', async () => {

@@ -135,6 +135,8 @@ function walk(
 /** A path without what may stand before it, and the version that did: `/openai/v1//chat/completions/` is `/chat/completions`. */
 export interface BarePath {
   readonly path: string;
+  /** The same by its slashes; a name may have some of its own, which were escaped. */
+  readonly segments: readonly string[];
   readonly version: string | undefined;
 }
 
@@ -145,6 +147,7 @@ export function barePath(pathname: string): BarePath | undefined {
   const bare = withoutRoots(segments);
   return {
     path: `/${bare.join('/')}`,
+    segments: bare,
     version: segments
       .slice(0, segments.length - bare.length)
       .findLast((segment) => /^v\d/i.test(segment))

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../json/json-access.ts';
-import { passThroughTranslation } from '../translation/find-translation.ts';
+import { passThroughTranslation } from '../translation/pass-through.ts';
 import { urlOfEndpoint } from './read-line.ts';
 import type { RowDialect, RowEndpoint, VendorResult } from './row.ts';
 

@@ -5,7 +5,8 @@ import { baseUrlOf, pathOf } from '../address.ts';
 import { findProvider } from '../catalog.ts';
 import type { ModelOverrides } from '../models/model-overrides.ts';
 import { readModelOverrides } from '../models/read-model-overrides.ts';
-import { findPassThroughTranslation, findTranslation } from '../translation/find-translation.ts';
+import { findTranslation } from '../translation/find-translation.ts';
+import { findPassThrough } from '../translation/pass-through.ts';
 
 const fn = { type: 'function', function: { name: 'f', parameters: {} } };
 const tool = { name: 'f', input_schema: {} };
@@ -150,7 +151,7 @@ describe('x-service-beta: use-responses-api-2026-07-30', () => {
 
 describe('a pass-through path', () => {
   it('is still read as chat completions', () => {
-    const call = findPassThroughTranslation(findProvider('openai')!, '/chat/completions');
+    const call = findPassThrough(findProvider('openai')!, '/chat/completions')?.translation;
     expect(call?.callerFormat).toBe('openai-chat');
   });
 });

@@ -1,4 +1,4 @@
-import { type BarePath, barePath, type Endpoint, operations } from '@sluice/contracts';
+import { type Endpoint, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { anthropicMessages } from '../codecs/anthropic-messages/index.ts';
 import { bedrockConverse } from '../codecs/bedrock-converse/index.ts';
@@ -16,14 +16,12 @@ import type {
   ChatFormat,
   EndpointChoice,
   EndpointEntry,
-  KnownPaths,
   ProviderEntry,
   Translation,
   WireFormat,
 } from '../contract.ts';
 import { ChatTranslation } from './chat-translation.ts';
 import { DialectTranslation } from './dialect-translation.ts';
-import { isReadFormat } from './native-formats.ts';
 import { NativeTranslation } from './native-translation.ts';
 
 /** Formats that translate into each other, both ways. */
@@ -95,73 +93,6 @@ function standInsOf(endpoint: Endpoint, { betas }: CallFacts): readonly Endpoint
   return standIns[endpoint] ?? [];
 }
 
-/**
- * The translation that a pass-through path comes to, native or in the vendor's words,
- * so that its reply can be read on the way; undefined where nothing is known of the path.
- */
-export function findPassThroughTranslation(
-  provider: ProviderEntry,
-  path: string,
-): Translation | undefined {
-  const bare = barePath(path);
-  if (bare === undefined) return undefined;
-  for (const endpoint in provider.endpoints) {
-    const found = provider.endpoints[endpoint as Endpoint];
-    if (found === undefined) continue;
-    const entries = isChoice(found) ? found.all : [found];
-    const entry = entries.find((one) => isAt(one, bare));
-    if (entry === undefined) continue;
-    const translation = translationOf(entry, endpoint as Endpoint);
-    if (translation?.mode === 'native' || entry.dialect !== undefined) return translation;
-    // Callers of the endpoint are answered in other words; here the vendor's pass.
-    if (isReadFormat(entry.format)) return nativeTranslationOf(entry);
-  }
-  const known = provider.knownPaths?.find(
-    ({ pattern }) => pattern.test(path) || pattern.test(bare.path),
-  );
-  return known === undefined ? undefined : nativeTranslationOf(known);
-}
-
-/** Whether a path is that of an endpoint, though the version, or more, may be in the provider's address or here. */
-function isAt(entry: EndpointEntry, asked: BarePath): boolean {
-  const own = ownPathOf(entry);
-  if (own === undefined || own.path !== asked.path.toLowerCase()) return false;
-  return own.version === undefined || (asked.version ?? own.version) === own.version;
-}
-
-const ownPaths = new WeakMap<EndpointEntry, BarePath | undefined>();
-
-/** Undefined = it depends on the call. */
-function ownPathOf(entry: EndpointEntry): BarePath | undefined {
-  if (typeof entry.path !== 'string') return undefined;
-  if (!ownPaths.has(entry)) ownPaths.set(entry, barePath(entry.path));
-  return ownPaths.get(entry);
-}
-
-/** What reads replies of a format, at whichever path. */
-export function passThroughTranslation(format: KnownPaths['format']): Translation {
-  return new NativeTranslation({ format, path: '' });
-}
-
-const passingThrough = new WeakMap<EndpointEntry | KnownPaths, Translation>();
-
-function nativeTranslationOf(known: EndpointEntry | KnownPaths): Translation {
-  let translation = passingThrough.get(known);
-  if (translation === undefined) {
-    const { format } = known;
-    const openUnframer = 'pattern' in known ? known.openUnframer : known.envelope?.openUnframer;
-    const auth = 'pattern' in known ? undefined : known.auth;
-    translation = new NativeTranslation({
-      format,
-      path: '',
-      ...(openUnframer && { envelope: { openUnframer } }),
-      ...(auth && { auth }),
-    });
-    passingThrough.set(known, translation);
-  }
-  return translation;
-}
-
 /** The translation of `asked` by way of what the provider has at `offered`, whatever else it has. */
 export function translationVia(
   provider: ProviderEntry,
@@ -213,7 +144,8 @@ export function isChoice(offered: EndpointEntry | EndpointChoice): offered is En
   return 'choose' in offered;
 }
 
-function translationOf(entry: EndpointEntry, endpoint: Endpoint): Translation | undefined {
+/** What an entry of an endpoint does to bodies; undefined = its format is not one that the endpoint's callers can be told. */
+export function translationOf(entry: EndpointEntry, endpoint: Endpoint): Translation | undefined {
   let translations = prepared.get(entry);
   if (translations === undefined) {
     translations = new Map();

@@ -25,6 +25,7 @@ import { rawFinishOf, usageOf as responsesUsageOf } from '../codecs/openai-respo
 import { withoutForeign as withoutForeignInResponses } from '../codecs/openai-responses/without-foreign.ts';
 import type { CallContext, ReplyFacts, ReplyHead, WireFormat } from '../contract.ts';
 import { spokenFacts } from '../dialects/audio/request.ts';
+import { readGoogleEmbeddings } from '../dialects/embeddings/google.ts';
 import { readOcr } from '../dialects/ocr/facts.ts';
 import { readRerank } from '../dialects/rerank/reply.ts';
 import { isErrorReply } from '../errors/not-the-format.ts';
@@ -104,6 +105,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
   'bedrock/invoke': { readHead, openTap: () => new InvokeTap() },
   'cohere-chat': { read: readCohere, openTap: () => new CohereTap() },
   gemini: { read: readGemini, openTap: () => new GeminiTap() },
+  'google/embeddings': { read: readGoogleEmbeddings },
 };
 
 /** Formats whose replies tell nothing that is accounted for. */

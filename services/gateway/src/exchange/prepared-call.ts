@@ -1,3 +1,4 @@
+import type { ModelOperation } from '@sluice/contracts';
 import type { BreakerRule } from '@sluice/engine';
 import type { AddressAuthor } from '@sluice/outbound';
 import type { AuthRecipe, CallContext, JsonObject, Translation } from '@sluice/providers';
@@ -22,6 +23,8 @@ export interface PreparedCall {
   readonly notes: VisitNotes;
   /** Undefined on pass-through of a format we do not know. */
   readonly translation: Translation | undefined;
+  /** What of it is charged, where its path says so; undefined = as its operation says. */
+  readonly uses: ModelOperation['uses'] | undefined;
   readonly origin: string;
   /** Who decided on the origin. */
   readonly addressBy: AddressAuthor;
@@ -92,7 +95,7 @@ export type PreparedRequest = Pick<
   | 'hidesUsage'
   | 'context'
 > &
-  Partial<Pick<PreparedCall, 'work' | 'claims'>>;
+  Partial<Pick<PreparedCall, 'uses' | 'work' | 'claims'>>;
 
 /** Of the body as it is sent; of one that flows through, as far as it has come. */
 export function sentBytes({ body, requester }: PreparedCall): number {

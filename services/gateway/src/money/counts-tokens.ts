@@ -8,8 +8,12 @@ export function goesOn({ json }: ModelCall, { mode, callerFormat }: Translation)
 }
 
 /** Whether what a call uses is text for a model, in a form that we read. */
-export function countsTokens({ requester: { subject }, translation }: PreparedCall): boolean {
-  const { spends, uses } = subject.operation;
+export function countsTokens({
+  requester: { subject },
+  translation,
+  uses = subject.operation.uses,
+}: PreparedCall): boolean {
+  const { spends } = subject.operation;
   return (
     translation !== undefined &&
     !goesOn(subject, translation) &&

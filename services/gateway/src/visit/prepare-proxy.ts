@@ -1,12 +1,12 @@
 import type { ObjectOperation } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import {
-  findPassThroughTranslation,
+  findPassThrough,
   hasOperation,
+  type PassThrough,
   passThroughTranslation,
   pathOf,
   providersKeeping,
-  type Translation,
   vendorJobsAt,
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
@@ -64,10 +64,10 @@ export function prepareProxy(
   const entry = proxyEntry(target);
   const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
-  const translation =
-    operation.about === 'object'
-      ? translationOfObject(operation)
-      : findPassThroughTranslation(target.entry, rest);
+  const { translation, uses } =
+    (operation.about === 'object'
+      ? passingOfObject(operation)
+      : findPassThrough(target.entry, rest)) ?? unknown;
   const bodyless =
     exchange.arrival.method === 'GET' ||
     exchange.arrival.method === 'DELETE' ||
@@ -96,6 +96,7 @@ export function prepareProxy(
   }
   return {
     translation,
+    uses,
     context,
     origin: base.origin,
     addressBy,
@@ -130,9 +131,12 @@ function passedBody(
   return written.data;
 }
 
+/** Nothing is known of the path. */
+const unknown: Partial<PassThrough> = {};
+
 /** What reads the usage of an operation's reply. */
-function translationOfObject({ uses }: ObjectOperation): Translation | undefined {
-  return uses === 'text' ? responsesPassing : undefined;
+function passingOfObject({ uses }: ObjectOperation): PassThrough | undefined {
+  return uses === 'text' ? { translation: responsesPassing, uses } : undefined;
 }
 
 const responsesPassing = passThroughTranslation('openai-responses');

@@ -1,7 +1,8 @@
-import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { JsonObject } from '@sluice/contracts';
 import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings/index.ts';
 import type { BodyDialect } from '../../contract.ts';
-import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import { googleTokens, googleVectors } from '../../dialects/embeddings/google.ts';
+import { numberOf, parseObject, stringOf } from '../../json/json-access.ts';
 
 /**
  * Embeddings of the Gemini API: each input is a request of its own in one batch.
@@ -26,12 +27,9 @@ export const embeddings: BodyDialect = {
 
   decode(bytes, context) {
     const body = parseObject(bytes.toString('utf8'));
-    const list =
-      arrayOf(body?.embeddings) ?? (body?.embedding === undefined ? [] : [body.embedding]);
-    if (body === undefined || list.length === 0) return undefined;
-    const vectors = list.map((value: JsonValue) => arrayOf(objectOf(value)?.values) ?? []);
-    const tokens = numberOf(objectOf(body.usageMetadata)?.promptTokenCount);
-    return embeddingsReply(vectors, tokens, context);
+    const vectors = body && googleVectors(body);
+    if (body === undefined || vectors === undefined) return undefined;
+    return embeddingsReply(vectors, googleTokens(body), context);
   },
 };
 

@@ -46,6 +46,10 @@ export const google: ProviderEntry = {
       pattern: /\/(?:models|tunedModels)\/[^/]+:(?:streamG|g)enerateContent$/,
       format: 'gemini',
     },
+    {
+      pattern: /\/(?:models|tunedModels)\/[^/]+:(?:embedContent|batchEmbedContents)$/,
+      format: 'google/embeddings',
+    },
   ],
   accountHeaders: ['x-goog-user-project'],
   // Labels are Vertex AI's alone.

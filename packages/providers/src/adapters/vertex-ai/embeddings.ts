@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings/index.ts';
 import type { BodyDialect, EndpointChoice, EndpointEntry } from '../../contract.ts';
+import { googleTokens, googleVectors } from '../../dialects/embeddings/google.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
@@ -76,10 +77,9 @@ const contentEmbeddings: BodyDialect = {
 
   decode(bytes, context) {
     const body = parseObject(bytes.toString('utf8'));
-    const values = arrayOf(objectOf(body?.embedding)?.values);
-    if (values === undefined) return undefined;
-    const tokens = numberOf(objectOf(body?.usageMetadata)?.promptTokenCount);
-    return embeddingsReply([values], tokens, context);
+    const vectors = body && googleVectors(body);
+    if (body === undefined || vectors === undefined) return undefined;
+    return embeddingsReply(vectors, googleTokens(body), context);
   },
 };
 

@@ -62,6 +62,10 @@ export const vertexAi: ProviderEntry = {
       pattern: /\/publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict$/,
       format: 'anthropic-messages',
     },
+    {
+      pattern: /\/publishers\/mistralai\/models\/[^/]+:(?:streamR|r)awPredict$/,
+      format: 'openai-chat',
+    },
     { pattern: /\/endpoints\/[^/]+\/chat\/completions$/, format: 'openai-chat' },
   ],
   keeps: { ...keepsFilesAndBatches, ...keepsTuning, ...keepsVideos },

@@ -15,6 +15,7 @@ export function newCall(
     target,
     notes,
     translation: request.translation,
+    uses: request.uses,
     origin: request.origin,
     addressBy: request.addressBy,
     path: request.path,

@@ -1,0 +1,85 @@
+import { operations } from '@sluice/contracts';
+import { describe, expect, it } from 'vitest';
+import { contextFor, okHead } from '../../test/fixtures.ts';
+import { pathOf } from '../address.ts';
+import { findProvider, providerIds } from '../catalog.ts';
+import type { EndpointEntry, ProviderEntry } from '../contract.ts';
+import { isChoice } from './find-translation.ts';
+import { findPassThrough } from './pass-through.ts';
+
+const setting = () => 'east1';
+const models = ['model-1', 'anthropic.claude-3', 'mistralai.mistral-1', 'a/b'];
+
+interface Asked {
+  provider: ProviderEntry;
+  endpoint: keyof ProviderEntry['endpoints'];
+  entry: EndpointEntry;
+  path: string;
+}
+
+/** Every path at which the gateway itself asks a provider for something that is charged. */
+function* askedPaths(): Generator<Asked> {
+  for (const id of providerIds()) {
+    const provider = findProvider(id)!;
+    for (const endpoint of Object.keys(provider.endpoints) as Asked['endpoint'][]) {
+      const offered = provider.endpoints[endpoint];
+      const { uses, at } = operations[endpoint];
+      if (offered === undefined || uses === 'nothing' || !at.startsWith('POST')) continue;
+      for (const entry of isChoice(offered) ? offered.all : [offered])
+        for (const model of models)
+          for (const stream of [false, true]) {
+            const request = { voice: 'aVoiceOfTwentyLetter' };
+            const context = contextFor(provider, true, { model, stream, setting, request });
+            if (isChoice(offered) && offered.choose(context, endpoint) !== entry) continue;
+            const [path = ''] = pathOf(entry, context).split('?');
+            yield { provider, endpoint, entry, path };
+          }
+    }
+  }
+}
+
+describe('what passes through', () => {
+  it('is read at every path at which the gateway itself would ask for it', () => {
+    const asked = [...askedPaths()];
+    expect(asked.length).toBeGreaterThan(1000);
+    const unread = asked
+      .filter(({ provider, path }) => findPassThrough(provider, path) === undefined)
+      .map(({ provider, endpoint, path }) => `${provider.id} ${endpoint} ${path}`);
+    expect(
+      unread.filter(
+        (each) =>
+          // Their paths are models' names alone.
+          !/^(?:fal-ai|segmind) imageGenerate /.test(each) &&
+          // They have no pictures.
+          !/^vertex-ai imageGenerate .*\/publishers\/(?:anthropic|mistralai)\//.test(each),
+      ),
+    ).toEqual([]);
+  });
+
+  it('costs nothing where the operation does, and what it is told where several share a path', () => {
+    const usesAt = (id: string, path: string) => findPassThrough(findProvider(id)!, path)?.uses;
+    expect([
+      usesAt('anthropic', '/v1/messages/count_tokens'),
+      usesAt('anthropic', '/v1/messages'),
+      usesAt('openai', '/v1/moderations'),
+      usesAt('databricks', '/serving-endpoints/e/invocations'),
+      usesAt('deepgram', '/v1/speak'),
+    ]).toEqual(['nothing', 'text', 'nothing', 'text', 'units']);
+  });
+
+  it('is read by the codec of a format that no caller speaks', () => {
+    const oracle = findProvider('oracle')!;
+    const read = findPassThrough(oracle, '/20231130/actions/chat')!.translation;
+    const message = { role: 'ASSISTANT', content: [{ type: 'TEXT', text: 'Hello' }] };
+    const chatResponse = {
+      apiFormat: 'GENERIC',
+      choices: [{ index: 0, message, finishReason: 'stop' }],
+      usage: { promptTokens: 1000, completionTokens: 500, totalTokens: 1500 },
+    };
+    const bytes = Buffer.from(JSON.stringify({ modelId: 'm', chatResponse }));
+    const { body, facts } = read.decode(bytes, contextFor(oracle), okHead);
+    expect(body).toBeUndefined();
+    expect(facts.usage).toMatchObject({ inputTokens: 1000, outputTokens: 500 });
+    expect([read.mode, read.callerFormat]).toEqual(['native', 'oci-chat']);
+  });
+});

@@ -1,0 +1,93 @@
+import { barePath, type ModelOperation, operations } from '@sluice/contracts';
+import type { EndpointEntry, KnownPaths, ProviderEntry, Translation } from '../contract.ts';
+import { CodecReader } from './codec-reader.ts';
+import { translationOf } from './find-translation.ts';
+import { FirstReader } from './first-reader.ts';
+import { isReadFormat } from './native-formats.ts';
+import { NativeTranslation } from './native-translation.ts';
+import { isAt, type Place, placesOf } from './path-places.ts';
+
+/** What passes through at a path of which the provider's entry knows the replies. */
+export interface PassThrough {
+  /** Reads the reply on its way; the vendor's bytes are the caller's. */
+  readonly translation: Translation;
+  /** What of it is charged: as of the operation that it is, though nobody asked for that by name. */
+  readonly uses: ModelOperation['uses'];
+}
+
+/**
+ * What a pass-through path comes to, at the endpoints of the provider's entry and its known paths, wherever their version
+ * stands; undefined where nothing is known of the path.
+ */
+export function findPassThrough(provider: ProviderEntry, path: string): PassThrough | undefined {
+  const bare = barePath(path);
+  if (bare === undefined) return undefined;
+  const at = (place: Place) => isAt(place, bare);
+  const { fixed, varying } = placesOf(provider);
+  for (const place of fixed.filter(at)) {
+    const translation = readerOf(place);
+    if (translation !== undefined) return { translation, uses: usesAt(place) };
+  }
+  const known = provider.knownPaths?.find(
+    ({ pattern }) => pattern.test(path) || pattern.test(bare.path),
+  );
+  if (known !== undefined) return { translation: nativeTranslationOf(known), uses: 'text' };
+  // What costs nothing is not read.
+  return together(varying.filter((place) => usesAt(place) !== 'nothing' && at(place)));
+}
+
+/** One path may be that of several endpoints: which it is, the reply says. */
+function together(places: readonly Place[]): PassThrough | undefined {
+  const readers = [...new Set(places.flatMap((place) => readerOf(place) ?? []))];
+  const [first] = readers;
+  if (first === undefined) return undefined;
+  const found = places.map(usesAt);
+  const uses = (['text', 'input', 'units'] as const).find((each) => found.includes(each));
+  return {
+    translation: readers.length === 1 ? first : new FirstReader(first, readers),
+    uses: uses ?? 'nothing',
+  };
+}
+
+function usesAt({ endpoint }: Place): ModelOperation['uses'] {
+  return operations[endpoint].uses;
+}
+
+/** What reads replies of a format, at whichever path. */
+export function passThroughTranslation(format: KnownPaths['format']): Translation {
+  return new NativeTranslation({ format, path: '' });
+}
+
+/** In the vendor's words, whatever callers of the endpoint are answered in. */
+function readerOf({ entry, endpoint }: Place): Translation | undefined {
+  const translation = translationOf(entry, endpoint);
+  if (translation?.mode === 'native' || entry.dialect !== undefined) return translation;
+  if (isReadFormat(entry.format)) return nativeTranslationOf(entry);
+  return translation && codecReaderOf(translation);
+}
+
+const passing = new WeakMap<EndpointEntry | KnownPaths | Translation, Translation>();
+
+function kept(of: EndpointEntry | KnownPaths | Translation, make: () => Translation): Translation {
+  const known = passing.get(of) ?? make();
+  passing.set(of, known);
+  return known;
+}
+
+function nativeTranslationOf(known: EndpointEntry | KnownPaths): Translation {
+  return kept(known, () => {
+    const { format } = known;
+    const openUnframer = 'pattern' in known ? known.openUnframer : known.envelope?.openUnframer;
+    const auth = 'pattern' in known ? undefined : known.auth;
+    return new NativeTranslation({
+      format,
+      path: '',
+      ...(openUnframer && { envelope: { openUnframer } }),
+      ...(auth && { auth }),
+    });
+  });
+}
+
+function codecReaderOf(translation: Translation): Translation {
+  return kept(translation, () => new CodecReader(translation));
+}
