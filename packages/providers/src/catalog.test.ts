@@ -181,7 +181,7 @@ describe('findTranslation', () => {
     // Below a host that has the version, or more, in its own address.
     ['google', '/models/gemini-3-pro:streamGenerateContent', 'gemini'],
     ['google', '/own/v1/tunedModels/t:generateContent', 'gemini'],
-    ['google', '/v1beta/models/gemini-3-pro:countTokens', undefined],
+    ['google', '/v1beta/models/gemini-3-pro:countTokens', 'google/count-tokens'],
     ['bedrock', '/model/us.anthropic.claude-opus-4-6-v1%3A0/invoke', 'anthropic-messages'],
     ['bedrock', '/model/meta.llama3-8b-instruct-v1%3A0/invoke', 'bedrock/invoke'],
     ['bedrock', '/model/m/async-invoke', undefined],
@@ -212,7 +212,7 @@ describe('findTranslation', () => {
       '/v1/projects/p/locations/l/publishers/google/models/imagen-4:predict',
       'vertex-ai/embeddings',
     ],
-    ['vertex-ai', '/v1/projects/p/locations/l/publishers/google/models/m:countTokens', undefined],
+    ['vertex-ai', '/v1/projects/p/locations/l/publishers/google/models/m:tuneModel', undefined],
     ['workers-ai', '/run/@cf/black-forest-labs/flux-1-schnell', 'workers-ai/images'],
   ])('knows what passes through %s at %s', (id, path, format) => {
     expect(findPassThrough(findProvider(id)!, path)?.translation.entry.format).toBe(format);

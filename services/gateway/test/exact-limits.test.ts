@@ -248,7 +248,14 @@ describe.concurrent('one gateway', () => {
       expect((await ask(proxied, 'gpt-4o')).answer.status).toBe(200);
       expect((await ask(native, 'gpt-4o')).answer.status).toBe(429);
       expect((await ask(native, 'gpt-4o-mini')).answer.status).toBe(200);
-      expect((await ask(proxied, 'gpt-4o-mini')).answer.status).toBe(429);
+      for (const path of [
+        proxied,
+        '/v1/proxy/v1/chat/completions',
+        '/v1/proxy//openai/v1/Chat/%63ompletions/',
+        '/v1/proxy/openai/deployments/d/chat/completions',
+        '/v1//chat/completions',
+      ])
+        expect([path, (await ask(path, 'gpt-4o-mini')).answer.status]).toEqual([path, 429]);
     }));
 
   it('a spent limit answers before a bad config and a bad body do', () =>
@@ -301,17 +308,26 @@ describe.concurrent('one gateway', () => {
       const { key } = await newKey(lab, { rate_limits: dailyRequests(1) });
       const config = upstream.target();
       for (let round = 0; round < 2; round++) {
-        for (const path of ['/v1/models', '/v1/proxy/files', '/v1/batches/batch_1'])
+        for (const path of [
+          '/v1/models',
+          '/v1/proxy/files',
+          '/v1/proxy/v1/files',
+          '/v1/batches/batch_1',
+        ])
           expect((await trial.ask({ key, config, path, method: 'GET' })).answer.status).toBe(200);
       }
       const anthropic = await trial.upstream('claude', json(200, { input_tokens: 3 }));
-      for (let round = 0; round < 2; round++)
+      for (const path of [
+        '/v1/messages/count_tokens',
+        '/v1/proxy/messages/count_tokens',
+        '/v1/proxy/v1/messages/count_tokens',
+      ])
         expect(
           (
             await trial.ask({
               key,
               config: { ...anthropic.target(), provider: 'anthropic' },
-              path: '/v1/messages/count_tokens',
+              path,
               body: { ...chatBody, model: 'claude-sonnet-4-5' },
             })
           ).answer.status,

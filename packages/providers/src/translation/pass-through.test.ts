@@ -57,7 +57,8 @@ describe('what passes through', () => {
   });
 
   it('costs nothing where the operation does, and what it is told where several share a path', () => {
-    const usesAt = (id: string, path: string) => findPassThrough(findProvider(id)!, path)?.uses;
+    const usesAt = (id: string, path: string) =>
+      operations[findPassThrough(findProvider(id)!, path)?.endpoint ?? 'proxy'].uses;
     expect([
       usesAt('anthropic', '/v1/messages/count_tokens'),
       usesAt('anthropic', '/v1/messages'),

@@ -1,4 +1,4 @@
-import { barePath, type ModelOperation, operations } from '@sluice/contracts';
+import { barePath, type Endpoint, type ModelOperation, operations } from '@sluice/contracts';
 import type { EndpointEntry, KnownPaths, ProviderEntry, Translation } from '../contract.ts';
 import { CodecReader } from './codec-reader.ts';
 import { translationOf } from './find-translation.ts';
@@ -11,8 +11,8 @@ import { isAt, type Place, placesOf } from './path-places.ts';
 export interface PassThrough {
   /** Reads the reply on its way; the vendor's bytes are the caller's. */
   readonly translation: Translation;
-  /** What of it is charged: as of the operation that it is, though nobody asked for that by name. */
-  readonly uses: ModelOperation['uses'];
+  /** What it is, though nobody asked for that by name; undefined = the path says no more than the format. */
+  readonly endpoint: Endpoint | undefined;
 }
 
 /**
@@ -26,14 +26,13 @@ export function findPassThrough(provider: ProviderEntry, path: string): PassThro
   const { fixed, varying } = placesOf(provider);
   for (const place of fixed.filter(at)) {
     const translation = readerOf(place);
-    if (translation !== undefined) return { translation, uses: usesAt(place) };
+    if (translation !== undefined) return { translation, endpoint: place.endpoint };
   }
   const known = provider.knownPaths?.find(
     ({ pattern }) => pattern.test(path) || pattern.test(bare.path),
   );
-  if (known !== undefined) return { translation: nativeTranslationOf(known), uses: 'text' };
-  // What costs nothing is not read.
-  return together(varying.filter((place) => usesAt(place) !== 'nothing' && at(place)));
+  if (known !== undefined) return { translation: nativeTranslationOf(known), endpoint: undefined };
+  return together(varying.filter((place) => !isList(place) && at(place)));
 }
 
 /** One path may be that of several endpoints: which it is, the reply says. */
@@ -41,13 +40,18 @@ function together(places: readonly Place[]): PassThrough | undefined {
   const readers = [...new Set(places.flatMap((place) => readerOf(place) ?? []))];
   const [first] = readers;
   if (first === undefined) return undefined;
-  const found = places.map(usesAt);
-  const uses = (['text', 'input', 'units'] as const).find((each) => found.includes(each));
-  return {
-    translation: readers.length === 1 ? first : new FirstReader(first, readers),
-    uses: uses ?? 'nothing',
-  };
+  const translation = readers.length === 1 ? first : new FirstReader(first, readers);
+  const most = mostFirst.flatMap((uses) => places.filter((place) => usesAt(place) === uses));
+  return { translation, endpoint: most[0]?.endpoint };
 }
+
+/** Nothing of it is anybody's bill, and it may be long. */
+function isList({ endpoint }: Place): boolean {
+  return operations[endpoint].at.startsWith('GET ');
+}
+
+/** Of what may be charged where nobody says what it was. */
+const mostFirst = ['text', 'input', 'units', 'nothing'] as const satisfies ModelOperation['uses'][];
 
 function usesAt({ endpoint }: Place): ModelOperation['uses'] {
   return operations[endpoint].uses;

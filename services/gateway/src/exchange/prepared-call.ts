@@ -1,4 +1,9 @@
-import type { ModelOperation } from '@sluice/contracts';
+import {
+  type Endpoint,
+  type ModelOperation,
+  type ObjectOperation,
+  operations,
+} from '@sluice/contracts';
 import type { BreakerRule } from '@sluice/engine';
 import type { AddressAuthor } from '@sluice/outbound';
 import type { AuthRecipe, CallContext, JsonObject, Translation } from '@sluice/providers';
@@ -23,8 +28,8 @@ export interface PreparedCall {
   readonly notes: VisitNotes;
   /** Undefined on pass-through of a format we do not know. */
   readonly translation: Translation | undefined;
-  /** What of it is charged, where its path says so; undefined = as its operation says. */
-  readonly uses: ModelOperation['uses'] | undefined;
+  /** What it is, of what passes through at a path that says so; undefined = what its operation says. */
+  readonly passesAs: Endpoint | undefined;
   readonly origin: string;
   /** Who decided on the origin. */
   readonly addressBy: AddressAuthor;
@@ -95,7 +100,7 @@ export type PreparedRequest = Pick<
   | 'hidesUsage'
   | 'context'
 > &
-  Partial<Pick<PreparedCall, 'uses' | 'work' | 'claims'>>;
+  Partial<Pick<PreparedCall, 'passesAs' | 'work' | 'claims'>>;
 
 /** Of the body as it is sent; of one that flows through, as far as it has come. */
 export function sentBytes({ body, requester }: PreparedCall): number {
@@ -105,4 +110,15 @@ export function sentBytes({ body, requester }: PreparedCall): number {
 /** A body that flows through can be sent only once. */
 export function canResend({ body }: PreparedCall): boolean {
   return body === null || body === undefined || Buffer.isBuffer(body);
+}
+
+/** What is known of what it asks for, whichever path it takes. */
+export function operationOf({
+  passesAs,
+  requester,
+}: Pick<PreparedCall, 'passesAs' | 'requester'>): Pick<
+  ModelOperation | ObjectOperation,
+  'uses' | 'repeat'
+> {
+  return passesAs === undefined ? requester.subject.operation : operations[passesAs];
 }

@@ -1,5 +1,5 @@
 import type { Translation } from '@sluice/providers';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { operationOf, type PreparedCall } from '../exchange/prepared-call.ts';
 import type { ModelCall } from '../exchange/subject.ts';
 
 /** A response in the background is billed when it is seen to have ended, whatever its beginning told. */
@@ -8,12 +8,11 @@ export function goesOn({ json }: ModelCall, { mode, callerFormat }: Translation)
 }
 
 /** Whether what a call uses is text for a model, in a form that we read. */
-export function countsTokens({
-  requester: { subject },
-  translation,
-  uses = subject.operation.uses,
-}: PreparedCall): boolean {
+export function countsTokens(call: PreparedCall): boolean {
+  const { translation } = call;
+  const { subject } = call.requester;
   const { spends } = subject.operation;
+  const { uses } = operationOf(call);
   return (
     translation !== undefined &&
     !goesOn(subject, translation) &&

@@ -2,7 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { type BegunRecord, mayHaveUsed } from '@sluice/usage';
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { operationOf, type PreparedCall } from '../exchange/prepared-call.ts';
 import type { Requester } from '../exchange/requester.ts';
 import type { Used } from '../exchange/reservation.ts';
 import type { VisitNotes } from '../exchange/visit.ts';
@@ -97,7 +97,7 @@ function finish(
   if (bill !== undefined) addReply(record, bill, price);
   // Looking is free: what is looked at has a record of its own, where it was paid for. So is what nobody worked for.
   else {
-    const isLook = requester.subject.operation.repeat === 'safe';
+    const isLook = operationOf(ended.call).repeat === 'safe';
     record.costKnown = isLook || !ended.wasSent || !mayHaveUsed(ended);
   }
   addCounts(record, ended.call.reservation);

@@ -64,7 +64,7 @@ export function prepareProxy(
   const entry = proxyEntry(target);
   const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
-  const { translation, uses } =
+  const { translation, endpoint } =
     (operation.about === 'object'
       ? passingOfObject(operation)
       : findPassThrough(target.entry, rest)) ?? unknown;
@@ -96,7 +96,7 @@ export function prepareProxy(
   }
   return {
     translation,
-    uses,
+    passesAs: endpoint,
     context,
     origin: base.origin,
     addressBy,
@@ -136,7 +136,7 @@ const unknown: Partial<PassThrough> = {};
 
 /** What reads the usage of an operation's reply. */
 function passingOfObject({ uses }: ObjectOperation): PassThrough | undefined {
-  return uses === 'text' ? { translation: responsesPassing, uses } : undefined;
+  return uses === 'text' ? { translation: responsesPassing, endpoint: undefined } : undefined;
 }
 
 const responsesPassing = passThroughTranslation('openai-responses');

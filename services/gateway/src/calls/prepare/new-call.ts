@@ -15,7 +15,7 @@ export function newCall(
     target,
     notes,
     translation: request.translation,
-    uses: request.uses,
+    passesAs: request.passesAs,
     origin: request.origin,
     addressBy: request.addressBy,
     path: request.path,
