@@ -263,6 +263,22 @@ describe('default.allowedRequestTypes', () => {
     const context = exampleContext({ metadata: metadata as Record<string, string> });
     expect(await verdictOf('default.allowedRequestTypes', parameters, context)).toBe(expected);
   });
+
+  it.each([
+    ['what it passes as is blocked', { blockedTypes: ['chatComplete'] }, {}, false],
+    ['so by the metadata', {}, { blocked_endpoints: 'chatComplete' }, false],
+    ['what passes through is blocked', { blockedTypes: ['proxy'] }, {}, false],
+    ['others are blocked', { blockedTypes: ['embed'] }, {}, true],
+    ['what passes through is allowed', { allowedTypes: ['proxy'] }, {}, true],
+    ['what it passes as is allowed, and no proxy', { allowedTypes: ['chatComplete'] }, {}, false],
+  ])('passed through: %s', async (_what, parameters, metadata, expected) => {
+    const context = exampleContext({
+      endpoint: 'proxy',
+      passesAs: 'chatComplete',
+      metadata: metadata as Record<string, string>,
+    });
+    expect(await verdictOf('default.allowedRequestTypes', parameters, context)).toBe(expected);
+  });
 });
 
 describe('default.requiredMetadataKeys', () => {

@@ -9,6 +9,8 @@ import type { Identifiers } from './pii/identifiers.ts';
  */
 export interface CheckContext extends TextSource {
   readonly requestId: string;
+  /** The endpoint whose path it takes, also below `/v1/proxy`; absent = as `endpoint`. */
+  readonly passesAs?: string | undefined;
   /** The caller's, in the spelling of this gateway. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly metadata: Readonly<Record<string, string>>;

@@ -15,7 +15,10 @@ export function allowedRequestTypes({
   return (context) => {
     const { allowed, blocked } = isConfigured ? configured : listsOfMetadata(context);
     const requestType = context.endpoint;
-    const isBlocked = blocked.includes(requestType);
+    // Nobody gets past a blocked endpoint by its path below /v1/proxy.
+    const isBlocked =
+      blocked.includes(requestType) ||
+      (context.passesAs !== undefined && blocked.includes(context.passesAs));
     const verdict = !isBlocked && (allowed.length === 0 || allowed.includes(requestType));
     return {
       verdict,

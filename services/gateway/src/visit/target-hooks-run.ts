@@ -31,6 +31,7 @@ import { type GateParts, StreamGate } from '../guardrails/stream/stream-gate.ts'
 import { isCallerGone } from '../http/caller-gone.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
+import { askedEndpoint } from '../limits/asked-endpoint.ts';
 import type { CheckedRequest } from './checked-request.ts';
 import { deniedRequest } from './denied-request.ts';
 import type { CheckEmbedder } from './embed-for-checks.ts';
@@ -362,6 +363,7 @@ export class TargetHooksRun {
     return {
       requestId: exchange.arrival.requestIdText,
       endpoint: exchange.subject.operation.id,
+      passesAs: askedEndpoint(exchange),
       request: this.#asked.document,
       provider: target.entry.id,
       metadata: exchange.metadata,
