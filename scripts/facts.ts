@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readPriceFiles } from '@sluice/price-files';
-import { readModelOverrides } from '@sluice/providers';
+import { providerIds, readModelOverrides } from '@sluice/providers';
 import { signFolder } from '@sluice/signed-files';
 import { readPrivateKey } from './bundle/keys.ts';
 
@@ -39,7 +39,7 @@ async function main(): Promise<number> {
     return dir;
   };
   if (prices !== undefined) {
-    const read = await readPriceFiles(path(prices));
+    const read = await readPriceFiles(path(prices), { providers: providerIds() });
     for (const warning of read.warnings) process.stdout.write(`look at it: ${warning}\n`);
     const dir = target('prices');
     // What is no price file is not read either, and nothing unread is signed.

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { applyPriceFiles, effectiveAtOf, readPriceFiles } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
+import { providerIds } from '@sluice/providers';
 import { createRpcClient } from '@sluice/rpc';
 import { listDifferences } from './prices/list-differences.ts';
 import { reprice } from './prices/reprice.ts';
@@ -80,7 +81,7 @@ async function main(): Promise<number> {
 
 async function diff(dir: string | undefined, from: string | undefined): Promise<number> {
   const folder = from ?? required(dir, '--dir');
-  const next = await readPriceFiles(folder);
+  const next = await readPriceFiles(folder, { providers: providerIds() });
   // New files are compared with those in force, those in force with the catalogue.
   const inForce = from === undefined || dir === undefined ? undefined : await readPriceFiles(dir);
   const differences = listDifferences(folder, inForce?.prices, next.prices, Date.now());

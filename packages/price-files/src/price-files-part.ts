@@ -8,6 +8,8 @@ export interface PriceFilesOptions {
   dir: string | undefined;
   /** Of whoever may sign them; undefined = they need no signature. */
   keys?: readonly KeyObject[] | undefined;
+  /** The ids of all there are. */
+  providers: readonly string[];
   /** Takes effect at once: called before the start is done, and after each change. */
   use(prices: FilePrices): void;
   logger: {
@@ -30,6 +32,7 @@ const warningsLogged = 20;
 export function priceFilesPart({
   dir,
   keys,
+  providers,
   use,
   logger,
   intervalMs = defaultIntervalMs,
@@ -46,12 +49,12 @@ export function priceFilesPart({
     if (read.warnings.length > 0)
       logger.warn(
         { count: read.warnings.length, first: read.warnings.slice(0, warningsLogged) },
-        'prices in files are far from those of the catalogue',
+        'price files have what somebody should look at',
       );
   };
   const look = async (): Promise<void> => {
     try {
-      const read = await readPriceFiles(dir as string, keys);
+      const read = await readPriceFiles(dir as string, { keys, providers });
       if (isStopped) return;
       isFailing = false;
       if (read.fingerprint !== held?.fingerprint) take(read);
@@ -76,7 +79,7 @@ export function priceFilesPart({
     async start(): Promise<void> {
       if (dir === undefined) return;
       try {
-        take(await readPriceFiles(dir, keys));
+        take(await readPriceFiles(dir, { keys, providers }));
       } catch (error) {
         throw new SettingsError([`PRICE_FILES_DIR ${dir}: ${(error as Error).message}`]);
       }

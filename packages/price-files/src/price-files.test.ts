@@ -54,6 +54,16 @@ describe('readPriceFiles', () => {
     ]);
   });
 
+  it('warns of a file that is named after no provider', async () => {
+    write('opneai.json', file(0.0001));
+    write('2026-12-01/ours.json', file(0.0001));
+    const of = async (providers?: string[]) => (await readPriceFiles(dir, { providers })).warnings;
+    expect(await of(['openai', 'ours'])).toEqual([
+      'opneai.json: is named after no provider, so nothing has its prices',
+    ]);
+    expect(await of()).toEqual([]);
+  });
+
   it('warns of words that nobody reads: what is written there is charged to nobody', async () => {
     const price = { price: 1 };
     const paid = { request_token: price, response_tokens: price, additional_units: { own: price } };
@@ -136,7 +146,7 @@ describe('priceFilesPart', () => {
     const use = (read: FilePrices) => {
       prices = read;
     };
-    const part = priceFilesPart({ dir, use, logger, intervalMs: 5 });
+    const part = priceFilesPart({ providers: ['ours'], dir, use, logger, intervalMs: 5 });
     await part.start();
     const failing = () => part.gauges()[0]?.read();
     try {
@@ -168,7 +178,14 @@ describe('priceFilesPart', () => {
     const use = (read: FilePrices) => {
       prices = read;
     };
-    const part = priceFilesPart({ dir, keys: [publicKey], use, logger, intervalMs: 5 });
+    const part = priceFilesPart({
+      providers: ['ours'],
+      dir,
+      keys: [publicKey],
+      use,
+      logger,
+      intervalMs: 5,
+    });
     await expect(part.start()).rejects.toThrow(/PRICE_FILES_DIR .+: SHA256SUMS: is missing/);
     await signFolder(dir, privateKey);
     await part.start();
@@ -192,7 +209,7 @@ describe('priceFilesPart', () => {
   it('does not start with files that are not right', async () => {
     write('ours.json', '{');
     const logger = { info() {}, warn() {}, error() {} };
-    const part = priceFilesPart({ dir, use() {}, logger });
+    const part = priceFilesPart({ providers: ['ours'], dir, use() {}, logger });
     const fault = (text: string) => ({
       name: 'SettingsError',
       faults: [expect.stringContaining(text)],
@@ -207,7 +224,12 @@ describe('priceFilesPart', () => {
     await expect(part.start()).rejects.toMatchObject(
       fault('$.m.pricing_config.pay_as_you_go.request_token.price: must be a number'),
     );
-    const missing = priceFilesPart({ dir: join(dir, 'none'), use() {}, logger });
+    const missing = priceFilesPart({
+      providers: ['ours'],
+      dir: join(dir, 'none'),
+      use() {},
+      logger,
+    });
     await expect(missing.start()).rejects.toMatchObject(fault('ENOENT'));
   });
 });

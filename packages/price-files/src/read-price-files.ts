@@ -16,6 +16,13 @@ import {
 } from '@sluice/pricing';
 import { openSignedFolder, type SignedFolder } from '@sluice/signed-files';
 
+export interface ReadOptions {
+  /** Of whoever may sign them; undefined = they need no signature. */
+  readonly keys?: readonly KeyObject[] | undefined;
+  /** Whose prices anybody asks for: the file of another is warned of. Undefined = that is not looked at. */
+  readonly providers?: readonly string[] | undefined;
+}
+
 /** What was read, and what of it somebody should look at. */
 export interface ReadFiles {
   readonly prices: FilePrices;
@@ -38,10 +45,12 @@ const modelsPerTurn = 4;
  * Reads `<provider>.json` of a folder, in force from ever, and of the folders in
  * it that are named after a day or an instant, in force from then on. Leaves the
  * loop free between models.
- * @param keys of whoever may sign them; undefined = they need no signature
  * @throws PriceFault with the path of the first fault, SignatureFault likewise
  */
-export async function readPriceFiles(dir: string, keys?: readonly KeyObject[]): Promise<ReadFiles> {
+export async function readPriceFiles(
+  dir: string,
+  { keys, providers }: ReadOptions = {},
+): Promise<ReadFiles> {
   const signed = keys === undefined ? undefined : await openSignedFolder(dir, keys);
   const warnings: string[] = [];
   const files = await listFiles(dir, warnings);
@@ -62,6 +71,8 @@ export async function readPriceFiles(dir: string, keys?: readonly KeyObject[]): 
     for (const at of overlooked)
       if (warnings.length < warningsMax) warnings.push(`${path}: ${at}: is no word of price files`);
     const provider = name.slice(0, -'.json'.length);
+    if (providers?.includes(provider) === false && warnings.length < warningsMax)
+      warnings.push(`${path}: is named after no provider, so nothing has its prices`);
     const version = `files@${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
     const inForce = versions.get(effectiveAtMs) ?? new Map<string, ProviderPrices>();
     if (inForce.has(provider))

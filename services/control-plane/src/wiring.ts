@@ -118,6 +118,7 @@ export function wire(
   const priceFiles = priceFilesPart({
     dir: env.PRICE_FILES_DIR && readableFolder('PRICE_FILES_DIR', env.PRICE_FILES_DIR),
     keys: loadPublicKeys('FACTS_PUBLIC_KEY_FILE', env.FACTS_PUBLIC_KEY_FILE),
+    providers: providerIds(),
     use(files) {
       priceBook.files = files;
     },

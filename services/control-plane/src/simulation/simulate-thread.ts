@@ -49,10 +49,9 @@ async function run({
       priceFilesDir === undefined
         ? undefined
         : (
-            await readPriceFiles(
-              priceFilesDir,
-              loadPublicKeys('FACTS_PUBLIC_KEY_FILE', factsKeyFile),
-            )
+            await readPriceFiles(priceFilesDir, {
+              keys: loadPublicKeys('FACTS_PUBLIC_KEY_FILE', factsKeyFile),
+            })
           ).prices;
     const contentParts = { store, now: new Date(task.nowMs), keptDays: task.keptDays };
     return await simulate(task, pastRequests(client, task), {

@@ -1,6 +1,7 @@
 import { readableFolder } from '@sluice/env';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
+import { providerIds } from '@sluice/providers';
 import type { Part } from '@sluice/service';
 import type { loadPublicKeys } from '@sluice/signed-files';
 import type { Logger } from '@sluice/telemetry';
@@ -18,6 +19,7 @@ export function pricesPart(
   const priceFiles = priceFilesPart({
     dir: env.PRICE_FILES_DIR && readableFolder('PRICE_FILES_DIR', env.PRICE_FILES_DIR),
     keys,
+    providers: providerIds(),
     use(files) {
       priceBook.files = files;
       prices.forget();
