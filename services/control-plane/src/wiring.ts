@@ -54,7 +54,8 @@ import { createLedger, ledgerOutages } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
 import { ExportLinks } from './ledger/log-exports/export-links.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
-import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
+import { createAlertPublisher, natsChannel } from './limits/alerts/nats-publisher.ts';
+import { webhookChannel } from './limits/alerts/webhook-channel.ts';
 import { sealOpenHeaders } from './models/integrations/seal-open-headers.ts';
 import { oauthPart } from './oauth/oauth-part.ts';
 import { allOperations, publicOperations } from './operations.ts';
@@ -258,9 +259,13 @@ export function wire(
   });
 
   const publisher = env.NATS_URL === undefined ? undefined : createAlertPublisher(env.NATS_URL);
-  const alerts = new AlertSender(
-    { client, vault, fetch, publish: publisher?.publish, now, logger },
-    env.ALERT_INTERVAL,
+  const alertChannels = [
+    webhookChannel({ client, vault, fetch, now }),
+    ...(publisher === undefined ? [] : [natsChannel(publisher)]),
+  ];
+  // Each on its own: one that is away keeps nothing of another waiting.
+  const alerts = alertChannels.map(
+    (channel) => new AlertSender({ client, now, logger }, channel, env.ALERT_INTERVAL),
   );
   const draining = new AbortController();
   const tls = serverTls(env);
@@ -374,7 +379,9 @@ export function wire(
               client,
               now,
               hasNats: publisher !== undefined,
-              onAlert: () => alerts.wake(),
+              onAlert() {
+                for (const sender of alerts) sender.wake();
+              },
             },
           }),
         ),
@@ -419,9 +426,11 @@ export function wire(
     },
     {
       name: 'alerts',
-      start: () => alerts.start(),
+      start() {
+        for (const sender of alerts) sender.start();
+      },
       async stop() {
-        await alerts.stop();
+        await Promise.all(alerts.map((sender) => sender.stop()));
         await publisher?.close();
       },
     },

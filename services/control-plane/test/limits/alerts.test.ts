@@ -2,11 +2,13 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
-import { eventually, startNats } from '@sluice/testkit';
+import { eventually, startNats, startRelay } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createAlertPublisher } from '../../src/limits/alerts/nats-publisher.ts';
 import { claimDeliveries } from '../../src/limits/alerts/store.ts';
 import { type Harness, startHarness, token } from '../support/harness.ts';
 import { dollars, report } from '../support/report.ts';
@@ -169,6 +171,20 @@ describe('alerts', () => {
     await nats.stop();
   });
 
+  it('are not taken as published by a NATS that hangs, nor waited for', async () => {
+    const nats = await startNats();
+    const relay = await startRelay(nats.port);
+    const publisher = createAlertPublisher(`nats://127.0.0.1:${relay.port}`, 500);
+    await publisher.publish('{}');
+    relay.hang();
+    await expect(publisher.publish('{}')).rejects.toThrow('NATS said nothing for 500 ms');
+    await relay.up();
+    await eventually(() => publisher.publish('{}'));
+    await publisher.close();
+    await relay.down();
+    await nats.stop();
+  });
+
   it('are told anew when more is granted', async () => {
     const { id, key } = await makeBudget({ credit_limit: 10 });
     await tell(10, id);
@@ -283,9 +299,12 @@ describe('a webhook', () => {
     const many = Array.from({ length: 50 }, (_, at) => due(h.first.organisation_id, 1_000 + at));
     await h.db.alertDelivery.createMany({ data: [...many, theirs] });
     const until = new Date(now.getTime() + 60_000);
-    const claim = { now, until, count: 20, channels: ['webhook'] };
-    const taken = await claimDeliveries(h.db, claim);
-    const next = await claimDeliveries(h.db, claim);
+    const claim = { now, until, channel: 'webhook', count: 20, ofOneMax: 30 };
+    const taken = await claimDeliveries(h.db, { ...claim, sending: new Map() });
+    const sending = new Map([[h.first.organisation_id, 10]]);
+    const next = await claimDeliveries(h.db, { ...claim, sending });
+    const none = new Map([[h.first.organisation_id, 30]]);
+    expect(await claimDeliveries(h.db, { ...claim, sending: none })).toEqual([]);
     await h.db.alertDelivery.deleteMany();
     expect(taken.map(({ id }) => id)).toContain(theirs.id);
     const longest = many.toReversed().slice(0, 39);
@@ -293,6 +312,76 @@ describe('a webhook', () => {
       [...longest, theirs].map(({ id }) => id).toSorted(),
     );
   });
+
+  it('that does not answer keeps nobody else waiting', async () => {
+    let begun = 0;
+    let givenUp = 0;
+    const hanging = createServer((request) => {
+      begun += 1;
+      request.once('close', () => {
+        givenUp += 1;
+      });
+    }).listen(0, '127.0.0.1');
+    await once(hanging, 'listening');
+    const { port } = hanging.address() as AddressInfo;
+    await setWebhook({ url: `http://127.0.0.1:${port}/`, secret }).expect(200);
+    const other = await startReceiver();
+    await h
+      .as(h.other.admin_key)
+      .put('/admin/organisation/alert-settings', { webhook: { url: other.url, secret } })
+      .expect(200);
+    const due = (organisationId: string) => {
+      const now = new Date();
+      const id = randomUUID();
+      return { id, organisationId, channel: 'webhook', body: '{}', createdAt: now, nextAt: now };
+    };
+    const many = Array.from({ length: 200 }, () => due(h.first.organisation_id));
+    await h.db.alertDelivery.createMany({ data: many });
+    await eventually(() => begun >= 16);
+    // All four have looked.
+    await delay(1_000);
+    await h.db.alertDelivery.create({ data: due(h.other.organisation_id) });
+    await eventually(() => other.received.length === 1);
+    expect(givenUp).toBe(0);
+    await setWebhook(null).expect(200);
+    await h.as(h.other.admin_key).put('/admin/organisation/alert-settings', { webhook: null });
+    hanging.closeAllConnections();
+    hanging.close();
+    await other.close();
+    await h.db.alertDelivery.deleteMany();
+  });
+
+  it.each([
+    ['seconds', () => '600'],
+    ['a date', () => new Date(Date.now() + 600_000).toUTCString()],
+    ['more than it is left alone for', () => '86400'],
+  ])(
+    'that says in %s when it wants to be asked again is left alone until then',
+    async (_, retryAfter) => {
+      let told = 0;
+      const server = createServer((_request, response) => {
+        told += 1;
+        response.writeHead(429, { 'retry-after': retryAfter() }).end();
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      await setWebhook({ url: `http://127.0.0.1:${port}/`, secret }).expect(200);
+      const { id } = await makeBudget({ credit_limit: 10 });
+      const from = Date.now();
+      await tell(10, id);
+      let waits = 0;
+      await eventually(async () => {
+        const { nextAt } = await h.db.alertDelivery.findFirstOrThrow();
+        waits = nextAt.getTime() - from;
+        return told === 1 && waits > 100_000;
+      });
+      expect(waits).toBeGreaterThan(595_000);
+      expect(waits).toBeLessThan(3_700_000);
+      await setWebhook(null).expect(200);
+      await h.db.alertDelivery.deleteMany();
+      server.close();
+    },
+  );
 
   it('that is down for a day is given up', async () => {
     const receiver = await startReceiver();

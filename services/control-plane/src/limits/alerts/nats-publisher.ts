@@ -1,16 +1,18 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { parseNatsAddresses } from '@sluice/contracts';
+import type { AlertChannel } from './deliver-alert.ts';
 
 /** Where alerts are published, each a JSON text. */
 const subject = 'sluice.alerts.v1';
 
 export interface AlertPublisher {
+  /** Resolves when NATS has it. @throws Error also when NATS has said nothing for so long */
   publish(body: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Connects when there is something to publish, and stays. @param addresses as NATS_URL holds them */
-export function createAlertPublisher(addresses: string): AlertPublisher {
+export function createAlertPublisher(addresses: string, timeoutMs = 5_000): AlertPublisher {
   const servers = parseNatsAddresses(addresses);
   let connecting: Promise<NatsConnection> | undefined;
   const connected = (): Promise<NatsConnection> => {
@@ -20,7 +22,7 @@ export function createAlertPublisher(addresses: string): AlertPublisher {
       maxReconnectAttempts: -1,
       reconnectTimeWait: 500,
       ignoreAuthErrorAbort: true,
-      timeout: 5_000,
+      timeout: timeoutMs,
     }).catch((error: unknown) => {
       connecting = undefined;
       throw error;
@@ -31,11 +33,22 @@ export function createAlertPublisher(addresses: string): AlertPublisher {
     async publish(body) {
       const nats = await connected();
       nats.publish(subject, body);
-      await nats.flush();
+      const { promise: isLate, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(
+        () => reject(new Error(`NATS said nothing for ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+      // A server that hangs is found to be gone after minutes.
+      await Promise.race([nats.flush(), isLate]).finally(() => clearTimeout(timer));
     },
     async close() {
       const nats = await connecting?.catch(() => undefined);
       await nats?.close();
     },
   };
+}
+
+/** To whoever listens there. */
+export function natsChannel({ publish }: AlertPublisher): AlertChannel {
+  return { name: 'nats', send: ({ body }) => publish(body) };
 }

@@ -43,25 +43,39 @@ export async function insertDeliveries(
   await db.alertDelivery.createMany({ data });
 }
 
+/** What a replica takes of those that are due. */
+export interface Claim {
+  readonly now: Date;
+  /** Others find what it has said nothing of by then. */
+  readonly until: Date;
+  readonly channel: string;
+  readonly count: number;
+  /** Of one organisation, with those that this replica is sending. */
+  readonly ofOneMax: number;
+  readonly sending: ReadonlyMap<string, number>;
+}
+
 /**
- * Takes deliveries that are due, for this replica alone: others find them when
- * this one has not said what became of them until `until`. Organisations take turns:
+ * Takes deliveries that are due, for this replica alone. Organisations take turns:
  * one whose webhook is slow, and has very many, keeps nobody else's waiting.
  */
 export function claimDeliveries(
   db: Database,
-  { now, until, count, channels }: { now: Date; until: Date; count: number; channels: string[] },
+  { now, until, channel, count, ofOneMax, sending }: Claim,
 ): Promise<AlertDelivery[]> {
+  const counts = Prisma.sql`unnest(${[...sending.keys()]}::uuid[], ${[...sending.values()]}::int[])`;
   return db.$queryRaw<AlertDelivery[]>(
     Prisma.sql`WITH turns AS (
-        SELECT id, channel, row_number() OVER (PARTITION BY organisation_id, channel ORDER BY next_at) AS turn
-        FROM alert_deliveries WHERE next_at <= ${now} AND channel = ANY(${channels}))
+        SELECT id, coalesce(sending.count, 0) + row_number() OVER (PARTITION BY organisation_id ORDER BY next_at) AS turn
+        FROM alert_deliveries LEFT JOIN ${counts} AS sending (organisation_id, count) USING (organisation_id)
+        WHERE next_at <= ${now} AND channel = ${channel})
       UPDATE alert_deliveries AS taken SET next_at = ${until}, attempts = taken.attempts + 1
       FROM (
-        SELECT delivery.id, delivery.channel FROM alert_deliveries AS delivery JOIN turns USING (id, channel)
-        WHERE next_at <= ${now} ORDER BY turn, next_at LIMIT ${count} FOR UPDATE OF delivery SKIP LOCKED
+        SELECT delivery.id FROM alert_deliveries AS delivery JOIN turns USING (id)
+        WHERE channel = ${channel} AND next_at <= ${now} AND turn <= ${ofOneMax}
+        ORDER BY turn, next_at LIMIT ${count} FOR UPDATE OF delivery SKIP LOCKED
       ) AS due
-      WHERE taken.id = due.id AND taken.channel = due.channel
+      WHERE taken.id = due.id AND taken.channel = ${channel}
       RETURNING taken.id::text, taken.organisation_id::text AS "organisationId", taken.channel, taken.body,
         taken.attempts, taken.next_at AS "nextAt", taken.created_at AS "createdAt"`,
   );

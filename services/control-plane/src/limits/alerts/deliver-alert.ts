@@ -1,0 +1,64 @@
+import type { Logger } from '@sluice/telemetry';
+import type { AlertDelivery } from '../../generated/prisma/client.ts';
+import type { DatabaseClient } from '../../kernel/database/client.ts';
+import { endDelivery, postponeDelivery } from './store.ts';
+
+/** A way by which alerts leave. */
+export interface AlertChannel {
+  readonly name: 'webhook' | 'nats';
+  /**
+   * Ends within ten seconds. Resolves also when nobody wants it any more.
+   * @throws NotTaken when whoever refused it said until when; any other error for all else
+   */
+  send(delivery: AlertDelivery): Promise<void>;
+}
+
+/** A receiver that answered, and wants to be left alone for so long. */
+export class NotTaken extends Error {
+  readonly waitMs: number;
+
+  constructor(message: string, waitMs: number) {
+    super(message);
+    this.waitMs = waitMs;
+  }
+}
+
+export interface DeliveryParts {
+  client: DatabaseClient;
+  now: () => Date;
+  logger: Logger;
+}
+
+const firstPauseMs = 5_000;
+const pauseMsMax = 3_600_000;
+const triedForMs = 86_400_000;
+
+/** Sends one that was claimed, and writes down what became of it. */
+export async function deliverAlert(
+  { client, now, logger }: DeliveryParts,
+  channel: AlertChannel,
+  delivery: AlertDelivery,
+): Promise<void> {
+  const { id, attempts, organisationId } = delivery;
+  const fault = await channel.send(delivery).then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  if (fault === undefined) return endDelivery(client, delivery);
+  const whose = { alert: id, channel: channel.name, attempts, organisation: organisationId };
+  const facts = { err: fault, ...whose };
+  const failedAt = now().getTime();
+  if (failedAt - delivery.createdAt.getTime() >= triedForMs) {
+    logger.error(facts, 'an alert could not be delivered for a day, and is given up');
+    return endDelivery(client, delivery);
+  }
+  logger.warn(facts, 'an alert could not be delivered, and is tried again later');
+  const wantedMs = fault instanceof NotTaken ? fault.waitMs : 0;
+  const pauseMs = Math.max(pauseAfter(attempts), Math.min(wantedMs, pauseMsMax));
+  await postponeDelivery(client, delivery, new Date(failedAt + pauseMs));
+}
+
+/** Twice as long each time. */
+function pauseAfter(attempts: number): number {
+  return Math.min(pauseMsMax, firstPauseMs * 2 ** (attempts - 1));
+}
