@@ -219,6 +219,30 @@ describe('a batch', () => {
     await expect(keep(large, 'conversation', 1201, talk, 4)).rejects.toMatchObject(full);
   });
 
+  it('goes with a workspace that was deleted, but for what is being uploaded', async () => {
+    const organisationId = randomUUID();
+    await db.organisation.create({
+      data: { id: organisationId, name: 'Files', auditHash: Buffer.alloc(32) },
+    });
+    const workspace = async (status: string) => {
+      const whose = { ...owner(), organisationId };
+      const id = whose.workspaceId;
+      await db.workspace.create({ data: { id, organisationId, slug: id, name: id, status } });
+      const upload = { owner: whose, filename: 'lines', batchId: '' };
+      return {
+        whole: await newFile(whose),
+        begun: (await ask(files.beginFile, upload)).id as string,
+      };
+    };
+    const active = await workspace('active');
+    const archived = await workspace('archived');
+    const { files: obsolete } = await ask(files.listObsolete, { max: 100 });
+    expect(obsolete).toContain(archived.whole);
+    for (const id of [archived.begun, active.begun, active.whole])
+      expect(obsolete).not.toContain(id);
+    await db.organisation.delete({ where: { id: organisationId } });
+  });
+
   it('goes with its workspace, once its content is gone', async () => {
     // None of these workspaces was ever there.
     for (;;) {

@@ -164,7 +164,7 @@ export function listFiles(
   });
 }
 
-/** Deleted, expired, never finished, or of a workspace that is gone. */
+/** Deleted, expired, never finished, or of a workspace that was deleted: nobody can reach it any more. */
 export async function listObsoleteFiles(
   db: Database,
   { uploadingSince, now, max }: { uploadingSince: Date; now: Date; max: number },
@@ -172,7 +172,8 @@ export async function listObsoleteFiles(
   const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id::text FROM service_files AS file
     WHERE status = 'deleted' OR expires_at < ${now} OR (status = 'uploading' AND created_at < ${uploadingSince})
-      OR NOT EXISTS (SELECT 1 FROM workspaces WHERE id = file.workspace_id)
+      OR NOT EXISTS (
+        SELECT 1 FROM workspaces WHERE id = file.workspace_id AND (workspaces.status = 'active' OR file.status = 'uploading'))
     LIMIT ${max}`);
   return rows.map(({ id }) => id);
 }
