@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
+import type { Limit } from '@sluice/engine';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart } from '../redis/shared-store.ts';
 import { markScript } from './limit-scripts.ts';
@@ -15,6 +16,8 @@ export type SumCounters = (
 export interface LimitMarks {
   /** As this gateway knows it; empty = it has seen none. */
   of(scope: string): string;
+  /** Whether counters of this limit may have been lost, where Redis knows none. */
+  mayHaveLost(scope: string, limit: Limit): boolean;
   /**
    * Redis has another mark than is known, or none: then it was emptied, or is
    * new. False = that cannot be told at the moment.
@@ -37,6 +40,8 @@ export interface LimitMarks {
 const waitMs = 1000;
 const waitOfSlowMs = 100;
 const namesInOneCall = 10_000;
+/** The clock of who makes limits may be as far ahead. */
+const clockSlipMs = 60_000;
 const againMs = 1000;
 const askedMax = 10_000;
 
@@ -75,6 +80,10 @@ export class SharedMarks implements LimitMarks {
 
   of(scope: string): string {
     return this.#known.get(scope) ?? '';
+  }
+
+  mayHaveLost(scope: string, limit: Limit): boolean {
+    return madeAtMs(limit) < Number.parseInt(this.of(scope), 10) + clockSlipMs;
   }
 
   async adopt(
@@ -179,6 +188,14 @@ export class SharedMarks implements LimitMarks {
         // The disk refuses: the ledger still tells whether there was anything.
       });
   }
+}
+
+const uuidV7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7/;
+
+/** As its id tells, which the control plane makes; 0 = nothing tells: a token's is its issuer's. */
+function madeAtMs({ id, holder }: Limit): number {
+  const time = holder.kind === 'token' ? null : uuidV7.exec(id);
+  return time === null ? 0 : Number.parseInt(`${time[1]}${time[2]}`, 16);
 }
 
 function readMarks(path: string | undefined): Map<string, string> {

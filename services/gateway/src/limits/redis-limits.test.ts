@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
+import { uuidText } from '@sluice/usage';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleCounter as counter, redisLimits, take } from '../../test/limits.ts';
 import type { SettlingNote } from '../exchange/reservation.ts';
+import { uuidV7 } from '../usage/uuid.ts';
 import type { RedisLimits, RedisLimitsOptions } from './redis-limits.ts';
 import { type SettlingNotes, settlingNote } from './settling-notes.ts';
 
@@ -389,6 +391,34 @@ describe('a Redis that was emptied', () => {
     }
     expect(waits.filter((ms) => ms > 500)).toHaveLength(1);
     expect(Math.max(...waits)).toBeLessThan(1500);
+  });
+
+  it('has lost nothing of a limit that was made since, for which no ledger is asked', async () => {
+    let isAway = false;
+    const limits = await gateway({
+      timeoutMs: 2000,
+      sumCounters: async (...asks) => {
+        if (isAway) throw new Error('away');
+        return sumCounters(...asks);
+      },
+    });
+    await take(limits, [counter()]);
+    await flush();
+    await take(limits, [counter()]);
+    isAway = true;
+    const budget = (madeInMs: number, kind: 'api_key' | 'policy' | 'token' = 'api_key') =>
+      counter({ id: uuidText(uuidV7(Date.now() + madeInMs)), kind, value: 100, period: {} });
+    const ruleOf = async (...counters: ReturnType<typeof counter>[]) =>
+      (await take(limits, counters)).states.map(({ alone }) => alone);
+    expect(await ruleOf(budget(120_000), budget(180_000, 'policy'))).toEqual([
+      undefined,
+      undefined,
+    ]);
+    // Clocks are not all alike; ids of tokens are their issuers', and others may be of any form.
+    expect(await ruleOf(budget(1000))).toEqual(['lease']);
+    expect(await ruleOf(budget(120_000, 'token'))).toEqual(['lease']);
+    expect(await ruleOf(counter({ id: crypto.randomUUID(), period: {} }))).toEqual(['lease']);
+    expect(await ruleOf(budget(120_000), budget(-60_000))).toEqual(['lease', 'lease']);
   });
 
   it('counts by the rule of each limit while the ledger does not answer', async () => {

@@ -396,8 +396,13 @@ export class RedisLimits implements LimitStore {
     scope: string,
     { counters }: Wants,
     places: readonly CounterPlace[],
-    lost: readonly number[],
+    unknown: readonly number[],
   ): Promise<boolean> {
+    const lost = unknown.filter((at) => {
+      const limit = places[at]?.limit;
+      return limit === undefined || this.#marks.mayHaveLost(scope, limit);
+    });
+    if (lost.length === 0) return true;
     // What gateways heard of it arrives as well.
     const [sums] = await Promise.all([
       this.#marks.sum(
