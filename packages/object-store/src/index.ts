@@ -14,3 +14,4 @@ export {
   logStoreEnvOf,
   openLogStore,
 } from './open-log-store.ts';
+export { eachPastRefusals } from './past-refusals.ts';

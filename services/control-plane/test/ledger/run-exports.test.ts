@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FolderStore } from '@sluice/object-store';
+import { FolderStore, StoreError } from '@sluice/object-store';
 import type { analytics } from '@sluice/proto-stubs';
 import { eventually } from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ExportJobs } from '../../src/ledger/log-exports/export-jobs.ts';
 import { createPerson } from '../support/fixture.ts';
 import { type ControlPlane, type Harness, startHarness } from '../support/harness.ts';
 
@@ -344,5 +346,37 @@ describe('a link', () => {
       expect(gone.body.data.code).toBe('admin.export_gone');
     });
     expect((await read(id)).status).toBe('success');
+  });
+
+  it('goes also where the store refuses to delete another', async () => {
+    const made = (at: number) =>
+      h.db.logExport.create({
+        data: {
+          id: randomUUID(),
+          organisationId: h.first.organisation_id,
+          workspaceId: h.first.workspace_id,
+          status: 'failed',
+          objectKey: `parts-${at}`,
+          filters: {},
+          createdBy: randomUUID(),
+        },
+      });
+    const first = await made(0);
+    const second = await made(1);
+    const left: string[] = [];
+    const refusing = {
+      list: async (folder: string) => ({ keys: [`${folder}0-0`], hasMore: false }),
+      async delete([key = '']: readonly string[]) {
+        if (key.includes(first.id)) throw new StoreError('refused', false);
+        left.push(key);
+      },
+    };
+    const now = () => new Date();
+    const parts = { client: h.db, store: refusing, now } as never;
+    const jobs = new ExportJobs(parts, { atOnce: 1, intervalMs: 0, leaseMs: 1000, keptMs: 1000 });
+    await expect(jobs.sweep()).rejects.toThrow('refused');
+    expect(left).toEqual([expect.stringContaining(second.id)]);
+    const rows = await h.db.logExport.findMany({ where: { objectKey: { not: null } } });
+    expect(rows.map(({ id }) => id)).toEqual([first.id]);
   });
 });

@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import { StoreError } from '@sluice/object-store';
+import { eachPastRefusals, StoreError } from '@sluice/object-store';
 import type { Logger } from '@sluice/telemetry';
 import { repeat } from '../../kernel/database/repeat.ts';
 import {
@@ -155,10 +155,11 @@ export class ExportJobs {
   async sweep(): Promise<void> {
     const { client, store, now } = this.#parts;
     const keptSince = new Date(now().getTime() - this.#options.keptMs);
-    for (const row of await listObsoleteExports(client, keptSince, sweptAtOnce)) {
+    const obsolete = await listObsoleteExports(client, keptSince, sweptAtOnce);
+    await eachPastRefusals(obsolete, async (row) => {
       await deleteParts(store, exportFolder(row), row.run);
       await noteEmptied(client, row);
-    }
+    });
   }
 }
 

@@ -1,4 +1,10 @@
-import { FolderStore, type LogFormat, logPath } from '@sluice/object-store';
+import {
+  FolderStore,
+  type ListOptions,
+  type LogFormat,
+  logPath,
+  StoreError,
+} from '@sluice/object-store';
 import { temporaryFolder } from '@sluice/testkit';
 import { expect, it } from 'vitest';
 import type { Database } from '../../kernel/database/client.ts';
@@ -39,6 +45,37 @@ it('erases what is older than its organisation keeps, in both layouts, and nothi
   await eraseContent({ db, store, now }, new AbortController().signal);
   const { keys } = await store.list('');
   expect([...keys].sort()).toEqual(kept.sort());
+});
+
+it('goes on past what the store refuses to delete, and says so in the end', async () => {
+  const kept = new FolderStore(await temporaryFolder('erase-refused'));
+  const organisations = ['org-first', 'org-next'].map((id) => ({ id, settings: {} }));
+  const db = {
+    organisation: { findMany: async () => organisations },
+  } as Partial<Database> as Database;
+  const refused: string[] = [];
+  for (const { id: organisationId } of organisations)
+    for (const age of [100, 200, 300]) {
+      const logId = idOf(now.getTime() - age * dayMs, 'v1', 'ws-a');
+      const key = logPath('v1', { organisationId, workspaceSlug: 'ws-a', logId });
+      await kept.put(key, Buffer.from('{}'));
+      if (organisationId === 'org-first' && age === 300) refused.push(key);
+    }
+  const refusing = (isAway: boolean) => ({
+    // A page of the listing a call.
+    list: (prefix: string, options?: ListOptions) => kept.list(prefix, { ...options, max: 1 }),
+    async delete(keys: readonly string[]) {
+      if (keys.some((key) => refused.includes(key))) throw new StoreError('refused', isAway);
+      await kept.delete(keys);
+    },
+  });
+  const erased = (isAway: boolean) =>
+    eraseContent({ db, store: refusing(isAway), now }, new AbortController().signal);
+  // Of one that is away nothing more is wanted.
+  await expect(erased(true)).rejects.toThrow('refused');
+  expect((await kept.list('')).keys).toHaveLength(6);
+  await expect(erased(false)).rejects.toThrow('refused');
+  expect((await kept.list('')).keys).toEqual(refused);
 });
 
 it('tells the ledger of the organisations that keep longer or shorter than others', async () => {

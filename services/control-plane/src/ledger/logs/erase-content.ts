@@ -1,4 +1,4 @@
-import { logFolder, logOfKey, type ObjectStore } from '@sluice/object-store';
+import { eachPastRefusals, logFolder, logOfKey, type ObjectStore } from '@sluice/object-store';
 import type { Database } from '../../kernel/database/client.ts';
 import { listKeptDays } from './store.ts';
 
@@ -14,16 +14,22 @@ export interface EraseParts {
  * of time: only what is to go is looked at, and what comes behind it.
  */
 export async function eraseContent(parts: EraseParts, signal: AbortSignal): Promise<void> {
-  for (const { id, keptDays } of await listKeptDays(parts.db))
-    await eraseOf(id, parts.now.getTime() - keptDays * dayMs, parts, signal);
+  const { db, store, now } = parts;
+  await eachPastRefusals(await listKeptDays(db), ({ id, keptDays }) =>
+    eachPastRefusals(
+      keysBefore(id, now.getTime() - keptDays * dayMs, parts, signal),
+      (keys: readonly string[]) => store.delete(keys),
+    ),
+  );
 }
 
-async function eraseOf(
+/** A page of them at a time. */
+async function* keysBefore(
   organisationId: string,
   beforeMs: number,
   { store, now }: EraseParts,
   signal: AbortSignal,
-): Promise<void> {
+): AsyncGenerator<readonly string[], undefined> {
   const folder = logFolder(organisationId);
   let after = '';
   while (!signal.aborted) {
@@ -41,10 +47,11 @@ async function eraseOf(
         break;
       }
     }
-    if (old.length > 0) await store.delete(old);
+    if (old.length > 0) yield old;
     if (next !== undefined) after = next;
-    else if (!hasMore) return;
+    else if (!hasMore) return undefined;
   }
+  return undefined;
 }
 
 /** Where the listing goes on when it has met a log that stays: all behind it in its folder are younger. */
