@@ -5,6 +5,8 @@ import { eventually, startPostgres, type TestPostgres } from '@sluice/testkit';
 import { Client } from 'pg';
 import type { Response, Test } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemEntry } from '../src/kernel/audit/system-entry.ts';
+import { commitChange } from '../src/kernel/database/change.ts';
 import { policyBody } from './support/fixture.ts';
 import { type Harness, startHarness } from './support/harness.ts';
 
@@ -56,6 +58,27 @@ it('an outage of Postgres is a 503 by code, and over when Postgres is back', asy
   await workspace().put(`/policies/rate-limits/${policy.body.id}`, { value: 7 }).expect(200);
   await eventually(() => expect(events.at(-1)).toBe('workspaceChanged'));
   stream.cancel();
+}, 60_000);
+
+it('a replica that hangs in the middle of a change is given up, and others go on', async () => {
+  const policy = await workspace().post('/policies/rate-limits', policyBody).expect(200);
+  const begun = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  const facts = { method: 'PUT', uri: 'test', resourceType: 'policies', action: 'update' } as const;
+  const organisationId = h.first.organisation_id;
+  const entry = systemEntry({ organisationId, timestamp: new Date(), ...facts });
+  const hanging = commitChange(h.db, entry, async ({ db }) => {
+    begun.resolve();
+    await goesOn.promise;
+    await db.$queryRaw`SELECT 1`;
+  }).catch((error: unknown) => error);
+  await begun.promise;
+  await workspace().put(`/policies/rate-limits/${policy.body.id}`, { value: 8 }).expect(200);
+  goesOn.resolve();
+  expect(await hanging).toMatchObject({ code: 'admin.control_plane_unavailable' });
+  const [{ limit } = { limit: '' }] = await h.db.$queryRaw<{ limit: string }[]>`
+    SELECT current_setting('idle_in_transaction_session_timeout') AS limit`;
+  expect(limit).toBe('1min');
 }, 60_000);
 
 describe('what Postgres gives up', () => {

@@ -10,6 +10,12 @@ export type DatabaseClient = PrismaClient;
 /** What stores work with: the client, or the transaction they are part of. */
 export type Database = Prisma.TransactionClient;
 
+/**
+ * A replica that hangs, or whose machine is gone, says nothing and closes nothing: what it has locked is free after so long. Whoever
+ * asks others within a transaction is done before that.
+ */
+const silenceMsMax = 60_000;
+
 /** Of a transaction that says nothing else: Prisma's own, of two and five seconds, are over where a busy database is alive. */
 const patience = { maxWait: 10_000, timeout: 20_000 };
 
@@ -30,6 +36,10 @@ export function createDatabaseClient(options: {
     query_timeout: 20_000,
     keepAlive: true,
     application_name: 'sluice-control-plane',
+    // Not when it connects, as the others: poolers refuse what they do not know.
+    onConnect: async (connection) => {
+      await connection.query(`SET idle_in_transaction_session_timeout = ${silenceMsMax}`);
+    },
   });
   // The query under way is told of a lost connection, or the next one that is given it. Between
   // the two nobody listens, and an error that nobody hears would end the process.

@@ -13,11 +13,11 @@ const busyKinds = new Set(['TooManyConnections', 'TransactionWriteConflict']);
 const awayTexts =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
 /**
- * SQLSTATE: connection lost, stopped by an operator; out of resources, a statement or a lock that took too long, and
- * two transactions in each other's way.
+ * SQLSTATE: connection lost, stopped by an operator; out of resources, a statement or a lock that took too long, a
+ * transaction in which nothing was asked for too long, and two transactions in each other's way.
  */
 const awayStates = /^(08|57P)/;
-const busyStates = /^(53|57014|55P03|40001|40P01)/;
+const busyStates = /^(53|57014|55P03|25P03|40001|40P01)/;
 /** The database may be back at once. */
 const retryAfterSeconds = '1';
 
