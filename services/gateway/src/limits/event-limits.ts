@@ -3,10 +3,11 @@ import { config } from '@sluice/proto-stubs';
 import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
 import type { LimitCheck } from '../exchange/limits.ts';
-import type { Estimate, Reservation } from '../exchange/reservation.ts';
+import type { Estimate, Reservation, Used } from '../exchange/reservation.ts';
 import type { LimitStore } from './limit-store.ts';
+import type { OpenReservations } from './limit-watch.ts';
 import { limitError } from './refusal.ts';
-import { type LimitWatchers, RequestLimits } from './request-limits.ts';
+import { type LimitWatchers, RequestLimits, unheard } from './request-limits.ts';
 
 /** What one call of a server or an agent holds of its limits. */
 export interface EventHold {
@@ -73,6 +74,18 @@ export async function peekEvent(
     ...(await limits.peekRequest(estimate)),
     ...(await limits.peekTarget(targetOf(event), undefined, estimate)),
   ];
+}
+
+/** Counts what was used of work that is done, of the limits that such work meets: as no request, and none refuses. */
+export async function postForEvent(
+  store: LimitStore,
+  requester: EventRequester,
+  event: ServerEvent,
+  used: Used,
+  open: OpenReservations,
+): Promise<void> {
+  if (areNone(requester)) return;
+  await limitsOf(store, requester, event, unheard(open)).postDone(targetOf(event), undefined, used);
 }
 
 function areNone({ key, bundle }: EventRequester): boolean {

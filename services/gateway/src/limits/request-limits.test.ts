@@ -290,6 +290,33 @@ describe('what a request asks its limits', () => {
 });
 
 describe('an exhausted key', () => {
+  it('counts what work that is done used, as no request, whatever is spent', async () => {
+    const store = new MemoryLimits();
+    const posted = async () =>
+      [
+        ...(await limitsOn(store).peekRequest()),
+        ...(await limitsOn(store).peekTarget(target, saved)),
+      ]
+        .flatMap(({ state }) => state ?? [])
+        .map((state) => state.posted);
+    for (const tokens of [90, 60]) {
+      const limits = limitsOn(store);
+      const reservation = await reserve(limits, tokens);
+      reservation?.begin();
+      reservation?.post({ tokens, costNanoUsd: 0 });
+      reservation?.finish();
+      limits.close();
+    }
+    // Of the key, the workspace twice, a policy; of the provider, its grant – which is spent, too –, a policy.
+    expect(await posted()).toEqual([2, 2, 150, 2, 2, 2, 2]);
+    const told: bigint[] = [];
+    await limitsOn(store).postDone(target, saved, { tokens: 40, costNanoUsd: 7 }, (held) =>
+      told.push(...[...held.takeCounts().settled.values()].map(BigInt)),
+    );
+    expect(await posted()).toEqual([2, 2, 190, 2, 2, 2, 2]);
+    expect(told).toEqual([40n]);
+  });
+
   it('is refused by its status where its budgets are not told with it', () => {
     const exhausted = exampleKey({ status: 2 } as never);
     const exchange = exampleExchange({ key: exhausted, bundle: exampleBundle() });

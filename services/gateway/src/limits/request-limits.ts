@@ -13,7 +13,13 @@ import {
   type Reservation,
   type Used,
 } from '../exchange/reservation.ts';
-import { HeldReservation, newReservationId, RequestHolds, wantsOf } from './held-reservation.ts';
+import {
+  HeldReservation,
+  newReservationId,
+  RequestHolds,
+  wantOf,
+  wantsOf,
+} from './held-reservation.ts';
 import type { LimitStore, Taken, Want, Wants } from './limit-store.ts';
 import type { LimitWatch, OpenReservations } from './limit-watch.ts';
 import { limitError, limitRefusal, refusalAt, unpricedRefusal } from './refusal.ts';
@@ -23,6 +29,11 @@ import { requestFacts } from './request-facts.ts';
 export interface LimitWatchers {
   readonly metrics: LimitWatch;
   readonly open: OpenReservations;
+}
+
+/** Only what is held is kept: what was done already is no refusal and no overflow that anybody should hear of. */
+export function unheard(open: OpenReservations): LimitWatchers {
+  return { metrics: { refused() {}, wouldRefuse() {}, overflowed() {} }, open };
 }
 
 /** Who asks, as limits know them; and what is asked, where it is no call of a model. */
@@ -132,6 +143,41 @@ export class RequestLimits implements LimitsOfRequest {
     const keep = (taken: Taken) => this.#keep(id, taken, wants, ofTarget.length, estimate);
     const taking = this.#store.take(this.#scope, wants);
     return taking instanceof Promise ? taking.then(keep) : keep(taking);
+  }
+
+  /**
+   * Counts what was used by work that is done: as no request, and no limit refuses it. Nothing else may be asked of
+   * these limits.
+   * @param note hears of what is held before it is settled
+   */
+  async postDone(
+    target: TargetFacts,
+    saved: SavedProvider | undefined,
+    used: Used,
+    note?: (held: Reservation) => void,
+  ): Promise<void> {
+    const facts = this.#factsNow();
+    const ofRequest = this.#requestCounters(facts).filter(isOfUse);
+    const own = saved?.counters ?? noCounters;
+    const ofTarget = countersOf(own, this.#asked.policies.target, facts, target).filter(isOfUse);
+    if (ofRequest.length + ofTarget.length === 0) return;
+    const estimate = { ...used, requests: 0 };
+    const id = newReservationId();
+    const wants: Wants = {
+      id,
+      counters: [...ofRequest, ...ofTarget].map((counter) => ({
+        ...wantOf(counter, estimate),
+        isSoft: true,
+      })),
+      ofRequest: ofRequest.length,
+    };
+    const taken = await this.#store.take(this.#scope, wants);
+    const held = this.#keep(id, taken, wants, ofTarget.length, estimate);
+    held.begin();
+    held.post(used);
+    note?.(held);
+    held.finish();
+    this.close();
   }
 
   /**

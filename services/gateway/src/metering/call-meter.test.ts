@@ -289,6 +289,45 @@ describe('limits of the key, the workspace and budgets', () => {
     await expect(meter.begin(asks, { event: forecast })).rejects.toMatchObject({ status: 412 });
   });
 
+  it.each<[string, Partial<config.Key>]>([
+    ['left', {}],
+    ['spent', { rateLimits: [{ id: 'k', type: 'requests', unit: 'rpd', value: 1n }] as never }],
+    ['used up, as the control plane says', { status: config.KeyStatus.EXHAUSTED }],
+  ])(
+    'count what an agent tells of work that was done, as no request, where the key is %s',
+    async (_, own) => {
+      const { meter } = gateway();
+      const usageLimitsPolicies = [budget('tokens', 100n), budget('cost', 10n ** 12n)];
+      const rateLimits = [{ id: 'w', type: 'requests', unit: 'rpd', value: 5n }];
+      const bundle = exampleBundle({ rateLimits, usageLimitsPolicies } as never);
+      const asks = exampleExchange({ bundle, key: exampleKey() });
+      await (await meter.begin(asks, { event: fromAgent })).end({ outcome: 'success' });
+      const looks = agentEvent({ server: fromAgent.server, method: 'tasks/get' });
+      const policy = { prices: { call: 5, token: 1 } };
+      const asksAgain = exampleExchange({ bundle, key: exampleKey(own) });
+      if (own.rateLimits !== undefined)
+        await (await meter.begin(asksAgain, { event: fromAgent })).end({ outcome: 'success' });
+      const posted = async () =>
+        (await meter.peek(asks, { event: fromAgent })).map(({ state }) => state?.posted);
+      const [requests, ...others] = await posted();
+      expect(others).toEqual([0, 0]);
+      const told = { inputTokens: 300, outputTokens: 40 };
+      const call = await meter.begin(asksAgain, { event: looks, policy });
+      await call.end({ outcome: 'success', told });
+      expect(await posted()).toEqual([requests, 340, 3_400_000_000]);
+    },
+  );
+
+  it('count no request for what an agent tells later, where only requests are limited', async () => {
+    const { meter } = gateway();
+    const asks = caller({ rateLimits: [{ id: 'w', type: 'requests', unit: 'rpd', value: 5n }] });
+    const looks = agentEvent({ server: fromAgent.server, method: 'tasks/get' });
+    const call = await meter.begin(asks, { event: looks });
+    await call.end({ outcome: 'success', told: { inputTokens: 300, outputTokens: 40 } });
+    const states = await meter.peek(asks, { event: fromAgent });
+    expect(states.map(({ state }) => state?.posted)).toEqual([0]);
+  });
+
   it('what all of a call must fit refuses by its price, and says so to who only looks', async () => {
     const { meter } = gateway();
     const limit = {

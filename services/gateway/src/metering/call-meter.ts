@@ -5,7 +5,7 @@ import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
 import type { LimitCheck } from '../exchange/limits.ts';
 import type { CounterState, Estimate, Used } from '../exchange/reservation.ts';
-import { type EventHold, holdForEvent, peekEvent } from '../limits/event-limits.ts';
+import { type EventHold, holdForEvent, peekEvent, postForEvent } from '../limits/event-limits.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
 import { type CallPrice, costOf, priceOfCall } from '../money/call-price.ts';
@@ -79,7 +79,6 @@ export interface MeteredCall {
 
 /** More than few results have, in tokens; what a budget by tokens holds of a call whose answer nobody knows. */
 const resultTokensDefault = 8192;
-const unwatched: LimitWatchers['metrics'] = { refused() {}, wouldRefuse() {}, overflowed() {} };
 const noStates: readonly CounterState[] = Object.freeze([]);
 
 /**
@@ -165,17 +164,10 @@ export class CallMeter {
    */
   async #postLate(requester: EventRequester, event: ServerEvent, used: Used): Promise<void> {
     const { limits, watch } = this.#deps;
-    const counted = { ...event, spends: true };
-    const estimate = () => ({ ...used, requests: 0 });
     try {
-      const silent = { ...watch, metrics: unwatched };
-      const hold = await holdForEvent(limits, requester, counted, estimate, silent);
-      hold?.reservation.begin();
-      hold?.reservation.post(used);
-      hold?.reservation.finish();
-      hold?.close();
+      await postForEvent(limits, requester, event, used, watch.open);
     } catch {
-      // It is spent, or cannot be asked: there is nothing to hold back any more.
+      // It cannot be asked: the record says all the same what was used.
     }
   }
 

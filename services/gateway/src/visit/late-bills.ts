@@ -12,7 +12,7 @@ import { clipped } from '../exchange/clipped.ts';
 import type { Reservation } from '../exchange/reservation.ts';
 import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
-import { type LimitWatchers, RequestLimits } from '../limits/request-limits.ts';
+import { type LimitWatchers, RequestLimits, unheard } from '../limits/request-limits.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
 import { type Counted, type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
 import { addCounts } from '../usage/add-counts.ts';
@@ -104,24 +104,11 @@ export class LateBills {
   ): Promise<void> {
     if (RequestLimits.areNone(exchange)) return;
     const { limits, watch } = this.#parts;
-    const silent = { ...watch, metrics: unwatched };
-    // All of it, or as little as may still be held where all of it is too much.
-    for (const held of [used, { tokens: 1, costNanoUsd: 1 }]) {
-      const counted = RequestLimits.of(limits, exchange, silent);
-      try {
-        const estimate = () => ({ ...held, requests: 0 });
-        const hold = await counted.reserve(limitFactsOf(target), target.saved, estimate);
-        if (hold === undefined) return;
-        hold.begin();
-        hold.post(used);
-        note(hold);
-        hold.finish();
-        return;
-      } catch {
-        // It is spent, or cannot be asked: there is nothing to hold back any more.
-      } finally {
-        counted.close();
-      }
+    const counted = RequestLimits.of(limits, exchange, unheard(watch.open));
+    try {
+      await counted.postDone(limitFactsOf(target), target.saved, used, note);
+    } catch {
+      // It cannot be asked: the record says all the same what was used.
     }
   }
 }
@@ -139,8 +126,6 @@ const endpoints: Readonly<Record<EndedWork['kind'], ObjectOperationId | 'createM
   video: 'createVideo',
   'fine-tuning job': 'createFinetune',
 };
-
-const unwatched: LimitWatchers['metrics'] = { refused() {}, wouldRefuse() {}, overflowed() {} };
 
 function factsOf(
   { used }: EndedWork,
