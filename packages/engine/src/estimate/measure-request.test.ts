@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { measureRequest } from './measure-request.ts';
+import type { MediaRule } from './media-tokens.ts';
 import { codeLines, sentences } from './sample-texts.ts';
 
 /** The same sequence in every run (mulberry32). */
@@ -141,8 +142,110 @@ describe('measureRequest', () => {
     expect(measureRequest(json, 1000, 'openai').mediaTokens).toBe(expected);
   });
 
+  it.each<[string, JsonValue, Record<MediaRule, number>]>([
+    ['a GIF', dataUrl('image/gif', gif(512, 512)), { openai: 255, anthropic: 350, gemini: 1032 }],
+    ['a JPEG', dataUrl('image/jpeg', jpeg(300, 200)), { openai: 255, anthropic: 80, gemini: 258 }],
+    [
+      'a WebP',
+      dataUrl('image/webp', webp('VP8 ', 768, 512)),
+      { openai: 425, anthropic: 525, gemini: 1548 },
+    ],
+    [
+      'one without loss',
+      dataUrl('image/webp', webp('VP8L', 1024, 768)),
+      { openai: 765, anthropic: 1049, gemini: 1032 },
+    ],
+    [
+      'one with more in it',
+      dataUrl('image/webp', webp('VP8X', 1024, 768)),
+      { openai: 765, anthropic: 1049, gemini: 1032 },
+    ],
+    [
+      'one as Converse has it',
+      { image: { format: 'gif', source: { bytes: gif(512, 512).toString('base64') } } },
+      { openai: 255, anthropic: 350, gemini: 1032 },
+    ],
+    [
+      'a document as Converse has it',
+      { document: { name: 'a', format: 'docx', source: { bytes: 'A'.repeat(8000) } } },
+      { openai: 6000, anthropic: 6000, gemini: 516 },
+    ],
+    ['ten seconds of sound', sound('wav', 319_998), { openai: 101, anthropic: 101, gemini: 321 }],
+    [
+      'ten seconds of packed sound',
+      sound('mp3', 39_999),
+      { openai: 101, anthropic: 101, gemini: 321 },
+    ],
+    [
+      'a document behind an address',
+      { type: 'document', source: { type: 'url', url: 'https://a.example/a.pdf' } },
+      { openai: 300_000, anthropic: 300_000, gemini: 25_800 },
+    ],
+  ])(
+    'counts %s by what its first bytes, its format and its length say',
+    (_name, part, expected) => {
+      const json = { messages: [{ role: 'user', content: [part] }] } as JsonObject;
+      const counted = (rule: MediaRule) => measureRequest(json, 1_000_000, rule);
+      for (const [rule, tokens] of Object.entries(expected) as [MediaRule, number][])
+        expect([rule, counted(rule).mediaTokens]).toEqual([rule, tokens]);
+      expect(counted('openai').textTokens).toBeLessThan(50);
+    },
+  );
+
+  it.each<[string, (text: string) => JsonObject]>([
+    ['a message', (content) => ({ messages: [{ role: 'user', content }] })],
+    ['a part of one', (text) => ({ messages: [{ content: [{ type: 'text', text }] }] })],
+    ['what a tool answered', (output) => ({ input: [{ type: 'function_call_output', output }] })],
+    [
+      'an argument of a tool',
+      (page) => ({ messages: [{ content: [{ type: 'tool_use', input: { page } }] }] }),
+    ],
+    ['a question', (input) => ({ input })],
+    [
+      'tools of Converse',
+      (description) => ({ toolConfig: { tools: [{ toolSpec: { description } }] } }),
+    ],
+    ['a text of Cohere', (text) => ({ texts: [text] })],
+    ['a text of Titan', (inputText) => ({ inputText })],
+    ['a text that Gemini embeds', (text) => ({ requests: [{ content: { parts: [{ text }] } }] })],
+  ])('counts %s as text, also one that begins as data do', (_name, ask) => {
+    const text = `${sentences.english.join(' ')} `.repeat(50);
+    for (const begins of ['', 'data: ', 'data:text/plain,', 'data:image/png;base64,']) {
+      const json = ask(begins + text);
+      const size = measureRequest(json, JSON.stringify(json).length, 'openai');
+      expect([begins, size.mediaTokens]).toEqual([begins, 0]);
+      expect(size.textTokens).toBeGreaterThanOrEqual(tokensIn(text));
+    }
+  });
+
+  it.each<[string, JsonObject, string | undefined]>([
+    ['nothing', { messages: [{ content: 'a' }] }, undefined],
+    ['the whole', { cache_control: { type: 'ephemeral' }, messages: [] }, '5m'],
+    ['a part', { system: [{ text: 'a', cache_control: { type: 'ephemeral' } }] }, '5m'],
+    [
+      'a point of Converse',
+      { messages: [{ content: [{ text: 'a' }, { cachePoint: { type: 'default' } }] }] },
+      '5m',
+    ],
+    [
+      'an hour, then five minutes',
+      { system: [{ cache_control: { ttl: '1h' } }, { cache_control: {} }] },
+      '1h',
+    ],
+    [
+      'five minutes, then an hour',
+      { system: [{ cache_control: {} }, { cache_control: { ttl: '1h' } }] },
+      '1h',
+    ],
+  ])('tells for how long what goes in is kept, where %s is marked', (_name, json, expected) => {
+    expect(measureRequest(json, 100, 'anthropic').writesCache).toBe(expected);
+  });
+
   it('knows what is named and not sent', () => {
     const open = (json: JsonObject) => measureRequest(json, 100, 'openai').isOpen;
+    const called = { type: 'function', function: { name: 'a' } };
+    expect(open({ tools: [called] })).toBe(false);
+    expect(open({ tools: [called, { type: 'web_search' }] })).toBe(true);
     expect(open({ messages: [{ role: 'user', content: 'hello' }] })).toBe(false);
     expect(open({ input: 'and?', previous_response_id: 'resp_1' })).toBe(true);
     expect(open({ messages: [{ content: [{ type: 'file', file: { file_id: 'file-1' } }] }] })).toBe(
@@ -175,4 +278,46 @@ function picture(width: number, height: number): JsonObject {
   head.writeUInt32BE(width, 16);
   head.writeUInt32BE(height, 20);
   return { type: 'image_url', image_url: `data:image/png;base64,${head.toString('base64')}` };
+}
+
+function dataUrl(type: string, bytes: Buffer): JsonObject {
+  return { image: `data:${type};base64,${bytes.toString('base64')}` };
+}
+
+function sound(format: string, bytes: number): JsonObject {
+  const data = Buffer.alloc(bytes).toString('base64');
+  return { type: 'input_audio', input_audio: { data, format } };
+}
+
+/** The rest are, too. */
+function gif(width: number, height: number): Buffer {
+  const head = Buffer.alloc(40);
+  head.write('GIF89a', 0, 'latin1');
+  head.writeUInt16LE(width, 6);
+  head.writeUInt16LE(height, 8);
+  return head;
+}
+
+/** With a comment before the frame. */
+function jpeg(width: number, height: number): Buffer {
+  const head = Buffer.alloc(60);
+  Buffer.from([0xff, 0xd8, 0xff, 0xfe, 0, 12]).copy(head);
+  Buffer.from([0xff, 0xc2, 0, 17, 8]).copy(head, 16);
+  head.writeUInt16BE(height, 21);
+  head.writeUInt16BE(width, 23);
+  return head;
+}
+
+function webp(kind: 'VP8 ' | 'VP8L' | 'VP8X', width: number, height: number): Buffer {
+  const head = Buffer.alloc(40);
+  head.write(`RIFF    WEBP${kind}`, 0, 'latin1');
+  if (kind === 'VP8 ') {
+    head.writeUInt16LE(width, 26);
+    head.writeUInt16LE(height, 28);
+  } else if (kind === 'VP8L') head.writeUInt32LE((width - 1) | ((height - 1) << 14), 21);
+  else {
+    head.writeUIntLE(width - 1, 24, 3);
+    head.writeUIntLE(height - 1, 27, 3);
+  }
+  return head;
 }

@@ -54,6 +54,16 @@ const textKeys = [
   'suffix',
   'prediction',
   'inputs',
+  // What vendors take in words of their own, passing through.
+  'toolConfig',
+  'inputText',
+  'texts',
+  'content',
+  'requests',
+  'instances',
+  'message',
+  'chat_history',
+  'preamble',
 ] as const;
 
 /**
@@ -163,7 +173,7 @@ class RequestCount {
   #addObject(value: JsonObject, key: string, depth: number): void {
     if (turnKeys.has(key)) this.text.tokens += turnTokens;
     this.noteMark(value.cache_control ?? value.cachePoint);
-    if (this.#addMedia(value)) return;
+    if (this.#addMedia(value, key)) return;
     if (depth === 0) return;
     // Names of schemas are read by the model, and so are those of arguments; those of turns and parts cost less.
     const isFormat = formatKeys.has(key);
@@ -180,14 +190,15 @@ class RequestCount {
   }
 
   #addText(text: string, key: string): void {
-    if (text.startsWith('data:') || key === 'b64_json') this.#addData(text, key, undefined);
+    if (mediaKeys.has(key) && (key === 'b64_json' || text.startsWith('data:')))
+      this.#addData(text, key, undefined);
     else if (key !== 'role' && key !== 'type') countText(text, this.text);
     else this.#otherBytes += text.length;
   }
 
   /** True = it was a part that is no text, and is counted. */
-  #addMedia(part: JsonObject): boolean {
-    const kind = mediaKindOf(part);
+  #addMedia(part: JsonObject, key: string): boolean {
+    const kind = mediaKindOf(part, key);
     if (kind === undefined) return false;
     const { data, type, isLow, reference } = kind;
     if (reference) {
@@ -238,6 +249,19 @@ const formatKeys: ReadonlySet<string> = new Set([
   'parts',
 ]);
 
+/** Where data stand by themselves; elsewhere a text that begins as they do is text, to whoever reads and charges it. */
+const mediaKeys: ReadonlySet<string> = new Set([
+  'b64_json',
+  'image',
+  'images',
+  'image_base64',
+  'mask',
+  'audio',
+  'video',
+  'document_url',
+  'url',
+]);
+
 function isDocument(type: string): boolean {
   return /pdf|document|file|text\//.test(type);
 }
@@ -250,8 +274,11 @@ interface Media {
   reference: boolean;
 }
 
-/** The part's own data, however its format writes it. */
-function mediaKindOf(part: JsonObject): Media | undefined {
+/**
+ * The part's own data, however its format writes it.
+ * @param key under which the part stands
+ */
+function mediaKindOf(part: JsonObject, key: string): Media | undefined {
   const image = part.image_url;
   if (image !== undefined) {
     const url = typeof image === 'string' ? image : member(image, 'url');
@@ -259,8 +286,10 @@ function mediaKindOf(part: JsonObject): Media | undefined {
     return typeof url === 'string' ? named(url, 'image', detail === 'low') : undefined;
   }
   const sound = member(part.input_audio, 'data');
-  if (typeof sound === 'string')
-    return { data: sound, type: 'audio', isLow: false, reference: false };
+  if (typeof sound === 'string') {
+    const type = `audio/${member(part.input_audio, 'format')}`;
+    return { data: sound, type, isLow: false, reference: false };
+  }
   const inline = part.inlineData ?? part.inline_data ?? part.source;
   const data = member(inline, 'data');
   if (typeof data === 'string') {
@@ -270,6 +299,10 @@ function mediaKindOf(part: JsonObject): Media | undefined {
     if (member(inline, 'type') === 'text') return undefined;
     return { data, type: String(type ?? 'image'), isLow: false, reference: false };
   }
+  // Converse says by its name what a part is.
+  const bytes = member(inline, 'bytes');
+  if (typeof bytes === 'string')
+    return { data: bytes, type: `${key}/${part.format}`, isLow: false, reference: false };
   const file = member(part.file, 'file_data') ?? part.file_data;
   if (typeof file === 'string') return named(file, 'file', false);
   const reference =
