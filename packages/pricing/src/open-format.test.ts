@@ -1,5 +1,11 @@
+import { noUsage } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
+import { costOfReply } from './cost.ts';
+import { noPrices } from './listed-model.ts';
 import { PriceFault, readPriceFile } from './open-format.ts';
+import { ratesOf } from './rates.ts';
+
+const ofFile = { layer: 'file', version: '1', isClaude: false, multipliers: undefined } as const;
 
 const entry = (payAsYouGo: unknown, more: object = {}) => ({
   m: { pricing_config: { pay_as_you_go: payAsYouGo }, ...more },
@@ -63,6 +69,39 @@ describe('readPriceFile', () => {
     expect(() => readAll(document)).toThrow(PriceFault);
     expect(() => readAll(document)).toThrow(`${path}: `);
   });
+
+  it.each<[string, object, object]>([
+    [
+      'a picture',
+      { image: { hd: { '1x1': { price: null } } } },
+      { images: 1, imageQuality: 'hd', imageSize: '1x1' },
+    ],
+    [
+      'a second of video',
+      { additional_units: { video_seconds: { price: null } } },
+      { videoSeconds: 5 },
+    ],
+    [
+      'a search of the web',
+      { additional_units: { web_search_low_context: {} } },
+      { webSearches: 1, searchContext: 'low' },
+    ],
+  ])(
+    'takes %s without a price for one whose price nobody knows, not for a free one',
+    (_, prices, units) => {
+      const model = readAll(entry(prices)).get('m');
+      const rates = model && ratesOf(model.standard, ofFile);
+      expect(rates && costOfReply(rates, undefined, units)).toBeUndefined();
+      const fee = { request_token: { price: 1 }, additional_units: { request: { price: 1 } } };
+      const both = {
+        ...fee,
+        ...prices,
+        additional_units: { ...fee.additional_units, ...Object(prices).additional_units },
+      };
+      const withFee = ratesOf(readAll(entry(both)).get('m')?.standard ?? noPrices, ofFile);
+      expect(withFee && costOfReply(withFee, noUsage, units)?.totalNanoUsd).toBe(1e7);
+    },
+  );
 
   it('reads a file without what has no price, in as many steps as it has models', () => {
     const reading = readPriceFile({ default: {}, a: {}, b: { pricing_config: {} } });

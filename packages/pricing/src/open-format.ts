@@ -222,9 +222,9 @@ function readVideos(
   const videos: Record<string, number> = {};
   for (const name of Object.keys(units)) {
     const [, width, height] = sizedVideoUnit.exec(name) ?? [];
-    const size = name === videoUnit ? 'default' : `${width}x${height}`;
-    if (name === videoUnit || width !== undefined)
-      videos[size] = unitPrice(units, [name], path) ?? 0;
+    if (name !== videoUnit && width === undefined) continue;
+    const price = unitPrice(units, [name], path);
+    if (price !== undefined) videos[name === videoUnit ? 'default' : `${width}x${height}`] = price;
   }
   return Object.keys(videos).length === 0 ? undefined : videos;
 }
@@ -236,7 +236,8 @@ function readSearchContexts(
   const fees: Record<string, number> = {};
   for (const name of Object.keys(units)) {
     const [, size] = searchContextUnit.exec(name) ?? [];
-    if (size !== undefined) fees[size] = unitPrice(units, [name], path) ?? 0;
+    const price = size === undefined ? undefined : unitPrice(units, [name], path);
+    if (size !== undefined && price !== undefined) fees[size] = price;
   }
   return Object.keys(fees).length === 0 ? undefined : fees;
 }
@@ -262,10 +263,10 @@ function readImages(value: unknown, path: string): ImagePrices | undefined {
       return [
         quality,
         Object.fromEntries(
-          Object.entries(objectAt(sizes, at)).map(([size, price]) => [
-            size,
-            priceAt(price, `${at}.${size}`) ?? 0,
-          ]),
+          Object.entries(objectAt(sizes, at)).flatMap(([size, value]) => {
+            const price = priceAt(value, `${at}.${size}`);
+            return price === undefined ? [] : [[size, price] as const];
+          }),
         ),
       ];
     }),
