@@ -521,6 +521,14 @@ describe('uriForms', () => {
   it.each([
     ['http://LOCALHOST:80/a', 'http://localhost/a'],
     ['https://host:443/a', 'https://host/a'],
+    ['https://host:0443/a', 'https://host/a'],
+    ['https://host:08443/a', 'https://host:8443/a'],
+    ['https://host./a', 'https://host/a'],
+    ['http://[::1]:80/a', 'http://[::1]/a'],
+    ['http://[::1]/a', 'http://[::1]/a'],
+    ['https://somebody@host/a', 'https://host/a'],
+    ['https://some%40body:else@HOST.:443/a', 'https://host/a'],
+    ['db://somebody@host/a', 'db://somebody@host/a'],
     ['http://host:8080/a', 'http://host:8080/a'],
     ['https://host:4430', 'https://host:4430'],
     ['http://host/a/../b?c=/../d', 'http://host/b?c=/../d'],
@@ -534,6 +542,7 @@ describe('uriForms', () => {
       'a:'.repeat(4000),
       `http://${'a.'.repeat(4000)}`,
       '\\'.repeat(8000),
+      `http://a:${'0'.repeat(8000)}x@`,
     ]) {
       const before = process.threadCpuUsage();
       uriForms(uri);

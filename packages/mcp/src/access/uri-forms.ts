@@ -11,8 +11,8 @@ export function uriForms(uri: string): readonly string[] {
 }
 
 /**
- * Scheme and host in lower case, no default port, no dot segments or doubled slashes, no fragment, no slash at the end.
- * Without what parsers of URLs leave out: tabs and ends of lines anywhere, spaces and control characters at either end.
+ * Scheme and host in lower case, no default port, of the web no user, no dot segments or doubled slashes, no fragment, no
+ * slash at the end. Without what parsers of URLs leave out: tabs and ends of lines anywhere, spaces and control characters at either end.
  */
 export function regularUri(uri: string, pathOf = (path: string) => path): string {
   const text = withSlashes(uri.replace(/[\t\n\r]/g, ''));
@@ -51,12 +51,21 @@ export function regularPattern(pattern: string, variable: RegExp): string {
   return `${regularUri(`${pattern.slice(0, at)}x`).slice(0, -1)}${pattern.slice(at)}`;
 }
 
+const webPorts: Readonly<Record<string, string>> = { http: '80', https: '443' };
+
+/** Of the web without who asks, whom no address depends on, and without the dot that ends a full name. */
 function regularHost(scheme: string, authority: string): string {
   const host = authority.toLowerCase();
   if (scheme === 'file' && host === 'localhost') return '';
-  if (scheme === 'http') return host.replace(/:(?:80)?$/, '');
-  if (scheme === 'https') return host.replace(/:(?:443)?$/, '');
-  return host;
+  const port = Object.hasOwn(webPorts, scheme) ? webPorts[scheme] : undefined;
+  if (port === undefined) return host;
+  const own = host.slice(host.lastIndexOf('@') + 1);
+  const colon = own.lastIndexOf(':');
+  const hasPort = colon !== -1 && /^\d*$/.test(own.slice(colon + 1));
+  const name = hasPort ? own.slice(0, colon) : own;
+  const told = hasPort ? own.slice(colon + 1).replace(/^0+/, '') : '';
+  const bare = name.endsWith('.') ? name.slice(0, -1) : name;
+  return told === '' || told === port ? bare : `${bare}:${told}`;
 }
 
 function withoutDots(path: string): string {
