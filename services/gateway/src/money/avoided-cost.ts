@@ -3,7 +3,8 @@ import { areToolsAlone, type ReplyFacts, readKeptAnswer } from '@sluice/provider
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import { estimatedUsage } from './bill-attempt.ts';
-import { boundedUsage } from './bounded-usage.ts';
+import { arePossible } from './bounded-units.ts';
+import { boundedUsage, chargedCounts, withUsage } from './bounded-usage.ts';
 import type { UseEstimates } from './estimate-use.ts';
 import { priceReply } from './price-attempt.ts';
 import type { PriceList } from './price-list.ts';
@@ -26,31 +27,32 @@ export function avoidedCost(estimates: UseEstimates, prices: PriceList): Avoided
       facts = readKeptAnswer(operations[subject.operation.id].format, kept, subject.json ?? {});
       known.set(kept.body, facts);
     }
-    const price = priceReply(
-      { ...facts, ...usageOf(facts, subject, target, estimates) },
-      target,
-      prices,
-      Date.now(),
-    );
+    const possible = possibleOf(facts, subject, target, estimates);
+    const price = priceReply(possible, target, prices, Date.now());
     return price?.cost.totalNanoUsd ?? 0;
   };
 }
 
-/** As it was told, else as it would be estimated now. */
-function usageOf(
-  facts: ReplyFacts,
+/** As it was told, else as it would be estimated now: what cannot be true saved nothing. */
+function possibleOf(
+  told: ReplyFacts,
   subject: ModelCall,
   target: Target,
   estimates: UseEstimates,
-): Pick<ReplyFacts, 'usage'> {
-  const { usage, units, saidBytes } = facts;
-  const isTold = usage !== undefined && !boundedUsage(usage, bounds).isImplausible;
-  if (isTold && saidBytes === undefined) return { usage };
+): ReplyFacts {
+  const { units, ...withoutUnits } = told;
+  const facts = units === undefined || arePossible(units) ? told : withoutUnits;
+  const { usage, saidBytes } = facts;
+  const isTold =
+    usage !== undefined &&
+    chargedCounts(facts).every((counts) => !boundedUsage(counts, bounds).isImplausible);
+  if (isTold && saidBytes === undefined) return facts;
   // What is charged by other units, or says nothing that could be counted.
-  const isElsewhere = units !== undefined && !areToolsAlone(units);
-  if (usage === undefined && (isElsewhere || saidBytes === undefined)) return {};
-  const told = isTold ? usage : noUsage;
-  return { usage: estimatedUsage(facts, told, () => estimates.of(subject, target)) };
+  const isElsewhere = facts.units !== undefined && !areToolsAlone(facts.units);
+  if (usage === undefined && (isElsewhere || saidBytes === undefined)) return facts;
+  const counted = isTold ? usage : noUsage;
+  const estimated = estimatedUsage(facts, counted, () => estimates.of(subject, target));
+  return estimated === usage ? facts : withUsage(facts, estimated);
 }
 
 /** More than any call comes to. */

@@ -1,8 +1,13 @@
-import { noUsage } from '@sluice/contracts';
+import { type JsonObject, noUsage } from '@sluice/contracts';
 import { Multipliers, PriceBook, type PriceQuery, readCustomPrices } from '@sluice/pricing';
+import { findProvider, type ProviderEntry } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
+import { exampleExchange } from '../../test/exchange.ts';
 import type { SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { Target } from '../exchange/target.ts';
+import { avoidedCost } from './avoided-cost.ts';
+import { UseEstimates } from './estimate-use.ts';
+import { ObservedModels } from './observed-models.ts';
 import { PriceList, type Serving } from './price-list.ts';
 
 const atMs = Date.UTC(2026, 10, 22);
@@ -16,6 +21,46 @@ class CountingBook extends PriceBook {
     return super.lookUp(query);
   }
 }
+
+describe('what a kept answer saved', () => {
+  const { subject } = exampleExchange();
+  const avoided = avoidedCost(
+    new UseEstimates(new ObservedModels()),
+    new PriceList(new PriceBook()),
+  );
+  const claude = { ...targetOf({}), entry: findProvider('anthropic') as ProviderEntry };
+  const saved = (usage: JsonObject) => {
+    const answer = { type: 'message', content: [{ type: 'text', text: 'x'.repeat(400) }], usage };
+    const kept = { body: Buffer.from(JSON.stringify(answer)), isStream: false };
+    const json = { messages: [{ role: 'user', content: 'What is locking? '.repeat(9) }] };
+    const asked = {
+      ...subject,
+      json,
+      body: Buffer.from(JSON.stringify(json)),
+      operation: { ...subject.operation, id: 'messages' as const },
+    };
+    return avoided(asked, { ...claude, servedModel: 'claude-opus-4-6' }, kept);
+  };
+  const full = 1000 * 5000 + 100 * 25_000;
+
+  it.each<[string, JsonObject, number]>([
+    ['nothing else', {}, full],
+    ['two searches', { server_tool_use: { web_search_requests: 2 } }, full + 20_000_000],
+    ['searches that cannot be', { server_tool_use: { web_search_requests: 1e9 } }, full],
+  ])('is its tokens, and %s', (_name, more, expected) => {
+    expect(saved({ input_tokens: 1000, output_tokens: 100, ...more })).toBe(expected);
+  });
+
+  it('is estimated where its tokens, or those of another model, cannot be', () => {
+    const odd = saved({ input_tokens: 1e12, output_tokens: 100 });
+    expect(odd).toBeGreaterThan(0);
+    expect(odd).toBeLessThan(full);
+    const iterations = [
+      { type: 'advisor_message', model: 'claude-opus-4-6', input_tokens: 1e12, output_tokens: 1 },
+    ];
+    expect(saved({ input_tokens: 1000, output_tokens: 100, iterations })).toBeLessThanOrEqual(full);
+  });
+});
 
 describe('PriceList', () => {
   it('looks a price up once for each target, model, tier and place', () => {
