@@ -32,7 +32,7 @@ it('estimates what nobody counted by the question that the row repeats and the a
   expect(facts.usage?.inputTokens).toBeGreaterThan(170);
   expect(facts.usage?.inputTokens).toBeLessThan(260);
   // Words of a vendor's own that are none of ours, by their bytes.
-  expect(bill({ facts: {}, asked: { inputText: 'blue'.repeat(10) } }).facts.usage).toEqual(
+  expect(bill({ facts: {}, asked: { inputLine: 'blue'.repeat(10) } }).facts.usage).toEqual(
     told({ inputTokens: 14 }),
   );
   expect(bill({ facts: { saidBytes: 8 } }).facts.usage).toEqual(told({ outputTokens: 2 }));
