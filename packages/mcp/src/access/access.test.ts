@@ -392,6 +392,64 @@ describe('resources', () => {
     expect(told(decide(view, who, listed))).toBe('definition_new');
   });
 
+  it('are let pass by a name, a pattern or an approved template only in each of their forms', () => {
+    const uri = 'file:///public/x/%2e%2e/a';
+    const rest = 'file:///public/a';
+    const decided = (over: Partial<ServerRules>, name: string) =>
+      told(decide(server(over), who, asked('resource', name)));
+    const listed = { allowsNew: false, capabilities: [row('resource', rest)] };
+    expect([rest, uri].map((name) => decided(listed, name))).toEqual(['allowed', 'capability_new']);
+    const named = { access: [{ allow: [{ name: rest }] }] };
+    expect([rest, uri].map((name) => decided(named, name))).toEqual([
+      'allowed',
+      'name_not_allowed',
+    ]);
+    const below = { access: [{ allow: [{ name: 'file:///public/x/*' }] }] };
+    expect([`${rest}/../x/b`, uri].map((name) => decided(below, name))).toEqual([
+      'name_not_allowed',
+      'name_not_allowed',
+    ]);
+  });
+
+  it('of two templates are held to the one that is as it was approved', () => {
+    const capabilities = [
+      row('resource_template', 'db://{id}', { pin: 'good' }),
+      row('resource_template', 'db://{+all}', { pin: 'fine' }),
+    ];
+    const judged = (onDrift: string, hashes: readonly (string | undefined)[], isRead = true) =>
+      decide(server({ capabilities, onDrift }), who, {
+        ...asked('resource', 'db://1', isRead ? {} : { arguments: undefined }),
+        hashOfTemplate: (name) => hashes[name === 'db://{id}' ? 0 : 1],
+      });
+    const shown = (hashes: readonly (string | undefined)[]) => {
+      const decision = judged('block', hashes);
+      return decision.allowed ? 'allowed' : [decision.reason, decision.by];
+    };
+    for (const hashes of [
+      ['good', 'bad'],
+      ['bad', 'fine'],
+      [undefined, 'fine'],
+    ])
+      expect(shown(hashes)).toBe('allowed');
+    expect(shown(['bad', 'bad'])).toEqual(['definition_changed', 'db://{id}']);
+    // The one that was not looked at may be what lets it pass.
+    expect(shown(['bad', undefined])).toEqual(['definition_not_seen', 'db://{+all}']);
+    // What is hidden is read all the same, and told of.
+    for (const onDrift of ['hide', 'alert'])
+      expect(judged(onDrift, ['bad', 'bad'])).toMatchObject({ allowed: true, isDrifted: true });
+  });
+
+  it.each([
+    ['', 'x', false],
+    ['x', 'x', false],
+    ['x', undefined, false],
+    ['x', 'y', true],
+  ])('approved as %j and seen as %j have changed: %j', (pin, hash, isDrifted) => {
+    const view = server({ capabilities: [row('tool', 'a', { pin })] });
+    const decision = decide(view, who, asked('tool', 'a', { hash }));
+    expect(decision).toMatchObject({ allowed: true, isDrifted });
+  });
+
   it('a template that is denied or allowed by name is so for what is read by it', () => {
     const capabilities = [row('resource_template', 'db://{id}')];
     const denied = server({
