@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Cadence, nextOccurrence } from './calendar.ts';
 
-const next = (
-  cadence: Cadence,
-  after: string,
-  more: { since?: string; weekStartsOn?: 'monday' | 'sunday' } = {},
-) =>
-  nextOccurrence(cadence, {
-    after: new Date(after),
-    since: more.since === undefined ? undefined : new Date(more.since),
-    weekStartsOn: more.weekStartsOn,
-  })?.toISOString();
+const next = (cadence: Cadence, after: string, more: { weekStartsOn?: 'monday' | 'sunday' } = {}) =>
+  nextOccurrence(cadence, { after: new Date(after), ...more })?.toISOString();
 
 describe('nextOccurrence', () => {
   // 2024-02-26 is a Monday, and 2024 has a February 29.
@@ -42,15 +34,12 @@ describe('nextOccurrence', () => {
   });
 
   it.each([
-    [1, '2024-02-28T23:59:59.999Z', '2024-02-28T23:00:00.000Z', '2024-02-29T00:00:00.000Z'],
-    [2, '2024-02-28T10:00:00.000Z', '2024-02-28T09:00:00.000Z', '2024-03-01T00:00:00.000Z'],
-    [2, '2023-02-28T10:00:00.000Z', '2023-02-28T09:00:00.000Z', '2023-03-02T00:00:00.000Z'],
-    [365, '2024-01-01T00:00:00.000Z', '2024-01-01T00:00:00.000Z', '2024-12-31T00:00:00.000Z'],
-    [30, '2024-05-15T00:00:00.000Z', '2024-01-01T18:00:00.000Z', '2024-05-30T00:00:00.000Z'],
-    [30, '2024-01-31T00:00:00.000Z', '2024-01-01T18:00:00.000Z', '2024-03-01T00:00:00.000Z'],
-    [7, '2024-01-01T00:00:00.000Z', '2024-02-01T00:00:00.000Z', '2024-02-08T00:00:00.000Z'],
-  ])('%i days: after %s, counted from %s, comes %s', (days, after, since, expected) => {
-    expect(next({ days }, after, { since })).toBe(expected);
+    [1, '2024-02-28T23:59:59.999Z', '2024-02-29T00:00:00.000Z'],
+    [2, '2024-02-28T10:00:00.000Z', '2024-03-01T00:00:00.000Z'],
+    [2, '2023-02-28T10:00:00.000Z', '2023-03-02T00:00:00.000Z'],
+    [365, '2024-01-01T00:00:00.000Z', '2024-12-31T00:00:00.000Z'],
+  ])('%i days after %s comes %s', (days, after, expected) => {
+    expect(next({ days }, after)).toBe(expected);
   });
 
   it('lies after the given time by no more than one period', () => {
@@ -61,7 +50,7 @@ describe('nextOccurrence', () => {
         [{ period: 'monthly' }, 31],
         [{ days: 13 }, 13],
       ] as const) {
-        const found = nextOccurrence(cadence, { after, since: new Date(Date.UTC(2023, 0, 1)) });
+        const found = nextOccurrence(cadence, { after });
         const ahead = (found?.getTime() ?? 0) - after.getTime();
         expect(ahead).toBeGreaterThan(0);
         expect(ahead).toBeLessThanOrEqual(longestDays * 86_400_000);

@@ -12,22 +12,14 @@ export function midnightOf(date: Date): Date {
   return new Date(Math.floor(date.getTime() / dayMs) * dayMs);
 }
 
-/**
- * The first time after `after` that the cadence names; nothing for one that
- * names none. Days are counted from the day of `since`.
- */
+/** The first time after `after` that the cadence names, days counted from its day; nothing for one that names none. */
 export function nextOccurrence(
   cadence: Cadence,
-  when: { after: Date; since?: Date; weekStartsOn?: keyof typeof weekdays },
+  when: { after: Date; weekStartsOn?: keyof typeof weekdays },
 ): Date | undefined {
   const { after } = when;
   const today = midnightOf(after);
-  if (cadence.days != null) {
-    const first = midnightOf(when.since ?? after).getTime();
-    const stepMs = cadence.days * dayMs;
-    const passed = Math.max(0, Math.floor((after.getTime() - first) / stepMs));
-    return new Date(first + (passed + 1) * stepMs);
-  }
+  if (cadence.days != null) return new Date(today.getTime() + cadence.days * dayMs);
   if (cadence.period === 'monthly')
     return new Date(Date.UTC(after.getUTCFullYear(), after.getUTCMonth() + 1, 1));
   if (cadence.period !== 'weekly') return undefined;
