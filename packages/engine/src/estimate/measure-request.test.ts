@@ -212,7 +212,7 @@ describe('measureRequest', () => {
     const text = `${sentences.english.join(' ')} `.repeat(50);
     for (const begins of ['', 'data: ', 'data:text/plain,', 'data:image/png;base64,']) {
       const json = ask(begins + text);
-      const size = measureRequest(json, JSON.stringify(json).length, 'openai');
+      const size = measureRequest(json, JSON.stringify(json).length, 'openai', true);
       expect([begins, size.mediaTokens]).toEqual([begins, 0]);
       expect(size.textTokens).toBeGreaterThanOrEqual(tokensIn(text));
     }
@@ -263,6 +263,16 @@ describe('measureRequest', () => {
     expect(size({ inferenceConfig: { maxTokens: 4 } })).toEqual([4, 1]);
     expect(size({ max_tokens: -1, n: 1e9 })).toEqual([undefined, 128]);
     expect(size({ max_tokens: '7' })).toEqual([undefined, 1]);
+  });
+
+  it.each<[string, JsonObject]>([
+    ['what else is asked than a model', { inputText: 'a', texts: ['a'], message: 'a' }],
+    ['a message that is kept', { role: 'user', content: 'What is locking?' }],
+    ['a batch', { requests: [{ custom_id: 'a', params: { messages: [{ content: 'a' }] } }] }],
+  ])('does not take %s for a question', (_name, json) => {
+    expect(measureRequest(json, 1000, 'openai').textTokens).toBe(0);
+    if (!('inputText' in json))
+      expect(measureRequest(json, 1000, 'openai', true).textTokens).toBe(0);
   });
 
   it('does not count what no model reads', () => {

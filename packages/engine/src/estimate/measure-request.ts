@@ -54,12 +54,13 @@ const textKeys = [
   'suffix',
   'prediction',
   'inputs',
-  // What vendors take in words of their own, passing through.
+] as const;
+
+/** What vendors take in words of their own, where they are passed on. */
+const vendorsKeys = [
   'toolConfig',
   'inputText',
   'texts',
-  'content',
-  'requests',
   'instances',
   'message',
   'chat_history',
@@ -70,14 +71,26 @@ const textKeys = [
  * One pass over a request. Looks at 20,000 values; what lies behind them counts
  * by its bytes, as what was looked at.
  * @param bodyBytes of the whole request
+ * @param isVendors it is in whichever words its vendor has
  */
 export function measureRequest(
   json: Readonly<JsonObject>,
   bodyBytes: number,
   rule: MediaRule,
+  isVendors = false,
 ): RequestSize {
   const count = new RequestCount(rule);
-  for (const key of textKeys) if (Object.hasOwn(json, key)) count.add(json[key], key, depthMax);
+  const add = (key: string) => {
+    if (Object.hasOwn(json, key)) count.add(json[key], key, depthMax);
+  };
+  for (const key of textKeys) add(key);
+  if (isVendors) {
+    for (const key of vendorsKeys) add(key);
+    // What Gemini embeds, one or many; other vendors' batches and messages have other members there.
+    if (member(json.content, 'parts') !== undefined) add('content');
+    const first = Array.isArray(json.requests) ? json.requests[0] : undefined;
+    if (member(first, 'content') !== undefined) add('requests');
+  }
   if (readsOn(json)) count.isOpen = true;
   count.noteMark(json.cache_control);
   return {

@@ -174,10 +174,13 @@ export class RequestLimits implements LimitsOfRequest {
     const taken = await this.#store.take(this.#scope, wants);
     const held = this.#keep(id, taken, wants, ofTarget.length, estimate);
     held.begin();
-    held.post(used);
-    note?.(held);
-    held.finish();
-    this.close();
+    try {
+      held.post(used);
+      note?.(held);
+    } finally {
+      held.finish();
+      this.close();
+    }
   }
 
   /**

@@ -101,7 +101,7 @@ export class UseEstimates {
   promptOf(asked: JsonObject, target: NamedTarget): number {
     const { entry, servedModel } = target;
     const bytes = Buffer.byteLength(JSON.stringify(asked));
-    const size = measureRequest(asked, bytes, mediaRuleOf(entry.id, servedModel));
+    const size = measureRequest(asked, bytes, mediaRuleOf(entry.id, servedModel), true);
     // Words of its own that nobody knows.
     if (size.textTokens + size.mediaTokens === 0) return Math.ceil(bytes / bytesPerToken);
     const ratio = this.#observed.inputRatio(modelKeyOf(target));
@@ -147,7 +147,7 @@ function jsonBytes(value: JsonValue | undefined): number {
 function sizeOf(subject: ModelCall, json: JsonObject, bytes: number, rule: MediaRule): RequestSize {
   const { measured } = subject;
   if (measured?.json === json && measured.rule === rule) return measured.size;
-  const size = measureRequest(json, bytes, rule);
+  const size = measureRequest(json, bytes, rule, subject.operation.id === 'proxy');
   subject.measured = { json, rule, size };
   return size;
 }
