@@ -41,7 +41,7 @@ function possibleOf(
   estimates: UseEstimates,
 ): ReplyFacts {
   const { units, ...withoutUnits } = told;
-  const facts = units === undefined || arePossible(units) ? told : withoutUnits;
+  const facts: ReplyFacts = units === undefined || arePossible(units) ? told : withoutUnits;
   const { usage, saidBytes } = facts;
   const isTold =
     usage !== undefined &&

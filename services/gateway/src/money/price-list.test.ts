@@ -1,4 +1,4 @@
-import { type JsonObject, noUsage } from '@sluice/contracts';
+import { type EndpointOperation, type JsonObject, noUsage, operations } from '@sluice/contracts';
 import { Multipliers, PriceBook, type PriceQuery, readCustomPrices } from '@sluice/pricing';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ describe('what a kept answer saved', () => {
       ...subject,
       json,
       body: Buffer.from(JSON.stringify(json)),
-      operation: { ...subject.operation, id: 'messages' as const },
+      operation: operations.messages as EndpointOperation,
     };
     return avoided(asked, { ...claude, servedModel: 'claude-opus-4-6' }, kept);
   };
