@@ -163,6 +163,7 @@ describe('the blocks of', () => {
       .replaceAll('http://127.0.0.1:8787', gateway)
       .replaceAll('http://127.0.0.1:8799', stack.demoUpstreamUrl);
     const text = `${prologue}${here}`;
+    await writeFile(join(folder, 'statuses'), '');
     const child = spawn('bash', ['-euo', 'pipefail', '-c', text], {
       cwd: folder,
       // A socket there would have bash read what it reads for a person.
@@ -174,7 +175,7 @@ describe('the blocks of', () => {
         ...env,
       },
     });
-    await writeFile(join(folder, 'statuses'), '');
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     let printed = '';
     child.stdout.on('data', (piece) => {
       printed += piece;
@@ -182,7 +183,7 @@ describe('the blocks of', () => {
     child.stderr.on('data', (piece) => {
       printed += piece;
     });
-    const status = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    const status = await ended;
     const statuses = (await readFile(join(folder, 'statuses'), 'utf8')).split('\n');
     return { status, printed, statuses: statuses.filter(Boolean).map(Number) };
   }
