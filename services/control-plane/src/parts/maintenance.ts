@@ -11,6 +11,7 @@ import { SealAnew } from '../kernel/database/seal-anew.ts';
 import { purgeIdempotencyKeys } from '../kernel/http/idempotency.ts';
 import type { Ledger } from '../ledger/analytics/ledger.ts';
 import { AuditForward } from '../ledger/audit-forward/forward-audit.ts';
+import { removeAgedFeedback } from '../ledger/feedback/remove-aged.ts';
 import { sendFeedback } from '../ledger/feedback/send-feedback.ts';
 import { eraseContent } from '../ledger/logs/erase-content.ts';
 import { keepLedger } from '../ledger/logs/keep-ledger.ts';
@@ -108,6 +109,10 @@ export function maintenancePart(
           },
           { intervalMs: env.CONTENT_MAINTENANCE_INTERVAL, logger },
         ),
+        repeat('removing aged feedback', (signal) => removeAgedFeedback(client, now(), signal), {
+          intervalMs: env.CONTENT_MAINTENANCE_INTERVAL,
+          logger,
+        }),
         repeat('telling the ledger what is kept', () => keepLedger(client, ledger), {
           intervalMs: env.CONTENT_MAINTENANCE_INTERVAL,
           logger,

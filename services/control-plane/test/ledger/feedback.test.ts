@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/kernel/names/ids.ts';
+import { removeAgedFeedback } from '../../src/ledger/feedback/remove-aged.ts';
 import { createPerson, createServiceKey } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -18,6 +20,48 @@ async function give(body: object): Promise<string[]> {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body.feedback_ids;
 }
+
+it('goes with what the ledger has of it, and not before that has it', async () => {
+  const days = (age: number) => new Date(Date.now() - age * 86_400_000);
+  const made = async (organisation: typeof h.first, age: number, isSent = true) => {
+    const at = days(age);
+    const { id } = await h.db.feedback.create({
+      data: {
+        id: newId(at.getTime()),
+        organisationId: organisation.organisation_id,
+        workspaceId: organisation.workspace_id,
+        traceId: `aged-${age}`,
+        value: 1,
+        createdAt: at,
+        updatedAt: at,
+        isSent,
+      },
+    });
+    return id;
+  };
+  const settings = (id: string, retention: object) =>
+    h.db.organisation.update({ where: { id }, data: { settings: { retention } } });
+  // One keeps figures for 40 days; the other for 35, but logs for 60, and no figures for less than their logs.
+  await settings(h.first.organisation_id, { logs_days: 1, figures_days: 40 });
+  await settings(h.other.organisation_id, { logs_days: 60, figures_days: 35 });
+  const stays = [
+    await made(h.first, 39),
+    await made(h.first, 400, false),
+    await made(h.other, 59),
+    await made(h.other, 41),
+  ];
+  const goes = [
+    await made(h.first, 42),
+    await made(h.first, 400),
+    await made(h.other, 62),
+    ...(await Promise.all(Array.from({ length: 30 }, (_, at) => made(h.other, 100 + at)))),
+  ];
+  await removeAgedFeedback(h.db, new Date(), new AbortController().signal, 10);
+  const left = (await rowsOf([...stays, ...goes])).map(({ id }) => id);
+  expect(left.toSorted()).toEqual(stays.toSorted());
+  await settings(h.first.organisation_id, {});
+  await settings(h.other.organisation_id, {});
+});
 
 describe('feedback', () => {
   it('is kept with what it judges, who gave it and a weight of 1', async () => {

@@ -48,6 +48,15 @@ export async function findRetention(
   return { organisations: Object.fromEntries(own), others };
 }
 
+/** For how many days organisations keep figures, as the ledger has it: no shorter than their logs, or the least of these. */
+export async function listFiguresDays(db: Database): Promise<{ id: string; days: number }[]> {
+  const rows = await db.organisation.findMany({ select: { id: true, settings: true } });
+  return rows.map(({ id, settings }) => {
+    const { logsDays, figuresDays } = retentionIn(settings);
+    return { id, days: Math.max(logsDays, figuresDays) };
+  });
+}
+
 function retentionIn(settings: Parameters<typeof effectiveSettings>[0]): Retention {
   const { logs_days: logsDays, figures_days: figuresDays } = effectiveSettings(settings).retention;
   return { logsDays, figuresDays };
