@@ -16,8 +16,8 @@ export type SumCounters = (
 export interface LimitMarks {
   /** As this gateway knows it; empty = it has seen none. */
   of(scope: string): string;
-  /** Whether counters of this limit may have been lost, where Redis knows none. */
-  mayHaveLost(scope: string, limit: Limit): boolean;
+  /** Whether a counter of this limit may have been lost, where Redis knows none: not of one that was made a while ago, and after the loss. */
+  mayHaveLost(scope: string, limit: Limit, nowMs: number): boolean;
   /**
    * Redis has another mark than is known, or none: then it was emptied, or is
    * new. False = that cannot be told at the moment.
@@ -42,6 +42,8 @@ const waitOfSlowMs = 100;
 const namesInOneCall = 10_000;
 /** The clock of who makes limits may be as far ahead. */
 const clockSlipMs = 60_000;
+/** A Redis that is full drops what was not used for longest: no counter as young as that. */
+const youngMs = 3_600_000;
 const againMs = 1000;
 const askedMax = 10_000;
 
@@ -82,8 +84,11 @@ export class SharedMarks implements LimitMarks {
     return this.#known.get(scope) ?? '';
   }
 
-  mayHaveLost(scope: string, limit: Limit): boolean {
-    return madeAtMs(limit) < Number.parseInt(this.of(scope), 10) + clockSlipMs;
+  mayHaveLost(scope: string, limit: Limit, nowMs: number): boolean {
+    const sinceMs = Number.parseInt(this.of(scope), 10);
+    const madeMs = madeAtMs(limit);
+    const isYoung = madeMs >= sinceMs + clockSlipMs && madeMs >= nowMs - youngMs;
+    return !isYoung;
   }
 
   async adopt(

@@ -398,9 +398,10 @@ export class RedisLimits implements LimitStore {
     places: readonly CounterPlace[],
     unknown: readonly number[],
   ): Promise<boolean> {
+    const nowMs = this.#nowMs();
     const lost = unknown.filter((at) => {
       const limit = places[at]?.limit;
-      return limit === undefined || this.#marks.mayHaveLost(scope, limit);
+      return limit === undefined || this.#marks.mayHaveLost(scope, limit, nowMs);
     });
     if (lost.length === 0) return true;
     // What gateways heard of it arrives as well.

@@ -181,25 +181,25 @@ interface ChainHead {
   hash: Buffer;
 }
 
-/** All changes of the organisation wait for a replica that hangs in the middle of one, and wait longer than that. */
-const silenceMsMax = '10s';
+/** All changes of the organisation wait for a replica that hangs in the middle of one: they wait longer than that. */
+const silenceMax = '10s';
 
 /** Waits for the changes of this organisation that are under way, and holds up those to come. */
-export async function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
-  const lock = Prisma.sql`FOR UPDATE`;
-  const bound = Prisma.sql`, set_config('idle_in_transaction_session_timeout', ${silenceMsMax}, true)`;
-  return readHead(db, id, lock, bound);
+export function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
+  return readHead(db, id, {
+    bound: Prisma.sql`, set_config('idle_in_transaction_session_timeout', ${silenceMax}, true)`,
+    lock: Prisma.sql`FOR UPDATE`,
+  });
 }
 
 /** As it is at this moment, unless it is locked. */
 async function readHead(
   db: Database,
   id: string,
-  lock = Prisma.empty,
-  more = Prisma.empty,
+  { bound, lock } = { bound: Prisma.empty, lock: Prisma.empty },
 ): Promise<ChainHead> {
   const rows = await db.$queryRaw<{ audit_sequence: bigint; audit_hash: Uint8Array }[]>(
-    Prisma.sql`SELECT audit_sequence, audit_hash ${more} FROM organisations WHERE id = ${id}::uuid ${lock}`,
+    Prisma.sql`SELECT audit_sequence, audit_hash ${bound} FROM organisations WHERE id = ${id}::uuid ${lock}`,
   );
   const row = rows[0];
   if (row === undefined) throw new Error(`organisation ${id} does not exist`);

@@ -48,7 +48,7 @@ export async function findRetention(
   return { organisations: Object.fromEntries(own), others };
 }
 
-/** For how many days organisations keep figures, as the ledger has it: no shorter than their logs, or the least of these. */
+/** For how many days each organisation keeps figures; the ledger keeps them no shorter than logs. */
 export async function listFiguresDays(db: Database): Promise<{ id: string; days: number }[]> {
   const rows = await db.organisation.findMany({ select: { id: true, settings: true } });
   return rows.map(({ id, settings }) => {
