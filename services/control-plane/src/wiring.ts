@@ -260,8 +260,8 @@ export function wire(
 
   const publisher = env.NATS_URL === undefined ? undefined : createAlertPublisher(env.NATS_URL);
   const alertChannels = [
-    webhookChannel({ client, vault, fetch, now }),
-    ...(publisher === undefined ? [] : [natsChannel(publisher)]),
+    webhookChannel({ client, vault, fetch, now, logger }),
+    ...(publisher === undefined ? [] : [natsChannel(publisher, logger)]),
   ];
   // Each on its own: one that is away keeps nothing of another waiting.
   const alerts = alertChannels.map(

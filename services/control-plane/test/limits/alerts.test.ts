@@ -8,7 +8,8 @@ import { config } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import { eventually, startNats, startRelay } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createAlertPublisher } from '../../src/limits/alerts/nats-publisher.ts';
+import { deliverAlert } from '../../src/limits/alerts/deliver-alert.ts';
+import { createAlertPublisher, natsChannel } from '../../src/limits/alerts/nats-publisher.ts';
 import { claimDeliveries } from '../../src/limits/alerts/store.ts';
 import { type Harness, startHarness, token } from '../support/harness.ts';
 import { dollars, report } from '../support/report.ts';
@@ -183,6 +184,39 @@ describe('alerts', () => {
     await publisher.close();
     await relay.down();
     await nats.stop();
+  });
+
+  it('that cannot be delivered are told in the log once, and once when they can, whatever their number', async () => {
+    const lines: [string, string, string | undefined][] = [];
+    const line =
+      (level: string) =>
+      ({ reason, err }: { reason?: string; err?: Error }, text: string) =>
+        lines.push([level, text, reason ?? err?.message]);
+    const logger = { info: line('info'), warn: line('warn'), error: line('error'), debug() {} };
+    let fails = true;
+    const publish = async () => {
+      if (fails) throw new Error('nobody is there');
+    };
+    const channel = natsChannel({ publish, close: async () => {} }, logger as never);
+    const parts = { client: h.db, now: () => new Date(), logger: logger as never };
+    const delivery = (createdAt = new Date()) => ({
+      id: randomUUID(),
+      organisationId: h.first.organisation_id,
+      channel: 'nats',
+      body: '{}',
+      attempts: 1,
+      nextAt: new Date(),
+      createdAt,
+    });
+    for (let count = 0; count < 5; count += 1) await deliverAlert(parts, channel, delivery());
+    await deliverAlert(parts, channel, delivery(new Date(0)));
+    fails = false;
+    for (let count = 0; count < 3; count += 1) await deliverAlert(parts, channel, delivery());
+    expect(lines).toEqual([
+      ['warn', 'NATS takes no alerts', 'nobody is there'],
+      ['error', 'an alert could not be delivered for a day, and is given up', 'nobody is there'],
+      ['info', 'NATS takes alerts again', undefined],
+    ]);
   });
 
   it('are told anew when more is granted', async () => {

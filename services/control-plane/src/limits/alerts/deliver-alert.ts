@@ -1,4 +1,4 @@
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, type Outage, reasonOf } from '@sluice/telemetry';
 import type { AlertDelivery } from '../../generated/prisma/client.ts';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
 import { endDelivery, postponeDelivery } from './store.ts';
@@ -11,6 +11,8 @@ export interface AlertChannel {
    * @throws NotTaken when whoever refused it said until when; any other error for all else
    */
   send(delivery: AlertDelivery): Promise<void>;
+  /** Of whoever gets the alerts of this organisation. */
+  outageOf(organisationId: string): Outage;
 }
 
 /** A receiver that answered, and wants to be left alone for so long. */
@@ -44,15 +46,22 @@ export async function deliverAlert(
     () => undefined,
     (error: Error) => error,
   );
-  if (fault === undefined) return endDelivery(client, delivery);
+  const outage = channel.outageOf(organisationId);
+  if (fault === undefined) {
+    outage.ends();
+    return endDelivery(client, delivery);
+  }
+  const isTold = outage.explains(fault);
   const whose = { alert: id, channel: channel.name, attempts, organisation: organisationId };
-  const facts = { err: fault, ...whose };
   const failedAt = now().getTime();
   if (failedAt - delivery.createdAt.getTime() >= triedForMs) {
+    const facts = { ...whose, reason: reasonOf(fault) };
     logger.error(facts, 'an alert could not be delivered for a day, and is given up');
     return endDelivery(client, delivery);
   }
-  logger.warn(facts, 'an alert could not be delivered, and is tried again later');
+  const tried = 'an alert could not be delivered, and is tried again later';
+  if (isTold) logger.debug({ ...whose, reason: reasonOf(fault) }, tried);
+  else logger.warn({ ...whose, err: fault }, tried);
   const wantedMs = fault instanceof NotTaken ? fault.waitMs : 0;
   const pauseMs = Math.max(pauseAfter(attempts), Math.min(wantedMs, pauseMsMax));
   await postponeDelivery(client, delivery, new Date(failedAt + pauseMs));

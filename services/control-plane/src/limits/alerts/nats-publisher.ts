@@ -1,5 +1,6 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { parseNatsAddresses } from '@sluice/contracts';
+import { type Logger, Outage } from '@sluice/telemetry';
 import type { AlertChannel } from './deliver-alert.ts';
 
 /** Where alerts are published, each a JSON text. */
@@ -49,6 +50,11 @@ export function createAlertPublisher(addresses: string, timeoutMs = 5_000): Aler
 }
 
 /** To whoever listens there. */
-export function natsChannel({ publish }: AlertPublisher): AlertChannel {
-  return { name: 'nats', send: ({ body }) => publish(body) };
+export function natsChannel({ publish }: AlertPublisher, logger: Logger): AlertChannel {
+  const outage = new Outage({
+    logger,
+    away: 'NATS takes no alerts',
+    back: 'NATS takes alerts again',
+  });
+  return { name: 'nats', send: ({ body }) => publish(body), outageOf: () => outage };
 }

@@ -1,4 +1,6 @@
+import { GatewayError } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
+import { type Logger, Outage } from '@sluice/telemetry';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { findAlertSettings, openWebhook } from '../alert-settings/settings.ts';
@@ -13,10 +15,25 @@ export function webhookChannel(parts: {
   vault: CredentialVault;
   fetch: GuardedFetch;
   now: () => Date;
+  logger: Logger;
 }): AlertChannel {
-  const { client, vault, fetch, now } = parts;
+  const { client, vault, fetch, now, logger } = parts;
+  /** By organisation, of those that have had an alert. */
+  const outages = new Map<string, Outage>();
   return {
     name: 'webhook',
+    outageOf(organisation) {
+      const known = outages.get(organisation);
+      if (known !== undefined) return known;
+      const away = 'a webhook takes no alerts';
+      const back = 'a webhook takes alerts again';
+      // What is wrong here is no fault of the receiver's.
+      const isOutage = (error: unknown) =>
+        error instanceof NotTaken || error instanceof GatewayError;
+      const made = new Outage({ logger, away, back, facts: { organisation }, isOutage });
+      outages.set(organisation, made);
+      return made;
+    },
     async send({ id, body, organisationId }) {
       const settings = await findAlertSettings(client, organisationId);
       const webhook = settings === null ? undefined : openWebhook(vault, settings);
