@@ -170,6 +170,41 @@ describe('measureRequest', () => {
       { document: { name: 'a', format: 'docx', source: { bytes: 'A'.repeat(8000) } } },
       { openai: 6000, anthropic: 6000, gemini: 516 },
     ],
+    [
+      'one as Claude has it',
+      {
+        type: 'image',
+        source: {
+          type: 'base64',
+          media_type: 'image/gif',
+          data: gif(512, 512).toString('base64'),
+        },
+      },
+      { openai: 255, anthropic: 350, gemini: 1032 },
+    ],
+    [
+      'one as Gemini has it',
+      { inlineData: { mimeType: 'image/gif', data: gif(512, 512).toString('base64') } },
+      { openai: 255, anthropic: 350, gemini: 1032 },
+    ],
+    [
+      'sound as Gemini has it',
+      { inline_data: { mime_type: 'audio/mp3', data: Buffer.alloc(39_999).toString('base64') } },
+      { openai: 101, anthropic: 101, gemini: 321 },
+    ],
+    [
+      'a file of two pages',
+      {
+        type: 'file',
+        file: { file_data: `data:application/pdf;base64,${Buffer.alloc(6000).toString('base64')}` },
+      },
+      { openai: 6000, anthropic: 6000, gemini: 516 },
+    ],
+    [
+      'a picture by its id',
+      { type: 'input_image', file_id: 'file-1' },
+      { openai: 1445, anthropic: 4784, gemini: 4128 },
+    ],
     ['ten seconds of sound', sound('wav', 319_998), { openai: 101, anthropic: 101, gemini: 321 }],
     [
       'ten seconds of packed sound',
@@ -201,6 +236,18 @@ describe('measureRequest', () => {
       (page) => ({ messages: [{ content: [{ type: 'tool_use', input: { page } }] }] }),
     ],
     ['a question', (input) => ({ input })],
+    [
+      'a document of plain text',
+      (data) => ({
+        messages: [
+          {
+            content: [
+              { type: 'document', source: { type: 'text', media_type: 'text/plain', data } },
+            ],
+          },
+        ],
+      }),
+    ],
     [
       'tools of Converse',
       (description) => ({ toolConfig: { tools: [{ toolSpec: { description } }] } }),
@@ -263,6 +310,11 @@ describe('measureRequest', () => {
     expect(size({ inferenceConfig: { maxTokens: 4 } })).toEqual([4, 1]);
     expect(size({ max_tokens: -1, n: 1e9 })).toEqual([undefined, 128]);
     expect(size({ max_tokens: '7' })).toEqual([undefined, 1]);
+    expect(size({ max_completion_tokens: 0, max_tokens: 6.2, n: 1.5 })).toEqual([7, 2]);
+    expect(size({ prompt: ['a', 'b', 'c'], n: 2, best_of: 4 })).toEqual([undefined, 12]);
+    expect(size({ prompt: [[1, 2], [3]] })).toEqual([undefined, 2]);
+    expect(size({ prompt: [1, 2, 3] })).toEqual([undefined, 1]);
+    expect(measureRequest({ prompt: [1, 2, 3, 4] }, 100, 'openai').textTokens).toBe(4 + 8);
   });
 
   it.each<[string, JsonObject]>([
