@@ -179,7 +179,7 @@ for what, one, two, keep in string.gmatch(ARGV[2], '(%S+) (%S+) (%S+) (%S+)') do
     if not isNew then
       if redis.call('ZREM', held, one) == 1 then
         local amount, short = string.match(one, ':(%d+):(%d+)$')
-        redis.call('HINCRBY', hash, 'r', '-' .. amount)
+        if amount ~= '0' then redis.call('HINCRBY', hash, 'r', '-' .. amount) end
         if short ~= '0' then redis.call('HINCRBY', hash, 'o', '-' .. short) end
         redis.call('HINCRBY', hash, 'p', two)
       elseif redis.call('ZREM', held, '-' .. one) == 1 then

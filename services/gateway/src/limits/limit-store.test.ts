@@ -108,6 +108,40 @@ describe.each([
     await eventually(async () => expect(await left([tokens])).toEqual([20]));
   });
 
+  it('count what is taken softly, also where all is spent or must fit, and of a group of which nobody has used anything', async () => {
+    const rules = { isStrict: true };
+    const spent = counter({ type: 'tokens', value: 100, rules });
+    await take(store, [spent], { tokens: 100 });
+    const others = [
+      counter({ type: 'tokens', value: 0 }),
+      counter({ type: 'cost', value: 5, period: {}, rules }),
+      counter({ type: 'tokens', value: 7, group: 'by:nobody' }),
+    ];
+    const all = [spent, ...others];
+    const wants = all.map((each) => ({ counter: each, amount: 40, isSoft: true }));
+    const taken = await store.take('org', { id: 'done', counters: wants, ofRequest: 2 });
+    expect(taken.refusedAt).toBe(-1);
+    expect(taken.states.map(({ held }) => held)).toEqual([0, 0, 5, 7]);
+    store.end(
+      'org',
+      taken.states.map((hold) => ({ hold, actual: 40 })),
+    );
+    await eventually(async () =>
+      expect((await store.peek('org', all)).map(({ posted }) => posted)).toEqual([40, 40, 40, 40]),
+    );
+    // So does a target that may use more than the first, where nothing is left, and uses nothing.
+    const none = await store.take('org', {
+      id: 'more',
+      counters: wants.slice(0, 1),
+      ofRequest: 0,
+    });
+    expect(none.states).toMatchObject([{ held: 0, short: 40, overshoot: 40 }]);
+    store.end('org', [{ hold: none.states[0]!, actual: 0 }]);
+    await eventually(async () =>
+      expect(await store.peek('org', [spent])).toMatchObject([{ pending: 100, overshoot: 0 }]),
+    );
+  });
+
   it('take what a request may use beyond what it holds for held: no limit is overshot by more than one', async () => {
     const one = [counter({ type: 'tokens', value: 2000 })];
     const ask = () => take(store, one, { tokens: 1505 });
