@@ -1,7 +1,8 @@
-import { noUsage } from '@sluice/contracts';
+import { noUsage, type ReplyBill } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { GeminiTap } from '../codecs/gemini/tap.ts';
 import { NativeStreamReader } from '../translation/native-stream.ts';
+import { addBill } from './add-bill.ts';
 import { laterUsage } from './later-usage.ts';
 
 const former = {
@@ -50,5 +51,21 @@ describe('what a stream tells of its usage later', () => {
     tell(1000, 500);
     tell(0, 0);
     expect(reader.facts.usage).toMatchObject({ inputTokens: 1000, outputTokens: 500 });
+  });
+});
+
+it('counts of what else is charged grow, and the last word holds of the rest', () => {
+  const facts: ReplyBill = {};
+  for (const later of [
+    { units: { webSearches: 1, fileSearches: 2 }, servedTier: 'flex' },
+    { units: { webSearches: 3 } },
+    {},
+    { units: { webSearches: 2, searchContext: 'low' }, servedTier: 'standard' },
+    { units: { searchContext: 'high' } },
+  ] satisfies ReplyBill[])
+    addBill(facts, later);
+  expect(facts).toEqual({
+    units: { webSearches: 3, fileSearches: 2, searchContext: 'high' },
+    servedTier: 'standard',
   });
 });
