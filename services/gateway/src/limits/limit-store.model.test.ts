@@ -6,7 +6,8 @@ import { type Counter, epochAt, overshootBound } from '@sluice/engine';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleCounter, redisLimits, take } from '../../test/limits.ts';
+import { estimate, exampleCounter, redisLimits, take } from '../../test/limits.ts';
+import { newReservationId, wantsOf } from './held-reservation.ts';
 import type { Hold, LimitStore } from './limit-store.ts';
 import { MemoryLimits } from './memory-limits.ts';
 
@@ -231,9 +232,10 @@ const taking = fc
     replica: fc.nat(replicaCount - 1),
     which: fc.subarray([0, 1, 2, 3], { minLength: 1 }),
     amount: fc.oneof(fc.nat(60), fc.nat(400)),
+    isSoft: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.constant(true)),
   })
-  .map(({ replica, which, amount }) =>
-    command(`take(${replica}, [${which}], ${amount})`, async (world) => {
+  .map(({ replica, which, amount, isSoft }) =>
+    command(`take(${replica}, [${which}], ${amount}${isSoft ? ', softly' : ''})`, async (world) => {
       const { fleet, model, clock, counters } = world;
       const at = replica % fleet.count;
       if (world.isAway) {
@@ -249,15 +251,19 @@ const taking = fc
           model.overshoot(counter),
       );
       const needs = wanted.map(({ limit }) => (limit.rules.isStrict ? Math.max(1, amount) : 1));
-      const expected = left.findIndex((room, index) => room < needs[index]!);
+      // What is taken softly no counter refuses.
+      const expected = isSoft ? -1 : left.findIndex((room, index) => room < needs[index]!);
       const amounts = { tokens: amount, costNanoUsd: amount };
-      const { refusedAt, states } = await take(fleet.store(at), wanted, amounts);
+      const asked = wantsOf(newReservationId(), wanted, [], estimate(amounts));
+      const wants = { ...asked, counters: asked.counters.map((want) => ({ ...want, isSoft })) };
+      const { refusedAt, states } = await fleet.store(at).take('org', wants);
       expect(refusedAt).toBe(expected);
       if (refusedAt >= 0) return;
       const holds = states.flatMap((hold, index): ModelHold[] => {
         const counter = wanted[index]!;
         const asked = counter.limit.type === 'requests' ? 1 : amount;
-        expect(hold.held).toBe(Math.min(asked, left[index]!));
+        const isCounted = counter.limit.type === 'requests';
+        expect(hold.held).toBe(isCounted ? asked : Math.min(asked, Math.max(0, left[index]!)));
         expect(hold.short).toBe(asked - hold.held);
         const epoch = epochAt(counter, clock.nowMs).name;
         const life = world.lives[at]!;
