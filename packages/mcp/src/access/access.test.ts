@@ -416,9 +416,9 @@ describe('resources', () => {
       row('resource_template', 'db://{id}', { pin: 'good' }),
       row('resource_template', 'db://{+all}', { pin: 'fine' }),
     ];
-    const judged = (onDrift: string, hashes: readonly (string | undefined)[], isRead = true) =>
+    const judged = (onDrift: string, hashes: readonly (string | undefined)[]) =>
       decide(server({ capabilities, onDrift }), who, {
-        ...asked('resource', 'db://1', isRead ? {} : { arguments: undefined }),
+        ...asked('resource', 'db://1'),
         hashOfTemplate: (name) => hashes[name === 'db://{id}' ? 0 : 1],
       });
     const shown = (hashes: readonly (string | undefined)[]) => {
