@@ -1,6 +1,6 @@
 import { both, type Context, type Examples, made } from '../../example.ts';
 
-const content = {
+const content = ({ workspaceSlug }: Context) => ({
   filters: {
     time_of_generation_min: '2026-01-01T00:00:00Z',
     time_of_generation_max: '2026-02-01T00:00:00Z',
@@ -21,7 +21,7 @@ const content = {
     virtual_keys: 'main',
     trace_id: 'a-trace',
     configs: 'pc-main',
-    workspace_slug: 'ws-main',
+    workspace_slug: workspaceSlug,
     prompt_slug: 'pp-greeting',
     page_size: 50_000,
     current_page: 0,
@@ -30,10 +30,10 @@ const content = {
   description: 'January',
   format: 'jsonl',
   all: false,
-};
+});
 
-async function draft({ workspace }: Context) {
-  const { id } = await made(workspace, 'log-exports.create', content);
+async function draft(context: Context) {
+  const { id } = await made(context.workspace, 'log-exports.create', content(context));
   return [{ exportId: id ?? '' }];
 }
 
@@ -49,9 +49,9 @@ async function done(context: Context) {
 export const examples: Examples = {
   'log-exports.field-restrictions': { callers: both, names: 'query' },
   'log-exports.list': { callers: both, names: 'query' },
-  'log-exports.create': { callers: both, names: 'body', body: () => content },
+  'log-exports.create': { callers: both, names: 'body', body: content },
   'log-exports.read': { callers: both, path: draft },
-  'log-exports.update': { callers: both, names: 'body', path: draft, body: () => content },
+  'log-exports.update': { callers: both, names: 'body', path: draft, body: content },
   'log-exports.start': { callers: both, path: draft },
   'log-exports.cancel': { callers: both, path: draft },
   'log-exports.download': { callers: both, path: done },
