@@ -370,7 +370,7 @@ describe('x-service-max-cost', () => {
   });
 
   it('holds for all calls of a request together', async () => {
-    const makeSlow = () => trial.upstream('slow', slowHeaders(400, json(200, chatReply)));
+    const makeSlow = () => trial.upstream('slow', slowHeaders(3_000, json(200, chatReply)));
     const last = await trial.upstream('last', json(200, chatReply));
     const retry = { attempts: 2, on_status_codes: [408] };
     // A call that takes too long is charged its prompt.
@@ -381,7 +381,7 @@ describe('x-service-max-cost', () => {
       const slow = await makeSlow();
       const config = {
         strategy: { mode: 'fallback' },
-        targets: [slow.target({ request_timeout: 100, retry }), last.target()],
+        targets: [slow.target({ request_timeout: 700, retry }), last.target()],
       };
       const headers = { 'x-service-max-cost': maxCost.toFixed(9) };
       const { answer } = await trial.ask({ config, body, headers });

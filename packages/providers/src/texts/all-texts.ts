@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { inText, jsonIn, type Path, type Place, textsAt } from './places.ts';
-import { saysText, textFile } from './text-file.ts';
+import { isDataUrl, saysText, textFile } from './text-file.ts';
 import type { Texts } from './texts.ts';
 
 type Found = Pick<Place, 'path' | 'text'>;
@@ -47,13 +47,22 @@ export function textsWithin(
       if (isOfTool && path !== undefined) found.push({ path, text: String(value) });
     } else if (Array.isArray(value)) {
       for (let index = value.length - 1; index >= 0; index--)
-        waiting.push({ ...next, value: value[index], path: { parent: path, step: index } });
+        // Written out: there may be many thousands.
+        waiting.push({
+          value: value[index],
+          path: { parent: path, step: index },
+          isOfTool,
+          isOfText,
+          areNamesOwn,
+        });
     } else if (typeof value === 'object' && value !== null) {
       const isMedia = saysMedia(value);
       const saysItself = saysText(value);
       // Bedrock's files stand within what says their format.
       const isText = saysItself || isOfText;
-      for (const name of Object.keys(value).toReversed()) {
+      const names = Object.keys(value);
+      for (let at = names.length - 1; at >= 0; at--) {
+        const name = names[at] as string;
         const inner = value[name];
         if (typeof inner === 'string' && !isText && isBinary(name, inner, isMedia)) continue;
         const isCalled =
@@ -81,8 +90,11 @@ export function textsWithin(
 
 /** Whether the name of a member is a plain identifier, in which nobody writes. */
 export function isPlainMember(name: string): boolean {
-  return /^[\w$.:/-]{0,64}$/.test(name);
+  return usualMembers.has(name) || /^[\w$.:/-]{0,64}$/.test(name);
 }
+
+/** They need no look. */
+const usualMembers: ReadonlySet<string> = new Set(['role', 'content', 'type', 'text', 'parts']);
 
 /** What a tool is called with, and what it answers in a shape of its own. */
 const calledWith: ReadonlySet<string> = new Set(['arguments', 'args', 'structuredContent']);
@@ -130,7 +142,7 @@ function pathOf(path: Path | undefined): Path {
 /** What a picture or sound consists of. Anything that could be words is none. */
 function isBinary(name: string, text: string, isMedia: boolean): boolean {
   const isData =
-    /^data:(?:image\/(?!svg)|audio\/|video\/)[\w.+-]+;base64,/i.test(text) ||
+    (isDataUrl(text) && /^data:(?:image\/(?!svg)|audio\/|video\/)[\w.+-]+;base64,/i.test(text)) ||
     (isMedia && /^(?:data|b64_json|bytes|bytesBase64Encoded|raw)$/.test(name));
   if (!isData) return false;
   const comma = text.startsWith('data:') ? text.indexOf(',') + 1 : 0;

@@ -48,7 +48,7 @@ export function textsAt(
       );
     },
     replace(replaced) {
-      const edit = new Edit(structuredClone(document));
+      const edit = new Edit(copyOf(document) as JsonObject);
       for (const [index, { path, text }] of places.entries()) {
         const other = replaced[index] ?? null;
         if (other !== null && other !== text) edit.put(path, other);
@@ -144,8 +144,21 @@ function isHolder(value: JsonValue | undefined): value is Json {
   return typeof value === 'object' && value !== null;
 }
 
-/** Defined, not assigned: a member may be called `__proto__`. */
+/** JSON of which there may be much: a structured clone takes several times as long. Its depth was bounded when it was read. */
+function copyOf(value: JsonValue): JsonValue {
+  if (!isHolder(value)) return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  const copy: JsonObject = {};
+  for (const name of Object.keys(value)) define(copy, name, copyOf(value[name] as JsonValue));
+  return copy;
+}
+
+/** Assigned, but for what would not be a member then. */
 function define(holder: Json, step: string | number, value: JsonValue): void {
+  if (step !== '__proto__') {
+    (holder as Record<string | number, JsonValue>)[step] = value;
+    return;
+  }
   Object.defineProperty(holder, step, {
     value,
     writable: true,

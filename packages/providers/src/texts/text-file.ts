@@ -38,9 +38,15 @@ const isBase64 = /^[A-Za-z0-9+/_=\s-]*$/;
 
 const isPlainHead = /^data:[\w.+/-]+(?:;charset=utf-?8)?;base64,$/i;
 
+/** Looked at a letter first: it is asked of every text. */
+export function isDataUrl(text: string): boolean {
+  const first = text.charCodeAt(0);
+  return (first === 0x64 || first === 0x44) && /^data:/i.test(text);
+}
+
 /** Any parameters, base64 or percent-encoded. */
 function dataUrl(value: string): { type: string; before: string; data: string } | undefined {
-  const comma = /^data:/i.test(value) ? value.indexOf(',') : -1;
+  const comma = isDataUrl(value) ? value.indexOf(',') : -1;
   if (comma === -1) return undefined;
   const [type = '', ...parameters] = value.slice('data:'.length, comma).split(';');
   const isEncoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64');

@@ -118,18 +118,38 @@ async function longestTurn(id: string, parameters: object, given: HookContext): 
   return least;
 }
 
-const counted = 'a'.repeat(textLength);
-
-/** How much slower than usual this machine is now: caches and cores are shared, and CPU time grows by that. */
+/**
+ * How much slower than usual this machine is now: caches, cores and memory are shared, and CPU time grows by that. On a host that
+ * takes memory back all the time what is made costs several times as much, while what is counted costs the same.
+ */
 function slowness(): number {
-  const startedAt = cpuMs();
-  let count = 0;
-  for (let at = 0; at < counted.length; at++) if (counted.charCodeAt(at) === 0x2e) count++;
-  return Math.max(1, (cpuMs() - startedAt + count) / usualMs);
+  return Math.max(1, msOf(countThrough) / countingMs, msOf(copy) / copyingMs);
 }
 
-/** Of counting through so long a text. */
-const usualMs = 7;
+function msOf(work: () => number): number {
+  const startedAt = cpuMs();
+  work();
+  return cpuMs() - startedAt;
+}
+
+const counted = 'a'.repeat(textLength);
+const countingMs = 7;
+
+function countThrough(): number {
+  let count = 0;
+  for (let at = 0; at < counted.length; at++) if (counted.charCodeAt(at) === 0x2e) count++;
+  return count;
+}
+
+const copied = JSON.stringify(
+  Array.from({ length: 13_000 }, () => ({ role: 'user', content: 'a' })),
+);
+const copyingMs = 5;
+
+function copy(): number {
+  const messages = JSON.parse(copied) as { content: string }[];
+  return JSON.stringify(messages.map((each) => ({ ...each, content: `${each.content}b` }))).length;
+}
 
 const answersOnly: ReadonlySet<string> = new Set([
   'default.contains',
