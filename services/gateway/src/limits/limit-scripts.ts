@@ -98,7 +98,7 @@ for flags, asked, needed, limit, from, to, keep in string.gmatch(ARGV[2], words)
   if isNew and takes and from < since and counter.bits == 0 and not string.find(flags, 'k', 1, true) then
     gone[#gone + 1] = i
   end
-  if pending > 0 and (not takes or limit - posted - pending - over < needed) then
+  if pending + over > 0 and (not takes or limit - posted - pending - over < needed) then
     void(counter.hash, counter.held, now)
     posted, pending, over = counts(counter.hash)
   end

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleCounter as counter, redisLimits, take } from '../../test/limits.ts';
 import type { SettlingNote } from '../exchange/reservation.ts';
 import { uuidV7 } from '../usage/uuid.ts';
+import { newReservationId } from './held-reservation.ts';
 import type { RedisLimits, RedisLimitsOptions } from './redis-limits.ts';
 import { type SettlingNotes, settlingNote } from './settling-notes.ts';
 
@@ -107,6 +108,26 @@ describe('two gateways', () => {
       expect([requests?.posted, used?.posted, used?.pending]).toEqual([9, 41, 0]);
     });
     expect((await admitted(one, shared, 20)) + (await admitted(two, shared, 20))).toBe(11);
+  });
+
+  it('frees what somebody who is gone might have used beyond the limit, also where they held nothing', async () => {
+    const nowMs = { value: Date.UTC(2040, 0, 1) };
+    const limits = await gateway({ now: () => nowMs.value, expiryMs: 30_000, timeoutMs: 2000 });
+    const spent = counter({ type: 'tokens', value: 100 });
+    const used = await limits.take('org', {
+      id: newReservationId(),
+      counters: [{ counter: spent, amount: 100, isSoft: false }],
+      ofRequest: 1,
+    });
+    limits.end('org', [{ hold: used.states[0]!, actual: 100 }]);
+    await eventually(async () =>
+      expect(await limits.peek('org', [spent])).toMatchObject([{ posted: 100, pending: 0 }]),
+    );
+    const softly = { counter: spent, amount: 40, isSoft: true };
+    for (const id of [newReservationId(), newReservationId()])
+      await limits.take('org', { id, counters: [softly], ofRequest: 0 });
+    nowMs.value += 31_000;
+    expect(await limits.peek('org', [spent])).toMatchObject([{ pending: 0, overshoot: 0 }]);
   });
 
   it('of which one dies: what it held is free after a while, and what a paused one used is posted once', async () => {
