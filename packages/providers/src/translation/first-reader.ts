@@ -64,6 +64,7 @@ export class FirstReader implements Translation {
   }
 }
 
-function tells({ usage, units }: ReplyFacts): boolean {
-  return usage !== undefined || units !== undefined;
+/** Of usage nobody told, what was said is what is billed. */
+function tells({ usage, units, saidBytes = 0 }: ReplyFacts): boolean {
+  return usage !== undefined || units !== undefined || saidBytes > 0;
 }

@@ -68,6 +68,16 @@ describe('what passes through', () => {
     ]).toEqual(['nothing', 'text', 'nothing', 'text', 'units']);
   });
 
+  it('is what was said, where several share a path and none is told its usage', () => {
+    const databricks = findProvider('databricks')!;
+    const read = findPassThrough(databricks, '/serving-endpoints/e/invocations')!.translation;
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' } }];
+    const factsOf = (reply: object) =>
+      read.decode(Buffer.from(JSON.stringify(reply)), contextFor(databricks), okHead).facts;
+    expect(factsOf({ choices }).saidBytes).toBe('Hello'.length);
+    expect(factsOf({ predictions: [1] })).toEqual({});
+  });
+
   it('is read by the codec of a format that no caller speaks', () => {
     const oracle = findProvider('oracle')!;
     const read = findPassThrough(oracle, '/20231130/actions/chat')!.translation;

@@ -73,9 +73,11 @@ function readerOf({ entry, endpoint }: Place): Translation | undefined {
 const passing = new WeakMap<EndpointEntry | KnownPaths | Translation, Translation>();
 
 function kept(of: EndpointEntry | KnownPaths | Translation, make: () => Translation): Translation {
-  const known = passing.get(of) ?? make();
-  passing.set(of, known);
-  return known;
+  const known = passing.get(of);
+  if (known !== undefined) return known;
+  const made = make();
+  passing.set(of, made);
+  return made;
 }
 
 function nativeTranslationOf(known: EndpointEntry | KnownPaths): Translation {
