@@ -26,7 +26,8 @@ export {
   measureRequest,
   type RequestSize,
 } from './estimate/measure-request.ts';
-export type { MediaRule } from './estimate/media-tokens.ts';
+export { bytesOfBuffer } from './estimate/media-seconds.ts';
+export { type MediaRule, secondsOfSound } from './estimate/media-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
 export type { HookStreaming } from './hook-streaming.ts';

@@ -79,6 +79,7 @@ export {
 } from './declared-settings.ts';
 export { errorForCaller } from './errors/error-for-caller.ts';
 export { type WithoutParameter, withoutRefusedParameter } from './errors/refused-parameter.ts';
+export { toldWaitMs } from './errors/told-wait.ts';
 export { mediaTypeOf } from './files/media-type.ts';
 export { canonicalFileId } from './files/object-uri.ts';
 export { type RowRule, rewriteRows } from './files/row-lines.ts';

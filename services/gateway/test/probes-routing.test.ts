@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Lab, startLab } from './lab.ts';
 import { probesOf } from './probe.ts';
 import { chatBody } from './scenario.ts';
-import { openAiError, openAiReply } from './vendor-replies.ts';
+import { googleBusyFor, openAiError, openAiReply } from './vendor-replies.ts';
 
 /** Which target is asked, how often, and with which parameters. */
 let lab: Lab;
@@ -144,6 +144,21 @@ describe.concurrent('probes of routing', () => {
     expect(answer.own('retry-attempt-count')).toBe('-1');
     expect(calls).toEqual(['first']);
     expect(answer.elapsedMs).toBeLessThan(5000);
+  });
+
+  const google = { provider: 'google', override_params: { model: 'gemini-3-flash-preview' } };
+
+  probe(7, 'a wait that Google asks for in the body is waited, and told', async (trial) => {
+    const first = await trial.upstream('first', googleBusyFor('0.2s'), googleBusyFor('61.04s'));
+    const { answer, calls } = await trial.ask({
+      config: first.target({ ...google, retry: { attempts: 3, use_retry_after_headers: true } }),
+    });
+    expect(answer.status).toBe(429);
+    expect(answer.own('retry-attempt-count')).toBe('-1');
+    expect(answer.headers.get('retry-after')).toBe('62');
+    expect(calls).toEqual(['first', 'first']);
+    // Without it a first wait is a second, and a second one two.
+    expect(answer.elapsedMs).toBeLessThan(1000);
   });
 
   const conditional = (query: object, targets: Record<string, object>) => ({

@@ -24,6 +24,22 @@ export function anthropicError(status: number, type: string, message = type): Up
   return json(status, { type: 'error', error: { type, message } });
 }
 
+/** Google tells in the body alone when to come again. */
+export function googleBusyFor(retryDelay: string): UpstreamReply {
+  const type = (name: string) => `type.googleapis.com/google.rpc.${name}`;
+  return json(429, {
+    error: {
+      code: 429,
+      message: 'You exceeded your current quota.',
+      status: 'RESOURCE_EXHAUSTED',
+      details: [
+        { '@type': type('QuotaFailure'), violations: [{ quotaId: 'PerMinute' }] },
+        { '@type': type('RetryInfo'), retryDelay },
+      ],
+    },
+  });
+}
+
 const openAiChunk = (delta: object, finish: string | null = null) => ({
   id: 'chatcmpl-1',
   object: 'chat.completion.chunk',

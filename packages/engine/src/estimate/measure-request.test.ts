@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
@@ -212,6 +213,62 @@ describe('measureRequest', () => {
       { openai: 101, anthropic: 101, gemini: 321 },
     ],
     [
+      'sound of three seconds, by its header',
+      { type: 'input_audio', input_audio: { data: fixture('sound.mp3'), format: 'mp3' } },
+      { openai: 32, anthropic: 32, gemini: 101 },
+    ],
+    [
+      'video of three seconds as Gemini has it',
+      { inlineData: { mimeType: 'video/mp4', data: fixture('movie.mp4') } },
+      { openai: 805, anthropic: 805, gemini: 871 },
+    ],
+    [
+      'video of which four pictures a second are looked at',
+      {
+        inline_data: { mime_type: 'video/mp4', data: fixture('movie.mp4') },
+        video_metadata: { fps: 4 },
+      },
+      { openai: 3127, anthropic: 3127, gemini: 3193 },
+    ],
+    [
+      'video as hosts of the chat format have it',
+      {
+        type: 'video_url',
+        video_url: { url: `data:video/webm;base64,${fixture('movie.webm')}` },
+      },
+      { openai: 805, anthropic: 805, gemini: 871 },
+    ],
+    [
+      'video as Converse has it',
+      { video: { format: 'mp4', source: { bytes: fixture('movie.mp4') } } },
+      { openai: 805, anthropic: 805, gemini: 871 },
+    ],
+    [
+      'a minute of video whose header does not say how long it is',
+      { inlineData: { mimeType: 'video/mp4', data: 'A'.repeat(1_280_000) } },
+      { openai: 16_081, anthropic: 16_081, gemini: 17_401 },
+    ],
+    [
+      'video whose header hides how long it is',
+      {
+        inlineData: {
+          mimeType: 'video/mp4',
+          data: `${fixture('movie-first.mp4')}${'A'.repeat(12_000_000)}`,
+        },
+      },
+      { openai: 967, anthropic: 967, gemini: 1046 },
+    ],
+    [
+      'video behind an address',
+      { fileData: { mimeType: 'video/mp4', fileUri: 'https://a.example/a.mp4' } },
+      { openai: 160_801, anthropic: 160_801, gemini: 174_001 },
+    ],
+    [
+      'video in a bucket, as Converse names it',
+      { video: { format: 'mp4', source: { s3Location: { uri: 's3://a/a.mp4' } } } },
+      { openai: 160_801, anthropic: 160_801, gemini: 174_001 },
+    ],
+    [
       'a document behind an address',
       { type: 'document', source: { type: 'url', url: 'https://a.example/a.pdf' } },
       { openai: 300_000, anthropic: 300_000, gemini: 25_800 },
@@ -332,6 +389,11 @@ describe('measureRequest', () => {
     expect(measureRequest(json, 8100, 'openai').textTokens).toBe(0);
   });
 });
+
+/** Base64 of a small file, made with ffmpeg. */
+function fixture(name: string): string {
+  return readFileSync(new URL(`./fixtures/${name}`, import.meta.url), 'base64');
+}
 
 /** A PNG that is no more than its first bytes. */
 function picture(width: number, height: number): JsonObject {

@@ -1,11 +1,15 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { countText, type TextCount } from './count-text.ts';
+import { bytesOfBase64 } from './media-seconds.ts';
 import {
   documentTokens,
   type MediaRule,
   type Picture,
   pictureTokens,
+  secondsOfSound,
+  secondsOfVideo,
   soundTokens,
+  videoTokens,
 } from './media-tokens.ts';
 import { pictureSize } from './picture-size.ts';
 
@@ -213,25 +217,27 @@ class RequestCount {
   #addMedia(part: JsonObject, key: string): boolean {
     const kind = mediaKindOf(part, key);
     if (kind === undefined) return false;
-    const { data, type, isLow, reference } = kind;
+    const { data, type, isLow, reference, framesPerSecond } = kind;
     if (reference) {
       this.isOpen = true;
-      this.mediaTokens += isDocument(type)
-        ? documentTokens(this.#rule, undefined)
-        : pictureTokens(this.#rule, { width: undefined, height: undefined, isLow });
-    } else this.#addData(data, type, isLow);
+      this.mediaTokens += namedTokens(this.#rule, kind);
+    } else this.#addData(data, type, isLow, framesPerSecond);
     return true;
   }
 
-  #addData(text: string, type: string, isLow: boolean | undefined): void {
+  #addData(text: string, type: string, isLow: boolean | undefined, framesPerSecond?: number): void {
     const comma = text.startsWith('data:') ? text.indexOf(',') + 1 : 0;
     const base64 = comma === 0 ? text : text.slice(comma, comma + 128 * 1024);
     const kind = comma === 0 ? type : text.slice(5, comma);
     const bytes = ((text.length - comma) * 3) / 4;
     this.#otherBytes += text.length;
-    if (/audio|wav|mp3|pcm|flac|ogg|opus|aac/.test(kind))
-      this.mediaTokens += soundTokens(this.#rule, bytes, kind);
-    else if (isDocument(kind)) this.mediaTokens += documentTokens(this.#rule, bytes);
+    if (isVideo(kind)) {
+      const seconds = secondsOfVideo(bytesOfBase64(text, comma));
+      this.mediaTokens += videoTokens(this.#rule, seconds, framesPerSecond);
+    } else if (isSound(kind)) {
+      const seconds = secondsOfSound(bytesOfBase64(text, comma), kind);
+      this.mediaTokens += soundTokens(this.#rule, seconds);
+    } else if (isDocument(kind)) this.mediaTokens += documentTokens(this.#rule, bytes);
     else {
       const size = pictureSize(base64);
       const picture: Picture = {
@@ -275,6 +281,21 @@ const mediaKeys: ReadonlySet<string> = new Set([
   'url',
 ]);
 
+/** Of what stands somewhere else. */
+function namedTokens(rule: MediaRule, { type, isLow, framesPerSecond }: Media): number {
+  if (isVideo(type)) return videoTokens(rule, secondsOfVideo(undefined), framesPerSecond);
+  if (isDocument(type)) return documentTokens(rule, undefined);
+  return pictureTokens(rule, { width: undefined, height: undefined, isLow });
+}
+
+function isVideo(type: string): boolean {
+  return /^(?:video|data:video)/.test(type);
+}
+
+function isSound(type: string): boolean {
+  return /audio|wav|mp3|pcm|flac|ogg|opus|aac/.test(type);
+}
+
 function isDocument(type: string): boolean {
   return /pdf|document|file|text\//.test(type);
 }
@@ -285,6 +306,8 @@ interface Media {
   isLow: boolean;
   /** It is named, not sent. */
   reference: boolean;
+  /** Of a video. */
+  framesPerSecond?: number | undefined;
 }
 
 /**
@@ -298,6 +321,11 @@ function mediaKindOf(part: JsonObject, key: string): Media | undefined {
     const detail = part.detail ?? (typeof image === 'string' ? undefined : member(image, 'detail'));
     return typeof url === 'string' ? named(url, 'image', detail === 'low') : undefined;
   }
+  const video = part.video_url;
+  if (video !== undefined) {
+    const url = typeof video === 'string' ? video : member(video, 'url');
+    return typeof url === 'string' ? named(url, 'video', false) : undefined;
+  }
   const sound = member(part.input_audio, 'data');
   if (typeof sound === 'string') {
     const type = `audio/${member(part.input_audio, 'format')}`;
@@ -310,7 +338,8 @@ function mediaKindOf(part: JsonObject, key: string): Media | undefined {
       member(inline, 'mimeType') ?? member(inline, 'mime_type') ?? member(inline, 'media_type');
     // A document of plain text is text.
     if (member(inline, 'type') === 'text') return undefined;
-    return { data, type: String(type ?? 'image'), isLow: false, reference: false };
+    const framesPerSecond = framesAsked(part);
+    return { data, type: String(type ?? 'image'), isLow: false, reference: false, framesPerSecond };
   }
   // Converse says by its name what a part is.
   const bytes = member(inline, 'bytes');
@@ -318,16 +347,28 @@ function mediaKindOf(part: JsonObject, key: string): Media | undefined {
     return { data: bytes, type: `${key}/${part.format}`, isLow: false, reference: false };
   const file = member(part.file, 'file_data') ?? part.file_data;
   if (typeof file === 'string') return named(file, 'file', false);
+  const { source } = part;
+  const fileData = part.fileData ?? part.file_data;
   const reference =
-    member(part.source, 'url') ??
-    member(part.source, 'file_id') ??
-    member(part.fileData ?? part.file_data, 'fileUri') ??
+    member(source, 'url') ??
+    member(source, 'file_id') ??
+    member(member(source, 's3Location'), 'uri') ??
+    member(fileData, 'fileUri') ??
+    member(fileData, 'file_uri') ??
     member(part.file, 'file_id') ??
     part.file_id ??
     part.file_url;
   if (typeof reference !== 'string') return undefined;
-  const type = String(part.type ?? 'file');
-  return { data: '', type, isLow: false, reference: true };
+  const told = member(fileData, 'mimeType') ?? member(fileData, 'mime_type') ?? part.type;
+  const type = String(told ?? (key === 'video' || key === 'image' ? key : 'file'));
+  const framesPerSecond = framesAsked(part);
+  return { data: '', type, isLow: false, reference: true, framesPerSecond };
+}
+
+/** Of a video, by Gemini's words; undefined = nobody asks. */
+function framesAsked(part: JsonObject): number | undefined {
+  const frames = member(part.videoMetadata ?? part.video_metadata, 'fps');
+  return typeof frames === 'number' ? frames : undefined;
 }
 
 function named(text: string, type: string, isLow: boolean): Media {

@@ -1,3 +1,5 @@
+import { type MediaBytes, mediaSeconds } from './media-seconds.ts';
+
 /**
  * How a vendor's models count what is no text. Sources: the vendors' pages on
  * images, sound and documents, read on 2026-11-22. What cannot be known before
@@ -42,12 +44,44 @@ function tilesOf(width: number, height: number): number {
   return Math.ceil((width * scale) / 512) * Math.ceil((height * scale) / 512);
 }
 
-/** @param bytes of the sound as it was sent, decoded */
-export function soundTokens(rule: MediaRule, bytes: number, format: string): number {
-  // Uncompressed sound has 32 kB a second at least, compressed speech seldom less than 4.
-  const seconds = bytes / (/wav|pcm|flac/.test(format) ? 32_000 : 4000);
+export function soundTokens(rule: MediaRule, seconds: number): number {
   return Math.ceil(seconds * (rule === 'gemini' ? 32 : 10)) + 1;
 }
+
+/**
+ * As Gemini counts: a picture for each frame, and the sound
+ * (https://ai.google.dev/gemini-api/docs/video-understanding, November 2026). Others that see video count less.
+ * @param framesPerSecond that are asked for; one where nobody asks
+ */
+export function videoTokens(rule: MediaRule, seconds: number, framesPerSecond = 1): number {
+  const frames = Math.min(framesPerSecondMax, Math.max(1, framesPerSecond));
+  return Math.ceil(seconds * geminiTile * frames) + soundTokens(rule, seconds);
+}
+
+const framesPerSecondMax = 24;
+
+/** @param bytes of the sound as it was sent, decoded */
+export function secondsOfSound(bytes: MediaBytes, format: string): number {
+  const { length } = bytes;
+  const told = mediaSeconds(bytes);
+  if (told !== undefined) return Math.max(told, length / soundBytesMax);
+  // Uncompressed sound has 32 kB a second at least, compressed speech seldom less than 4.
+  return length / (/wav|pcm|flac/.test(format) ? 32_000 : 4000);
+}
+
+/** @param bytes undefined = it is named, not sent */
+export function secondsOfVideo(bytes: MediaBytes | undefined): number {
+  if (bytes === undefined) return namedSeconds;
+  const told = mediaSeconds(bytes);
+  // A small picture of a screen has 16 kB a second.
+  return told === undefined ? bytes.length / 16_000 : Math.max(told, bytes.length / videoBytesMax);
+}
+
+/** Seldom is more sent a second: headers that say so may hide how long it is. */
+const soundBytesMax = 1_000_000;
+const videoBytesMax = 2_500_000;
+/** Sound and video that are named may be as long as the model's context has room for; ten minutes are held. */
+const namedSeconds = 600;
 
 /** @param bytes of a document as it was sent, decoded; undefined = it is named, not sent */
 export function documentTokens(rule: MediaRule, bytes: number | undefined): number {

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type ReplyFacts,
   type Translation,
+  toldWaitMs,
 } from '@sluice/providers';
 import type { ApartBytes } from '../exchange/arrived-request.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
@@ -114,13 +115,21 @@ export async function receive(
   await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', decoded.facts);
   const { retry, endsOnContentFilter } = call.target.planned;
   const mayRetry = (retry?.attempts ?? 0) > 0;
-  if (!mayRetry && !endsOnContentFilter) return answered(upstream, plain);
+  const result = withToldWait(answered(upstream, plain), bytes, decoded.body !== undefined);
+  if (!mayRetry && !endsOnContentFilter) return result;
   const fault = finalFaultOf(upstream.status, bytes.toString('utf8'));
-  return {
-    ...answered(upstream, plain),
-    isFinal: fault !== undefined,
-    isFiltered: fault === 'content-filter',
-  };
+  return { ...result, isFinal: fault !== undefined, isFiltered: fault === 'content-filter' };
+}
+
+/** A wait that no header asks for, and the body does; whoever is answered in another format learns it from `retry-after`. */
+function withToldWait(result: AttemptResult, bytes: Buffer, isTranslated: boolean): AttemptResult {
+  const { status, waitHintMs: asked, reply } = result;
+  if ((status !== 429 && status !== 503) || asked !== undefined || reply === undefined)
+    return result;
+  const waitMs = toldWaitMs(bytes.toString('utf8'));
+  if (waitMs === undefined) return result;
+  if (isTranslated) reply.headers['retry-after'] ??= String(Math.ceil(waitMs / 1000));
+  return { ...result, waitHintMs: waitMs };
 }
 
 /** What its answer takes is counted for the request; where it is read on after that is over, until it is read. */

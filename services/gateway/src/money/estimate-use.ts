@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue, ReplyUnits } from '@sluice/contracts';
 import {
+  bytesOfBuffer,
   type CacheLifetime,
   type MediaRule,
   measureRequest,
   type RequestSize,
+  secondsOfSound,
 } from '@sluice/engine';
 import {
   askedToolUses,
@@ -243,9 +245,11 @@ function certainUnits({ operation, form }: ModelCall, json: JsonObject): ReplyUn
       return { characters: typeof json.input === 'string' ? json.input.length : 0 };
     case 'createTranscription':
     case 'createTranslation': {
-      const bytes = form?.reduce((sum, part) => sum + part.data.length, 0) ?? 0;
-      // Speech is seldom sent with less than 4 kB a second.
-      return { audioSeconds: bytes / 4000 };
+      const files = form?.filter(({ filename }) => filename !== undefined) ?? [];
+      const seconds = files.map(({ data, contentType }) =>
+        secondsOfSound(bytesOfBuffer(data), contentType ?? ''),
+      );
+      return { audioSeconds: seconds.reduce((sum, each) => sum + each, 0) };
     }
     case 'rerank':
       return { searchUnits: 1 };
