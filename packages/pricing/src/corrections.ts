@@ -74,6 +74,14 @@ const openAi: readonly Correction[] = [
     readOn,
     tiers: { flex: 0.5 },
   },
+  // Responses that may take hours; the vendor refuses the window for models that have none.
+  {
+    providers: ['openai'],
+    models: /^(?:gpt-|o[1-9]|chatgpt|codex|computer)/,
+    source: 'https://developers.openai.com/api/docs/guides/background',
+    readOn: '2026-11-30',
+    tiers: { 'background-2h': 0.7, 'background-8h': 0.6 },
+  },
   {
     providers: ['openai'],
     models: /^gpt-5\.6/,

@@ -27,6 +27,7 @@ export { notRunLine, rowId } from './batches/not-run.ts';
 export { notRunFault } from './batches/not-run-fault.ts';
 export { namesInRows } from './batches/row-names.ts';
 export type { RowOptions, UnifiedRow } from './batches/unified-row.ts';
+export { backgroundTierOf } from './bills/background-tier.ts';
 export { type AskedToolUses, areToolsAlone, askedToolUses } from './bills/charged-tools.ts';
 export { servedTierOf } from './bills/served-tier.ts';
 export { withAskedImage } from './bills/with-asked-image.ts';

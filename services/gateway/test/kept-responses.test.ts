@@ -563,6 +563,23 @@ describe('responses in the background that the service makes', () => {
     expect(lastAsked()).toHaveLength(4);
   });
 
+  it('are asked for without what only OpenAI knows', async () => {
+    const router = clientOf(undefined, { provider: 'openrouter' });
+    s.upstream.handle(() =>
+      json(200, { id: 'resp_1', object: 'response', status: 'completed', model, output: [] }),
+    );
+    const overnight = { background_options: { completion_window: '8h' } };
+    const { id } = await router.responses.create({
+      model,
+      input: 'Make.',
+      background: true,
+      ...overnight,
+    });
+    expect(await ended(id, router)).toMatchObject({ status: 'completed' });
+    const sent = JSON.parse(s.upstream.requests.at(-1)?.body.toString() ?? '{}') as object;
+    expect(Object.keys(sent).sort()).toEqual(['input', 'model', 'store']);
+  });
+
   it('are streamed, and streamed again from any event on', async () => {
     const demo = clientOf(undefined, { custom_host: `${s.stack.demoUpstreamUrl}/v1` });
     const stream = await demo.responses.create({

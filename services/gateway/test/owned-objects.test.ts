@@ -534,6 +534,8 @@ async function eachOf(number: number, work: (at: number) => Promise<void>): Prom
   await Promise.all(Array.from({ length: 16 }, worker));
 }
 
+const mini = { model: 'gpt-4o-mini' };
+
 it(`is found in the ledger with Redis flushed and gateways restarted (${count})`, async () => {
   const forget = async (isLedgerThere = true) => {
     const client = new Redis(scenario.stack.redis?.url ?? '');
@@ -565,7 +567,21 @@ it(`is found in the ledger with Redis flushed and gateways restarted (${count})`
     });
     return [next, added] as const;
   };
+  const overnight = await make(
+    '/v1/responses',
+    { ...mini, input: 'Hi', background: true, background_options: { completion_window: '8h' } },
+    0,
+  );
   await forget();
+  const owner = kept.find((objects) => objects.has(overnight));
+  const usage = { input_tokens: 10_001, output_tokens: 0, total_tokens: 10_001 };
+  owner?.set(overnight, { ...owner.get(overnight), status: 'completed', usage });
+  expect((await look(`/v1/responses/${overnight}`, spread(), { gateway: 1 })).status).toBe(200);
+  await eventually(() => {
+    const bill = records.all().find(({ inputTokens }) => inputTokens === 10_001n);
+    // What it may take hours for is remembered with whose it is.
+    expect(bill).toMatchObject({ serviceTier: 'background-8h', costNanoUsd: 900_090n });
+  });
   let comeAgain = 0;
   await eachOf(count, async (at) => {
     const each = ids[at] ?? { response: '', conversation: '' };

@@ -81,6 +81,30 @@ export function provesBilling({
       expect(billOf('createModelResponse').length).toBe(before + 1);
     });
 
+    it.each([
+      ['2h', 252_000n],
+      ['8h', 216_000n],
+    ])('a response that may take %s at what that costs', async (window, costNanoUsd) => {
+      const before = billOf('createModelResponse').length;
+      const body = {
+        model: 'gpt-4o-mini',
+        input: 'Hi',
+        background: true,
+        background_options: { completion_window: window },
+      };
+      const id = await idOf(await ask('/v1/responses', spread(), { body }));
+      const owner = kept.find((objects) => objects.has(id));
+      // What has ended is of the standard tier, and says nothing of the window.
+      const state = { status: 'completed', usage: used, created_at: createdAt };
+      owner?.set(id, { ...owner.get(id), ...state, service_tier: 'default' });
+      for (const gateway of [1, 0]) await look(`/v1/responses/${id}`, spread(), { gateway });
+      await billedOnce('createModelResponse', before);
+      expect(billOf('createModelResponse')[before]).toMatchObject({
+        costNanoUsd,
+        serviceTier: `background-${window}`,
+      });
+    });
+
     it('a response whose end its own stream tells', async () => {
       const before = billOf('createModelResponse').length;
       const ended = { status: 'completed', background: true, usage: used, created_at: createdAt };

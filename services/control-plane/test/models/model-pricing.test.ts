@@ -28,6 +28,16 @@ describe('GET /model-configs/pricing', () => {
       price_layer: 'catalogue',
       price_book_version: expect.stringMatching(/^genai-prices@/),
       service_tiers: {
+        'background-2h': {
+          request_token: { price: 0.000175 },
+          response_token: { price: 0.0007 },
+          cache_read_input_token: { price: 0.0000875 },
+        },
+        'background-8h': {
+          request_token: { price: 0.00015 },
+          response_token: { price: 0.0006 },
+          cache_read_input_token: { price: 0.000075 },
+        },
         batch: {
           request_token: { price: 0.000125 },
           response_token: { price: 0.0005 },

@@ -22,7 +22,8 @@ export async function findOwners(
   const result = await client.query({
     query: `SELECT organisation_id, object_key, origin, workspace_id,
         argMax(kind, noted_at) AS kind_, argMax(provider, noted_at) AS provider_, argMax(account, noted_at) AS account_,
-        argMax(model, noted_at) AS model_, toUnixTimestamp64Milli(min(noted_at)) AS noted_at_ms
+        argMax(model, noted_at) AS model_, argMax(tier, noted_at) AS tier_,
+        toUnixTimestamp64Milli(min(noted_at)) AS noted_at_ms
       FROM stored_objects
       WHERE (organisation_id, object_key) IN (${keys.join(', ')})
       GROUP BY organisation_id, object_key, origin, workspace_id
@@ -43,6 +44,7 @@ export async function findOwners(
       provider: row.provider_,
       account: row.account_,
       model: row.model_,
+      tier: row.tier_,
       notedAtMs: BigInt(row.noted_at_ms),
     }),
   );
@@ -57,5 +59,6 @@ interface Row {
   provider_: string;
   account_: string;
   model_: string;
+  tier_: string;
   noted_at_ms: string;
 }

@@ -12,6 +12,7 @@ export function storedObjectRow(object: usage.StoredObject): JsonRow {
     provider: object.provider,
     account: object.account,
     model: object.model,
+    tier: object.tier,
     noted_at: timestamp(object.notedAtMs, 'noted_at_ms'),
   };
 }

@@ -12,6 +12,8 @@ export interface OwnerNote {
   readonly account: string;
   /** Which serves it; empty = none does, or it is not known. */
   readonly model: string;
+  /** The service tier that was asked for, where what tells of its end does not say; undefined = none. */
+  readonly tier?: string;
 }
 
 /** What a request names of what stays at providers. */

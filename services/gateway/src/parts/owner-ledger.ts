@@ -39,8 +39,9 @@ export function ownerLedgerPart({ peer, address, outbox, metrics }: OwnerLedgerP
         { timeoutMs, failFast: true },
       );
       return answer.objects.map(({ organisationId, objectKey, kind, ...rest }) => {
-        const { workspaceId, origin, provider, account, model } = rest;
-        const note = { workspaceId, origin, provider, account, model, kind: kind as ObjectKind };
+        const { workspaceId, origin, provider, account, model, tier } = rest;
+        const facts = { workspaceId, origin, provider, account, model };
+        const note = { ...facts, kind: kind as ObjectKind, ...(tier !== '' && { tier }) };
         return { organisationId, objectKey, note };
       });
     },

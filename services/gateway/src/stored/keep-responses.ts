@@ -117,7 +117,11 @@ async function kept(
 }
 
 function requestOf(json: JsonObject, context: readonly JsonObject[]): JsonObject {
-  const { background: _background, ...rest } = withContext(json, context);
+  const {
+    background: _background,
+    background_options: _options,
+    ...rest
+  } = withContext(json, context);
   const include = Array.isArray(json.include) ? json.include : [];
   return {
     ...rest,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { JsonObject, ObjectOperationId, ReplyUnits } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import {
+  backgroundTierOf,
   bytesSaidIn,
   passThroughTranslation,
   type ReplyFacts,
@@ -52,12 +53,16 @@ export class LateBills {
   hear(visit: TargetVisit, document: Record<string, unknown>): Promise<void> | undefined {
     const work = endedWorkIn(document);
     if (work === undefined || isForeign(visit)) return undefined;
-    return this.#bill(visit, work).catch(() => {
+    return this.#bill(visit, work, document).catch(() => {
       // The disk refuses: what cannot be recorded is not counted either.
     });
   }
 
-  async #bill(visit: TargetVisit, work: EndedWork): Promise<void> {
+  async #bill(
+    visit: TargetVisit,
+    work: EndedWork,
+    document: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
     const { claims, recorder, price } = this.#parts;
     const { exchange } = visit;
     const { origin, context } = callOf(visit);
@@ -72,7 +77,7 @@ export class LateBills {
       'units' in work.used
         ? countedBill(told, work.used)
         : this.#parts.bill({ facts: told }, served);
-    const { facts } = bill;
+    const facts = withTier(bill.facts, askedTierOf(visit, document));
     const priced = price(facts, served, startedAtMs);
     const record = recorder.blankFor(exchange, visit, served);
     record.createdAtMs = plausible(work.createdAtMs, startedAtMs);
@@ -87,7 +92,7 @@ export class LateBills {
     record.responseModel = clipped(facts.model ?? '');
     record.latencyMs = Math.max(0, work.completedAtMs - work.createdAtMs);
     record.logFormat = '';
-    addReply(record, bill, priced);
+    addReply(record, { ...bill, facts }, priced);
     const { inputTokens = 0, outputTokens = 0 } = facts.usage ?? {};
     const tokens = inputTokens + outputTokens;
     const used = { tokens, costNanoUsd: priced?.cost.totalNanoUsd ?? 0 };
@@ -146,6 +151,23 @@ function factsOf(
     // Not the format after all: nothing is told.
     return undefined;
   }
+}
+
+/** What a response was asked to be made within: by the document that tells of it, the request that made it, or what is remembered of that. */
+function askedTierOf(
+  visit: TargetVisit,
+  document: Readonly<Record<string, unknown>>,
+): string | undefined {
+  return (
+    backgroundTierOf(document as JsonObject) ??
+    backgroundTierOf(callOf(visit).sentJson) ??
+    visit.exchange.subject.named?.own?.tier
+  );
+}
+
+function withTier(facts: ReplyFacts, tier: string | undefined): ReplyFacts {
+  const { servedTier = 'standard' } = facts;
+  return tier === undefined || servedTier !== 'standard' ? facts : { ...facts, servedTier: tier };
 }
 
 function countedBill(facts: ReplyFacts, { isEstimated }: Counted): Bill {

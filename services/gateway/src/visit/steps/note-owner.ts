@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type ObjectFacts, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { JsonObject } from '@sluice/providers';
+import { backgroundTierOf, type JsonObject } from '@sluice/providers';
 import { isAskedAlone } from '../../exchange/asked-alone.ts';
 import type { NamedObjects, OwnerNote } from '../../exchange/named-objects.ts';
 import { mayTellOfWork } from '../../owners/ended-work.ts';
@@ -130,6 +130,7 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
     const account = accountOf(target);
     const organisationId = key?.source.organisationId ?? '';
     const follower = followerOf(of, provider);
+    const tier = backgroundTierOf(call.sentJson) ?? subject.named?.own?.tier;
     let last = '';
     return (document: Record<string, unknown>): Promise<void>[] =>
       idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
@@ -140,7 +141,15 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
         last = said;
         const served = model || subject.modelOfNamed || target.servedModel;
         const origin = keptAt(id, call);
-        const note = { kind, workspaceId, origin, provider, account, model: served };
+        const note = {
+          kind,
+          workspaceId,
+          origin,
+          provider,
+          account,
+          model: served,
+          ...(tier !== undefined && { tier }),
+        };
         return owners.note(organisationId, id, note) ?? [];
       });
   }

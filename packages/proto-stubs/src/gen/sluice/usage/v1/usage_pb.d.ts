@@ -488,6 +488,14 @@ export declare type StoredObject = Message<"sluice.usage.v1.StoredObject"> & {
    * @generated from field: int64 noted_at_ms = 10;
    */
   notedAtMs: bigint;
+
+  /**
+   * The service tier that was asked for where what tells of its end does not
+   * say: `background-2h`; empty = none.
+   *
+   * @generated from field: string tier = 11;
+   */
+  tier: string;
 };
 
 /**
