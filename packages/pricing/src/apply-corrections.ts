@@ -1,5 +1,7 @@
+import { catalogueDay } from './catalogue.ts';
 import { type Correction, corrections } from './corrections.ts';
 import type {
+  ContextTier,
   ImagePrices,
   ListedModel,
   ListedPrices,
@@ -10,19 +12,26 @@ import { clean, multiplied, noPrices } from './listed-model.ts';
 import type { TokenPrices } from './token-prices.ts';
 import type { UnitRates } from './unit-counts.ts';
 
-/** The catalogue's prices with what it leaves out; what it lists, it says itself. Undefined where nobody lists any. */
+/**
+ * The catalogue's prices at `atMs` with what it leaves out, and what changed since it was published; what else
+ * it lists, it says itself. Undefined where nobody lists any.
+ */
 export function applyCorrections(
   listed: ListedPrices | undefined,
   provider: string,
   names: readonly string[],
+  atMs: number,
 ): ListedModel | undefined {
+  const day = new Date(atMs).toISOString().slice(0, 10);
   let standard = listed;
   const tierFactors = new Map<string, number>();
   const modes = new Map<string, ListedPrices>();
   const regional: ((prices: ListedModel) => ListedRegion[])[] = [];
   for (const row of corrections) {
     if (!row.providers.includes(provider) || !names.some((name) => row.models.test(name))) continue;
-    standard = withMissing(standard, row);
+    const { from = '', until } = row;
+    if (day < from || (until !== undefined && day >= until)) continue;
+    standard = from > catalogueDay ? withChanges(standard, row) : withMissing(standard, row);
     for (const [tier, price] of Object.entries(row.tiers ?? {}))
       if (typeof price === 'number') tierFactors.set(tier, price);
       else modes.set(tier, { ...noPrices, tokens: tokensOf(price) });
@@ -61,6 +70,17 @@ function multipliedModes(
   return modes;
 }
 
+/** A price that is newer than the catalogue is in place of what that lists of these tokens. */
+function withChanges(listed: ListedPrices | undefined, row: Correction): ListedPrices | undefined {
+  const all = withMissing(listed, row);
+  if (all === undefined || row.perMillionTokens === undefined) return all;
+  return {
+    ...all,
+    tokens: { ...all.tokens, ...tokensOf(row.perMillionTokens) },
+    contextTiers: contextTiersOf(row),
+  };
+}
+
 /** A row adds what is not listed; the catalogue is newer than a row about what it lists. */
 function withMissing(listed: ListedPrices | undefined, row: Correction): ListedPrices | undefined {
   const units: Record<string, number> = {};
@@ -87,6 +107,7 @@ function withMissing(listed: ListedPrices | undefined, row: Correction): ListedP
   return {
     ...base,
     tokens: { ...tokens, ...base.tokens },
+    contextTiers: base.contextTiers.length > 0 ? base.contextTiers : contextTiersOf(row),
     units: { ...(units as UnitRates), ...base.units },
     images: base.images ?? images,
     videos: base.videos ?? videosOf(row.perVideoSecond),
@@ -98,6 +119,13 @@ function tokensOf(dollars: TokenPrices): TokenPrices {
   return Object.fromEntries(
     Object.entries(dollars).map(([kind, price]) => [kind, clean(price * 1000)]),
   );
+}
+
+function contextTiersOf({ contextTiers = [] }: Correction): ContextTier[] {
+  return contextTiers.map(({ above, perMillionTokens }) => ({
+    aboveInputTokens: above,
+    tokens: tokensOf(perMillionTokens),
+  }));
 }
 
 function imagesOf(dollars: ImagePrices): ImagePrices {

@@ -5,6 +5,8 @@ import type { CountedUnit } from './unit-counts.ts';
 
 /** The catalogue that is installed. */
 export const catalogueVersion = 'genai-prices@0.1.8';
+/** When it was published. What a list says since then it does not know. */
+export const catalogueDay = '2026-09-23';
 
 /** The catalogue's prices of a model at `atMs`, or undefined when it has none. */
 export function cataloguePrices(

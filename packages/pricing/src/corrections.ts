@@ -16,6 +16,10 @@ export interface Correction {
   /** The list that says so, read itself or in a public copy, and the day of that. */
   readonly source: string;
   readonly readOn: string;
+  /** In force from this day, UTC, as `2026-12-01`; absent = since there is the model. */
+  readonly from?: string;
+  /** Not in force from this day on. */
+  readonly until?: string;
   /** By service tier: a factor on all tokens and images, or the tokens' prices. */
   readonly tiers?: Readonly<Record<string, number | TokenPrices>>;
   /** Places of which all tokens cost so much more. */
@@ -23,6 +27,11 @@ export interface Correction {
   /** The factor holds everywhere but in these. */
   readonly elsewhere?: { readonly but: readonly string[]; readonly factor: number };
   readonly perMillionTokens?: TokenPrices;
+  /** Of requests with more input tokens, caches included, than a threshold: all of their tokens. */
+  readonly contextTiers?: readonly {
+    readonly above: number;
+    readonly perMillionTokens: TokenPrices;
+  }[];
   readonly perMillionCharacters?: number;
   readonly perThousand?: Partial<
     Record<

@@ -108,5 +108,5 @@ function builtInPrices(
       if (listed !== undefined) break;
     }
   // The built-in upstream answers as OpenAI does.
-  return applyCorrections(listed, provider === 'demo' ? 'openai' : provider, names);
+  return applyCorrections(listed, provider === 'demo' ? 'openai' : provider, names, atMs);
 }
