@@ -245,6 +245,21 @@ describe('a batch', () => {
 
   it('goes with its workspace, once its content is gone', async () => {
     // None of these workspaces was ever there.
+    const all = await ask(files.listObsolete, { max: 100 });
+    const some = { files: [] as string[], batches: [] as string[] };
+    for (let left = all.files.length + all.batches.length; left > 0; left -= 1) {
+      const page = await ask(files.listObsolete, {
+        max: 1,
+        filesAfter: some.files.at(-1) ?? '',
+        batchesAfter: some.batches.at(-1) ?? '',
+      });
+      some.files.push(...page.files);
+      some.batches.push(...page.batches);
+      if (page.files.length + page.batches.length === 0) break;
+    }
+    expect(some.files).toEqual(all.files);
+    expect(some.batches).toEqual(all.batches);
+    expect(Math.min(all.files.length, all.batches.length)).toBeGreaterThan(1);
     for (;;) {
       const obsolete = await ask(files.listObsolete, { max: 100 });
       if (obsolete.files.length + obsolete.batches.length === 0) break;

@@ -1,4 +1,5 @@
 import { type Batch, Prisma } from '../generated/prisma/client.ts';
+import { behind } from '../kernel/database/behind.ts';
 import type { Database } from '../kernel/database/client.ts';
 
 export type BatchRow = Batch;
@@ -211,14 +212,21 @@ export async function releaseBatch(
     WHERE id = ${id}::uuid AND run = ${run}`);
 }
 
-/** Ended, whoever ran them last has had time to notice; or of a workspace that is gone. */
-export async function listObsoleteBatches(db: Database, max: number): Promise<string[]> {
+/**
+ * Ended, whoever ran them last has had time to notice; or of a workspace that is gone. By their ids.
+ * @param after an id; undefined = from the beginning
+ */
+export async function listObsoleteBatches(
+  db: Database,
+  { max, after }: { max: number; after: string | undefined },
+): Promise<string[]> {
   const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id::text FROM batches AS batch
     WHERE NOT is_emptied AND (
       status NOT IN ('validating', 'in_progress', 'finalizing', 'cancelling')
       OR NOT EXISTS (SELECT 1 FROM workspaces WHERE id = batch.workspace_id))
-    LIMIT ${max}`);
+      ${behind(after)}
+    ORDER BY id LIMIT ${max}`);
   return rows.map(({ id }) => id);
 }
 

@@ -174,13 +174,21 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
         throw notFound(kind);
       return {};
     },
-    async listObsolete({ max }) {
+    async listObsolete({ max, filesAfter, batchesAfter }) {
       const count = Math.min(Math.max(1, max), obsoleteMax);
       await removeOldUploads(db, new Date(now().getTime() - uploadMsMax));
       const uploadingSince = new Date(now().getTime() - uploadMsMax);
       return {
-        files: await listObsoleteFiles(db, { uploadingSince, now: now(), max: count }),
-        batches: await listObsoleteBatches(db, count),
+        files: await listObsoleteFiles(db, {
+          uploadingSince,
+          now: now(),
+          max: count,
+          after: isUuid(filesAfter) ? filesAfter : undefined,
+        }),
+        batches: await listObsoleteBatches(db, {
+          max: count,
+          after: isUuid(batchesAfter) ? batchesAfter : undefined,
+        }),
       };
     },
     async noteEmptied({ files, batches }) {

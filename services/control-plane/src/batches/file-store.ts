@@ -1,4 +1,5 @@
 import { Prisma, type ServiceFile } from '../generated/prisma/client.ts';
+import { behind } from '../kernel/database/behind.ts';
 import type { Database } from '../kernel/database/client.ts';
 
 export type FileRow = ServiceFile;
@@ -164,17 +165,27 @@ export function listFiles(
   });
 }
 
-/** Deleted, expired, never finished, or of a workspace that was deleted: nobody can reach it any more. */
+/**
+ * Deleted, expired, never finished, or of a workspace that was deleted: nobody can reach it any more. By their ids.
+ * @param after an id; undefined = from the beginning
+ */
 export async function listObsoleteFiles(
   db: Database,
-  { uploadingSince, now, max }: { uploadingSince: Date; now: Date; max: number },
+  {
+    uploadingSince,
+    now,
+    max,
+    after,
+  }: { uploadingSince: Date; now: Date; max: number; after: string | undefined },
 ): Promise<string[]> {
   const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id::text FROM service_files AS file
-    WHERE status = 'deleted' OR expires_at < ${now} OR (status = 'uploading' AND created_at < ${uploadingSince})
-      OR NOT EXISTS (
-        SELECT 1 FROM workspaces WHERE id = file.workspace_id AND (workspaces.status = 'active' OR file.status = 'uploading'))
-    LIMIT ${max}`);
+    WHERE (
+        status = 'deleted' OR expires_at < ${now} OR (status = 'uploading' AND created_at < ${uploadingSince})
+        OR NOT EXISTS (
+          SELECT 1 FROM workspaces WHERE id = file.workspace_id AND (workspaces.status = 'active' OR file.status = 'uploading')))
+      ${behind(after)}
+    ORDER BY id LIMIT ${max}`);
   return rows.map(({ id }) => id);
 }
 

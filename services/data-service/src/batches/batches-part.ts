@@ -14,7 +14,7 @@ import { batchMetrics } from './batch-metrics.ts';
 import { PartStore } from './part-store.ts';
 import { type RunLife, runBatch } from './run-batch.ts';
 import { runResponse } from './run-response.ts';
-import { sweep } from './sweep.ts';
+import { sweeper } from './sweep.ts';
 
 /** Files, and batches over them: what both need is opened here. */
 export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; metrics: Metrics }) {
@@ -69,7 +69,7 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
     };
     const batches = {
       run: (claim: jobs.Claim, life: RunLife) => runBatch(claim, parts, life),
-      sweep: () => sweep(parts),
+      sweep: sweeper(parts),
     };
     running.push(
       new BatchJobs(

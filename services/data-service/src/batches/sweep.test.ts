@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { StoreError } from '@sluice/object-store';
 import { expect, it } from 'vitest';
-import { sweep } from './sweep.ts';
+import { sweeper } from './sweep.ts';
 
 /** A store that does not delete these, and a register of what is to go. */
 function example(refused: readonly string[], isAway: boolean) {
@@ -21,7 +21,7 @@ function example(refused: readonly string[], isAway: boolean) {
     },
   };
   const parts = { register, contents: { delete: remove }, store: { deleteAll: remove } };
-  return { deleted, noted, swept: () => sweep(parts as never) };
+  return { deleted, noted, swept: sweeper(parts as never) };
 }
 
 it('goes on past what the store refuses to delete, which stays to be deleted', async () => {
@@ -29,6 +29,30 @@ it('goes on past what the store refuses to delete, which stays to be deleted', a
   await expect(swept()).rejects.toThrow(GatewayError);
   expect(deleted).toEqual(['file-2', 'file-3', 'batch-2']);
   expect(noted).toEqual([{ files: ['file-2', 'file-3'], batches: ['batch-2'] }]);
+});
+
+it('comes to all of it, however much the store refuses', async () => {
+  const there = new Set(Array.from({ length: 180 }, (_, at) => `file-${1000 + at}`));
+  const refused = [...there].slice(0, 120);
+  const files = { listObsolete: 'list', noteEmptied: 'note' };
+  const register = {
+    files,
+    async ask(method: string, { max = 0, filesAfter = '', files: gone = [] as string[] }) {
+      for (const id of gone) there.delete(id);
+      const behind = [...there].filter((id) => id > filesAfter);
+      return method === 'list' ? { files: behind.slice(0, max), batches: [] } : {};
+    },
+  };
+  async function remove(id: string): Promise<void> {
+    if (refused.includes(id)) throw new StoreError('refused', false);
+  }
+  const swept = sweeper({ register, contents: { delete: remove }, store: {} } as never);
+  for (let time = 0; time < 4; time += 1) await swept().catch(() => {});
+  expect([...there]).toEqual(refused);
+  // What it refused is tried again.
+  refused.length = 0;
+  for (let time = 0; time < 3; time += 1) await swept();
+  expect(there.size).toBe(0);
 });
 
 it('asks a store no more that is away, and notes what was deleted', async () => {

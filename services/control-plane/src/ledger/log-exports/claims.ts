@@ -1,4 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.ts';
+import { behind } from '../../kernel/database/behind.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { ColumnSizes } from './parquet/row-group.ts';
 import { findLogExport, type LogExportRow } from './store.ts';
@@ -111,20 +112,28 @@ export async function releaseLogExport(
   );
 }
 
-/** Exports whose content nobody needs any more: stopped, failed, or kept for long enough. None that a worker still has. */
+/**
+ * Exports whose content nobody needs any more: stopped, failed, or kept for long enough. None that a worker still has. By their ids.
+ * @param after an id; undefined = from the beginning
+ */
 export function listObsoleteExports(
   db: Database,
-  keptSince: Date,
-  count: number,
+  { keptSince, max, after }: { keptSince: Date; max: number; after: string | undefined },
 ): Promise<LogExportRow[]> {
   return db
     .$queryRaw<{ id: string }[]>(
       Prisma.sql`SELECT id::text FROM log_exports
       WHERE object_key IS NOT NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())
         AND (status IN ('stopped', 'failed') OR (status = 'success' AND updated_at < ${keptSince}))
-      LIMIT ${count}`,
+        ${behind(after)}
+      ORDER BY id LIMIT ${max}`,
     )
-    .then((rows) => db.logExport.findMany({ where: { id: { in: rows.map(({ id }) => id) } } }));
+    .then((rows) =>
+      db.logExport.findMany({
+        where: { id: { in: rows.map(({ id }) => id) } },
+        orderBy: { id: 'asc' },
+      }),
+    );
 }
 
 /** Nothing of it is in the store; not said of one that was started again meanwhile. */

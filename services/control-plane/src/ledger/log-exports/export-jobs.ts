@@ -46,6 +46,8 @@ export class ExportJobs {
   readonly #running = new Set<Promise<void>>();
   readonly #leaving = new AbortController();
   #looking: { stop(): Promise<void> } | undefined;
+  /** The last that was looked at; undefined = the next sweep begins with the first. */
+  #sweptTo: string | undefined;
   #sweptAtMs = 0;
 
   constructor(parts: Parts, options: ExportJobsOptions) {
@@ -155,7 +157,10 @@ export class ExportJobs {
   async sweep(): Promise<void> {
     const { client, store, now } = this.#parts;
     const keptSince = new Date(now().getTime() - this.#options.keptMs);
-    const obsolete = await listObsoleteExports(client, keptSince, sweptAtOnce);
+    const page = { keptSince, max: sweptAtOnce, after: this.#sweptTo };
+    const obsolete = await listObsoleteExports(client, page);
+    // What the store refuses stays where it is: the next sweep is of what comes behind it.
+    this.#sweptTo = obsolete.length < sweptAtOnce ? undefined : obsolete.at(-1)?.id;
     await eachPastRefusals(obsolete, async (row) => {
       await deleteParts(store, exportFolder(row), row.run);
       await noteEmptied(client, row);

@@ -481,9 +481,23 @@ export declare const DeleteFileResponseSchema: GenMessage<DeleteFileResponse>;
  */
 export declare type ListObsoleteRequest = Message<"sluice.jobs.v1.ListObsoleteRequest"> & {
   /**
+   * Of each kind.
+   *
    * @generated from field: int32 max = 1;
    */
   max: number;
+
+  /**
+   * Those behind these ids alone; empty = from the beginning.
+   *
+   * @generated from field: string files_after = 2;
+   */
+  filesAfter: string;
+
+  /**
+   * @generated from field: string batches_after = 3;
+   */
+  batchesAfter: string;
 };
 
 /**
