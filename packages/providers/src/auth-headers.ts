@@ -36,8 +36,8 @@ export function authHeaders(
 ): Record<string, string> {
   const headers: Record<string, string> = { ...provider.headers, ...entry?.headers };
   for (const name of provider.callerHeaders ?? []) {
-    const value = callerHeaders[prefixed(name)] ?? callerHeaders[name];
-    if (value !== undefined && value !== '') headers[name] = String(value);
+    const value = travellingHeader(provider, callerHeaders, name);
+    if (value !== undefined) headers[name] = value;
   }
   for (const name in provider.configurationHeaders) {
     const value = credential.configurations[provider.configurationHeaders[name] as string];
@@ -50,6 +50,17 @@ export function authHeaders(
     if (value !== undefined) headers[name] = value;
   }
   return Object.assign(headers, keyHeaders(recipe, credential.apiKey, setting));
+}
+
+/** A header of the caller as it travels on to this provider; undefined = it does not. */
+export function travellingHeader(
+  provider: ProviderEntry,
+  callerHeaders: Readonly<Record<string, string | string[] | undefined>>,
+  name: SettingName,
+): string | undefined {
+  if (provider.callerHeaders?.includes(name) !== true) return undefined;
+  const value = callerHeaders[prefixed(name)] ?? callerHeaders[name];
+  return value === undefined || value === '' ? undefined : String(value);
 }
 
 /** Self-hosted servers often want no key: an empty one is not sent. */

@@ -324,6 +324,8 @@ export interface CallContext extends CallFacts {
   hasCustomHost?: boolean;
   /** Default true: only the standard's fields. False adds content_blocks, raw finish reasons … */
   strictOpenAiCompliance: boolean;
+  /** A header as it goes along, of those that callers or admins choose; undefined = what is sent is the catalogue's, or none. */
+  sentHeader?: (name: SettingName) => string | undefined;
   /** Unix ms, for formats that carry a creation time the upstream does not send. */
   nowMs: number;
   /** What proved earlier calls, for callers that do not give it back; absent = nothing is kept. */

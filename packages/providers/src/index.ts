@@ -5,7 +5,12 @@
  */
 export { baseUrlOf, pathOf } from './address.ts';
 export { assembleStream } from './assemble/assemble-stream.ts';
-export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
+export {
+  authHeaders,
+  type ProviderCredential,
+  travellingHeader,
+  withRequestHeaders,
+} from './auth-headers.ts';
 export { avroLines, isAvro } from './batches/avro/avro-rows.ts';
 export {
   type BatchRowMapper,

@@ -1,5 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
-import { json, type UpstreamReply } from '@sluice/testkit';
+import { json, refuseMessages, type UpstreamReply } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatReply, type Scenario, startScenario } from './scenario.ts';
@@ -273,6 +273,28 @@ describe.each(roads)('@anthropic-ai/sdk with $provider behind it', (road) => {
     await scenario.upstream.received(asked + 1);
     await expect.poll(() => scenario.upstream.requests[asked]?.aborted).toBe(true);
   });
+});
+
+it('is served where a config sets what the version that it asks for refuses', async () => {
+  const config = { override_params: { temperature: 0.3 }, default_params: { top_p: 0.5 } };
+  scenario.upstream.handle((request) => {
+    const version = String(request.headers['anthropic-version']);
+    const refusal = refuseMessages(request.json(), { version });
+    return refusal === undefined ? anthropicReply : json(refusal.status, refusal.body);
+  });
+  const client = clientOf('anthropic').withOptions({
+    defaultHeaders: {
+      'x-service-custom-host': `${scenario.upstream.url}/v1`,
+      'x-service-config': JSON.stringify({ ...config, provider: 'anthropic' }),
+    },
+  });
+  const { response } = await client.messages.create(body).withResponse();
+  expect(response.headers.get('x-service-dropped-params')).toBe('temperature,top_p');
+  expect(scenario.upstream.requests.at(-1)?.headers['anthropic-version']).toBe('2026-10-21');
+  const old = { 'anthropic-version': '2023-06-01' };
+  const before = await client.messages.create(body, { headers: old }).withResponse();
+  expect(before.response.headers.get('x-service-dropped-params')).toBe('top_p');
+  expect(lastAsked().body).toMatchObject({ temperature: 0.3 });
 });
 
 describe('countTokens', () => {

@@ -47,6 +47,58 @@ function* everyWayToAsk(): Generator<JsonObject> {
         for (const choice of choices) yield { ...thought, ...effort, ...sampling, ...choice };
 }
 
+describe('a request to Claude by a version of its API', () => {
+  const version = '2026-10-21';
+  const byHeader = {
+    sentHeader: (name: string) => (name === 'anthropic-version' ? version : undefined),
+  };
+  const askedBy = (
+    body: JsonObject,
+    more: object,
+    id = 'anthropic',
+    from: Endpoint = 'messages',
+  ) => {
+    const provider = findProvider(id)!;
+    const model = String(body.model);
+    const context = { ...contextFor(provider, true, { model, request: body }), ...more };
+    return findTranslation(provider, from, context).encode(body, context);
+  };
+
+  it('is served without sampling, whatever its model', () => {
+    for (const model of [...models, 'claude-of-tomorrow'])
+      for (const sampling of [...samplings, { top_p: 0.3, temperature: 0.2 }]) {
+        const body = asked(model, sampling);
+        for (const [ask, more] of [
+          [body, byHeader],
+          [{ ...body, anthropic_version: version }, {}],
+        ] as const) {
+          const { body: changed = ask, dropped } = askedBy(ask, more);
+          const { temperature, top_p, top_k } = changed;
+          expect([temperature, top_p, top_k]).toEqual([undefined, undefined, undefined]);
+          const meant = Object.entries(sampling).filter(([, value]) => value !== 1);
+          expect([...dropped].sort()).toEqual(meant.map(([name]) => name).sort());
+        }
+        if (model !== 'claude-of-tomorrow') {
+          const { body: changed = body } = askedBy(body, byHeader);
+          expect(refuseMessages(changed, { version })).toBeUndefined();
+          if (Object.keys(sampling).length > 0)
+            expect(refuseMessages(body, { version })).toMatchObject({ status: 400 });
+        }
+      }
+  });
+
+  it('is served also where a caller of another format asks it', () => {
+    for (const temperature of [0.2, 1]) {
+      const body = { model: 'claude-sonnet-4-5', messages, temperature };
+      const now = askedBy(body, byHeader, 'anthropic', 'chatComplete');
+      expect(now.body).not.toHaveProperty('temperature');
+      expect(now.dropped).toEqual(temperature === 1 ? [] : ['temperature']);
+      const before = askedBy(body, {}, 'anthropic', 'chatComplete');
+      expect(before.body).toMatchObject({ temperature });
+    }
+  });
+});
+
 describe('a native request to Claude', () => {
   it.each(models)(
     'to %s is served whatever it asks, and stays as it came where it was',

@@ -13,6 +13,8 @@ export interface MessagesOptions {
   host?: 'anthropic' | 'azure' | 'bedrock' | 'vertex';
   /** Where the address names it. */
   model?: string;
+  /** `anthropic-version`; 2023-06-01 when absent. */
+  version?: string;
 }
 
 const known = new Set(
@@ -47,8 +49,12 @@ const forgottenThread: Refusal = {
 
 function faultOf(
   body: JsonRecord,
-  { host = 'anthropic', model }: MessagesOptions,
+  { host = 'anthropic', model, version = '' }: MessagesOptions,
 ): string | undefined {
+  if (version >= '2026-10-21') {
+    const fault = faultOfNewVersion(body);
+    if (fault !== undefined) return fault;
+  }
   for (const key in body) if (!known.has(key)) return `${key}: Extra inputs are not permitted`;
   const isCloud = host === 'bedrock' || host === 'vertex';
   if (isCloud && body.anthropic_version === undefined) return 'anthropic_version: Field required';
@@ -67,6 +73,20 @@ function faultOf(
     faultOfTurns(facts) ??
     faultOfThoughts(body)
   );
+}
+
+/** https://platform.claude.com/docs/en/api/migration-2026-10-21 */
+function faultOfNewVersion({ messages, ...body }: JsonRecord): string | undefined {
+  for (const key of ['temperature', 'top_p', 'top_k'])
+    if (body[key] !== undefined) return `${key}: Extra inputs are not permitted`;
+  for (const turn of listOf(messages).map(recordOf))
+    for (const block of listOf(turn.content).map(recordOf)) {
+      if (turn.role === 'assistant' && block.type === 'document')
+        return 'messages: document blocks are not permitted in assistant messages';
+      if (turn.role === 'user' && block.type === 'text' && block.citations !== undefined)
+        return 'messages: citations: Extra inputs are not permitted';
+    }
+  return undefined;
 }
 
 interface Facts {

@@ -5,6 +5,7 @@ import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts'
 import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
 import { claudeCacheMarks, fitCacheMarks } from '../fit-cache-marks.ts';
 import { takenStops } from '../stop-sequences.ts';
+import { refusesSampling } from './api-version.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeOutput } from './encode-output.ts';
 import { encodeProviderTool } from './encode-provider-tool.ts';
@@ -61,7 +62,8 @@ export function encodeRequest(
   const thinking = encodeThinking(request, facts, options, dropped);
   const type = thinking.thinking?.type;
   const isThinking = type === 'enabled' || type === 'adaptive';
-  const { temperature, topP, topK } = encodeSampling(request, facts, isThinking, dropped);
+  const taken = refusesSampling(version, context) ? ({ sampling: 'default' } as const) : facts;
+  const { temperature, topP, topK } = encodeSampling(request, taken, isThinking, dropped);
   const outputConfig = {
     ...objectOf(extensions.output_config),
     ...thinking.outputConfig,

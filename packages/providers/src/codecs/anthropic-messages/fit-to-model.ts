@@ -3,6 +3,7 @@ import type { CallContext } from '../../contract.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { type ClaudeFacts, factsOfListedClaude } from '../../models/claude.ts';
 import { type FittedRequest, fittedBy } from '../../translation/fitted-request.ts';
+import { refusesSampling } from './api-version.ts';
 import { effortOfBudget, isAbove, nearestEffort } from './efforts.ts';
 import { forgetThread } from './forget-thread.ts';
 import { encodeSampling } from './sampling.ts';
@@ -19,6 +20,7 @@ export function fitToModel(body: JsonObject, context: CallContext): FittedReques
   const facts = factsOfListedClaude(name, context.modelOverrides);
   const fitting = new Fitting(body);
   if (keepsNoThreads.has(context.provider.id)) fitting.forget();
+  if (asksForSampling(body) && refusesSampling(body.anthropic_version, context)) fitting.unsample();
   if (facts !== undefined) {
     if (facts.forcedWithoutThinkingAt?.includes(context.provider.id)) fitting.unthink(facts);
     fitting.think(facts);
@@ -36,11 +38,13 @@ function asksOfModel(body: JsonObject): boolean {
     body.thinking !== undefined ||
     body.output_config !== undefined ||
     body.tool_choice !== undefined ||
-    body.temperature !== undefined ||
-    body.top_p !== undefined ||
-    body.top_k !== undefined ||
-    body.thread !== undefined
+    body.thread !== undefined ||
+    asksForSampling(body)
   );
+}
+
+function asksForSampling({ temperature, top_p, top_k }: JsonObject): boolean {
+  return temperature !== undefined || top_p !== undefined || top_k !== undefined;
 }
 
 class Fitting {
@@ -116,13 +120,17 @@ class Fitting {
     this.#type = stringOf(thinking?.type);
   }
 
+  /** Defaults are not missed. */
+  unsample(): void {
+    const { temperature: _warmth, top_p: _mass, top_k: _count, ...rest } = this.#body;
+    encodeSampling(samplingOf(this.#body), { sampling: 'default' }, false, this.dropped);
+    for (const name of ['temperature', 'top_p', 'top_k'])
+      if (this.#body[name] !== undefined) this.edits[name] = undefined;
+    this.#body = rest;
+  }
+
   sample(facts: ClaudeFacts): void {
-    const { temperature, top_p, top_k } = this.#body;
-    const asked = {
-      temperature: numberOf(temperature),
-      topP: numberOf(top_p),
-      topK: numberOf(top_k),
-    };
+    const asked = samplingOf(this.#body);
     const type = this.#type ?? facts.thinking.default;
     const isThinking = type === 'enabled' || type === 'adaptive';
     const refused: string[] = [];
@@ -137,6 +145,14 @@ class Fitting {
     this.edits.tool_choice = { ...rest, type: 'auto' };
     this.dropped.push('tool_choice');
   }
+}
+
+function samplingOf({ temperature, top_p, top_k }: JsonObject) {
+  return {
+    temperature: numberOf(temperature),
+    topP: numberOf(top_p),
+    topK: numberOf(top_k),
+  };
 }
 
 function demandsCall({ tool_choice }: JsonObject): boolean {

@@ -14,7 +14,7 @@ const thinkingTopPMin = 0.95;
 /** What a Claude model takes of temperature, top_p and top_k; the rest is named. */
 export function encodeSampling(
   request: Pick<ChatRequest, 'temperature' | 'topP' | 'topK'>,
-  { sampling }: ClaudeFacts,
+  { sampling }: Pick<ClaudeFacts, 'sampling'>,
   isThinking: boolean,
   dropped: string[],
 ): Sampling {

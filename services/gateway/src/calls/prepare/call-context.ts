@@ -1,4 +1,4 @@
-import type { CallContext, JsonObject } from '@sluice/providers';
+import { type CallContext, type JsonObject, travellingHeader } from '@sluice/providers';
 import type { ModelRequester } from '../../exchange/requester.ts';
 import type { Target } from '../../exchange/target.ts';
 import type { CallRules } from './call-rules.ts';
@@ -18,6 +18,8 @@ export function contextOf(
     model: target.model,
     stream: request.stream === true,
     setting: target.setting,
+    sentHeader: (name) =>
+      target.customHeaders[name] ?? travellingHeader(target.entry, target.settingHeaders, name),
     betas: requester.arrival.caller.betas,
     accountIsSettled: target.credentialBy === 'admin',
     request,
