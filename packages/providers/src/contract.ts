@@ -413,6 +413,8 @@ export interface Translation {
   readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;
   readonly callerFormat: WireFormat;
+  /** Nothing is known of the format: what a reply does not tell was not used. */
+  readonly isToldAlone?: true;
   encode(body: JsonObject, context: CallContext): EncodedRequest;
   /** A complete 2xx body. Throws GatewayError('upstream.invalid_response') when it is not the format. */
   decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply;

@@ -152,6 +152,7 @@ export { findTranslation, modesOf } from './translation/find-translation.ts';
 export {
   findPassThrough,
   type PassThrough,
+  passesUnknown,
   passThroughTranslation,
 } from './translation/pass-through.ts';
 export { type Conversation, readConversation } from './translation/read-conversation.ts';

@@ -840,6 +840,77 @@ describe.concurrent('an attempt is billed', () => {
     expect(record).toMatchObject({ outcome: 'SUCCESS', tokens, estimate: null });
   });
 
+  const decided = { answers: [{ type: 'predicate', name: null, probability: 0.9 }] };
+  const usageOfDecision = {
+    input_tokens: 1000,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 500,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 1500,
+  };
+  const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
+
+  it.each<[string, UpstreamReply]>([
+    ['as OpenAI tells it', json(200, { ...decided, model: body.model, usage: usageOfDecision })],
+    ['of chats', json(200, { usage: { prompt_tokens: 1000, completion_tokens: 500 } })],
+    [
+      'as Anthropic tells it',
+      json(200, {
+        usage: { input_tokens: 900, cache_read_input_tokens: 100, output_tokens: 500 },
+      }),
+    ],
+    [
+      'as Google tells it',
+      json(200, { usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 500 } }),
+    ],
+    [
+      'as Google’s interactions tell it',
+      json(200, {
+        usage: {
+          total_input_tokens: 900,
+          total_tool_use_tokens: 100,
+          total_output_tokens: 300,
+          total_thought_tokens: 200,
+          total_tokens: 1500,
+        },
+      }),
+    ],
+    [
+      'at the end of a stream',
+      sse([
+        eventOf({ type: 'decision.delta', usage: null }),
+        'event: ping\ndata: not JSON\n\n',
+        eventOf({ type: 'decision.done', response: { usage: usageOfDecision } }),
+      ]),
+    ],
+  ])('by the usage of an endpoint that nobody knows yet, %s', async (_name, reply) => {
+    for (const path of ['/v1/decisions', '/v1/proxy/v1/decisions']) {
+      const asked = { model: body.model, input: prompt, questions: [{ type: 'predicate' }] };
+      const record = await billOf(reply, { body: asked, path });
+      expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500], estimate: null });
+      expect(record.costNanoUsd).toBeGreaterThan(0);
+    }
+  });
+
+  it('by nothing where such an endpoint tells none, or is asked of no model', async () => {
+    const asked = { model: body.model, input: prompt };
+    const usage = usageOfDecision;
+    for (const [reply, request] of [
+      [json(200, decided), asked],
+      [json(200, { ...decided, usage: null }), asked],
+      [bytes(200, Buffer.from('v=0'), { 'content-type': 'application/sdp' }), asked],
+      [sse([eventOf({ type: 'decision.delta', text: said })]), asked],
+      // What is looked at, or changed, told its usage when it was made.
+      [json(200, { ...decided, usage }), { input: prompt }],
+    ] as const)
+      expect(await billOf(reply, { body: request, path: '/v1/decisions' })).toMatchObject({
+        outcome: 'SUCCESS',
+        tokens: null,
+        estimate: null,
+        costNanoUsd: null,
+      });
+  });
+
   it('by its pictures where Imagen passes through', async () => {
     const path = `${vertexPath}/google/models/imagen-4.0-generate-001:predict`;
     const asked = { instances: [{ prompt }], parameters: { sampleCount: 2 } };

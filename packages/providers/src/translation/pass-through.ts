@@ -1,4 +1,10 @@
-import { barePath, type Endpoint, type ModelOperation, operations } from '@sluice/contracts';
+import {
+  barePath,
+  type Endpoint,
+  type JsonObject,
+  type ModelOperation,
+  operations,
+} from '@sluice/contracts';
 import type { EndpointEntry, KnownPaths, ProviderEntry, Translation } from '../contract.ts';
 import { CodecReader } from './codec-reader.ts';
 import { translationOf } from './find-translation.ts';
@@ -6,6 +12,7 @@ import { FirstReader } from './first-reader.ts';
 import { isReadFormat } from './native-formats.ts';
 import { NativeTranslation } from './native-translation.ts';
 import { isAt, type Place, placesOf } from './path-places.ts';
+import { ToldReader } from './told-reader.ts';
 
 /** What passes through at a path of which the provider's entry knows the replies. */
 export interface PassThrough {
@@ -34,6 +41,20 @@ export function findPassThrough(provider: ProviderEntry, path: string): PassThro
   if (known !== undefined) return { translation: nativeTranslationOf(known), endpoint: undefined };
   return together(varying.filter((place) => !isList(place) && at(place)));
 }
+
+/**
+ * What reads a reply at a path of which nothing is known: usage is charged where it is told. Of a request that
+ * names a model, to which something is posted; a look at what was made before tells of usage, too.
+ */
+export function passesUnknown(
+  method: string,
+  request: JsonObject | undefined,
+): PassThrough | undefined {
+  const asks = method === 'POST' && typeof request?.model === 'string' && request.model !== '';
+  return asks ? { translation: toldReader, endpoint: undefined } : undefined;
+}
+
+const toldReader = new ToldReader();
 
 /** One path may be that of several endpoints: which it is, the reply says. */
 function together(places: readonly Place[]): PassThrough | undefined {

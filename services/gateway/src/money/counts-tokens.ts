@@ -15,6 +15,7 @@ export function countsTokens(call: PreparedCall): boolean {
   const { uses } = operationOf(call);
   return (
     translation !== undefined &&
+    translation.isToldAlone !== true &&
     !goesOn(subject, translation) &&
     (subject.json !== undefined || subject.isUnread === true) &&
     spends !== 'nothing' &&

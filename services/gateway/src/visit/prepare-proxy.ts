@@ -4,6 +4,7 @@ import {
   findPassThrough,
   hasOperation,
   type PassThrough,
+  passesUnknown,
   passThroughTranslation,
   pathOf,
   providersKeeping,
@@ -67,7 +68,8 @@ export function prepareProxy(
   const { translation, endpoint } =
     (operation.about === 'object'
       ? passingOfObject(operation)
-      : findPassThrough(target.entry, rest)) ?? unknown;
+      : (findPassThrough(target.entry, rest) ??
+        passesUnknown(exchange.arrival.method, exchange.subject.json))) ?? unknown;
   const bodyless =
     exchange.arrival.method === 'GET' ||
     exchange.arrival.method === 'DELETE' ||

@@ -411,5 +411,5 @@ const collectBytesMax = 1024 * 1024;
 /** The format of what passes through as server-sent events; in frames of a vendor's own nobody hears or changes a word. */
 function formatOfEvents(translation: Translation | undefined): WireFormat | undefined {
   const isFramed = translation?.entry.envelope?.openUnframer !== undefined;
-  return isFramed ? undefined : translation?.upstreamFormat;
+  return isFramed || translation?.isToldAlone === true ? undefined : translation?.upstreamFormat;
 }
