@@ -22,15 +22,15 @@ export function applyCorrections(
   names: readonly string[],
   atMs: number,
 ): ListedModel | undefined {
-  const day = new Date(atMs).toISOString().slice(0, 10);
+  const at = new Date(atMs);
   let standard = listed;
   const tierFactors = new Map<string, number>();
   const modes = new Map<string, ListedPrices>();
   const regional: ((prices: ListedModel) => ListedRegion[])[] = [];
   for (const row of corrections) {
     if (!row.providers.includes(provider) || !names.some((name) => row.models.test(name))) continue;
-    const { from = '', until } = row;
-    if (day < from || (until !== undefined && day >= until)) continue;
+    if (!isInForce(row, at)) continue;
+    const { from = '' } = row;
     standard = from > catalogueDay ? withChanges(standard, row) : withMissing(standard, row);
     for (const [tier, price] of Object.entries(row.tiers ?? {}))
       if (typeof price === 'number') tierFactors.set(tier, price);
@@ -55,6 +55,16 @@ export function applyCorrections(
     ...model,
     regions: [...regional.flatMap((regionsOf) => regionsOf(model)), ...everywhere],
   };
+}
+
+function isInForce({ from = '', until, hours }: Correction, at: Date): boolean {
+  const day = at.toISOString().slice(0, 10);
+  if (day < from || (until !== undefined && day >= until)) return false;
+  const [weekday, hour] = [at.getUTCDay(), at.getUTCHours()];
+  return (
+    hours === undefined ||
+    hours.some((span) => span.days.includes(weekday) && hour >= span.from && hour < span.until)
+  );
 }
 
 /** Every tier of a place at so much more than elsewhere. */
@@ -88,6 +98,7 @@ function withMissing(listed: ListedPrices | undefined, row: Correction): ListedP
     units[unit] = clean(dollars * 1e6);
   if (row.perMillionCharacters !== undefined)
     units.characters = clean(row.perMillionCharacters * 1e3);
+  if (row.perMinute !== undefined) units.audioSeconds = clean((row.perMinute * 1e9) / 60);
   const tokens = tokensOf(row.perMillionTokens ?? {});
   const images = row.perImage === undefined ? undefined : imagesOf(row.perImage);
   if (row.perMillionTrained !== undefined) units.trainedTokens = clean(row.perMillionTrained * 1e3);
@@ -96,6 +107,7 @@ function withMissing(listed: ListedPrices | undefined, row: Correction): ListedP
   const isPriced =
     row.perMillionTokens !== undefined ||
     row.perMillionCharacters !== undefined ||
+    row.perMinute !== undefined ||
     images !== undefined ||
     row.perVideoSecond !== undefined ||
     row.perMillionTrained !== undefined ||

@@ -2,11 +2,13 @@ import { calcPrice, findProvider, type ModelPrice, type Usage } from '@pydantic/
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
+import { catalogueDay } from './catalogue.ts';
 import { costOfReply } from './cost.ts';
 import { PriceBook } from './price-book.ts';
 import { catalogueIds } from './provider-ids.ts';
 
-const atMs = Date.UTC(2026, 10, 22, 12);
+/** What changed since then is not in it. */
+const atMs = Date.parse(`${catalogueDay}T12:00Z`);
 
 interface Shape {
   tokens?: Partial<ChatUsage>;

@@ -17,6 +17,14 @@ export interface Correction {
   readonly from?: string;
   /** Not in force from this day on. */
   readonly until?: string;
+  /** In force in these hours alone, UTC. */
+  readonly hours?: readonly {
+    /** Of the week, 0 = Sunday. */
+    readonly days: readonly number[];
+    readonly from: number;
+    /** Not in force from this hour on. */
+    readonly until: number;
+  }[];
   /** By service tier: a factor on all tokens and images, or the tokens' prices. */
   readonly tiers?: Readonly<Record<string, number | TokenPrices>>;
   /** Places of which all tokens cost so much more. */
@@ -30,6 +38,8 @@ export interface Correction {
     readonly perMillionTokens: TokenPrices;
   }[];
   readonly perMillionCharacters?: number;
+  /** Of sound. */
+  readonly perMinute?: number;
   readonly perThousand?: Partial<
     Record<
       | 'searchUnits'

@@ -272,10 +272,7 @@ const named: Readonly<Record<string, string>> = {
 
 /** Of which no list was found that says so, or no two that agree; see docs/prices.md. */
 const listedByNobody: Readonly<Record<string, string>> = {
-  // Whisper and Live Transcribe are listed by the minute of sound, which no row can say.
-  openai: `
-    gpt-6-cyber gpt-6-rosalind gpt-6.2-astra-law gpt-live-transcribe gpt-realtime-whisper
-    gpt-rosalind-research`,
+  openai: 'gpt-6-cyber gpt-6-rosalind gpt-6.2-astra-law gpt-rosalind-research',
   anthropic: 'claude-mythos-5-2 claude-mythos-preview',
   // What the aliases stand for changes, and the reply names the model.
   google: `
@@ -299,6 +296,26 @@ describe('what models of today cost', () => {
       (model) => book.lookUp({ provider, model, atMs: day('2026-11-30') }) === undefined,
     );
     expect(unknown).toEqual(words(listedByNobody[provider]));
+  });
+
+  it('charges the Flash of DeepSeek twice in its peak hours, from Monday to Friday', () => {
+    const inputAt = (at: string, model = 'deepseek-flash') =>
+      book.find({ provider: 'deepseek', model, atMs: Date.parse(at) })?.model.standard.tokens.input;
+    const days = { Sunday: '2026-11-29', Monday: '2026-11-30', Saturday: '2026-12-05' };
+    const hours = ['00:59', '01:00', '03:59', '04:00', '05:59', '06:00', '09:59', '10:00'];
+    const charged = (on: string) => hours.map((hour) => inputAt(`${on}T${hour}:59Z`));
+    expect(charged(days.Monday)).toEqual([150, 300, 300, 150, 150, 300, 300, 150]);
+    for (const on of [days.Sunday, days.Saturday])
+      expect(charged(on)).toEqual(hours.map(() => 150));
+    expect(inputAt('2026-11-30T02:00Z', 'deepseek-v4-flash')).toBe(300);
+  });
+
+  it('charges sound by the minute, where a list has it so', () => {
+    for (const model of ['gpt-live-transcribe', 'gpt-realtime-whisper']) {
+      const rates = book.lookUp({ provider: 'openai', model, atMs: day('2026-11-30') });
+      const cost = rates && costOfReply(rates, undefined, { audioSeconds: 90 });
+      expect(cost?.totalNanoUsd).toBe(25_500_000);
+    }
   });
 
   it('says of searches with models that the catalogue lacks what they cost', () => {

@@ -14,7 +14,35 @@ const priced = (
   perMillionTokens: TokenPrices,
 ): Correction => ({ providers: [provider], models, source, readOn, perMillionTokens });
 
+const deepSeekPrices = 'https://api-docs.deepseek.com/quick_start/pricing';
+const weekdays = [1, 2, 3, 4, 5];
+
+/** The former name is served and charged as the model of today. Its list excepts China's holidays, which nobody here knows: peak on these, too. */
+const deepSeekFlash: readonly Correction[] = [
+  {
+    ...priced('deepseek', /^deepseek-(?:v4-)?flash$/, deepSeekPrices, {
+      input: 0.15,
+      cacheRead: 0.003,
+      output: 0.6,
+    }),
+    from: '2026-09-24',
+  },
+  {
+    ...priced('deepseek', /^deepseek-(?:v4-)?flash$/, deepSeekPrices, {
+      input: 0.3,
+      cacheRead: 0.006,
+      output: 1.2,
+    }),
+    from: '2026-09-24',
+    hours: [
+      { days: weekdays, from: 1, until: 4 },
+      { days: weekdays, from: 6, until: 10 },
+    ],
+  },
+];
+
 const others: readonly Correction[] = [
+  ...deepSeekFlash,
   {
     ...priced('x-ai', /^grok-4\.7$/, xaiPrices, { input: 2, cacheRead: 0.5, output: 6 }),
     // From 200,000 tokens on.

@@ -117,6 +117,13 @@ export const currentOpenAi: readonly Correction[] = [
     readOn,
     perMillionTokens: { input: 5, cacheRead: 0.5, output: 30 },
   },
+  ...['gpt-live-transcribe', 'gpt-realtime-whisper'].map((id) => ({
+    providers: ['openai'],
+    models: new RegExp(`^${id}$`),
+    source: openAiModel(id),
+    readOn,
+    perMinute: 0.017,
+  })),
   {
     providers: ['openai'],
     models: /^gpt-image-2\.[56]-(?:flare|sunburst)$/,
