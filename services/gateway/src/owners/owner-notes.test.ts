@@ -41,7 +41,10 @@ it('asks Redis once for what it did not see made, and nobody for what it did', a
   // The server holds both scripts from here on.
   await maker.note('o', 'first', note);
   await other.of('o', 'first');
-  const monitor = await new Redis(server.url).monitor();
+  const watching = new Redis(server.url);
+  const monitor = await watching.monitor();
+  // A monitor is a connection of its own.
+  closing.push(() => watching.disconnect());
   closing.push(() => monitor.disconnect());
   const heard: { command: string; by: string }[] = [];
   monitor.on('monitor', (_time: string, [command = '', ...words]: string[], by: string) => {
