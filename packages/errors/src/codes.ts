@@ -226,6 +226,10 @@ export const errorCodes = {
     'A stored credential is not used together with what the request says of it.',
   ),
   'host.not_allowed': request(400, 'A stored credential is not sent to this host.'),
+  'credential.handed_out': request(
+    403,
+    'A stored credential is not used where the provider hands out another one.',
+  ),
   'host.invalid': request(400, 'The custom host is not allowed.', 'AB01'),
   'host.air_gapped': {
     status: 400,

@@ -159,3 +159,4 @@ export { type Conversation, readConversation } from './translation/read-conversa
 export { readKeptAnswer } from './translation/read-kept-answer.ts';
 export { bytesSaidIn } from './translation/said-in-bytes.ts';
 export { hideUsage } from './translation/usage-hiding-stream.ts';
+export { handsOutSecrets } from './vendor-secrets.ts';

@@ -177,6 +177,10 @@ export const settings = defineSettings({
       'let files, batches and fine-tuning jobs be made by configs of several targets',
       false,
     ),
+    PASS_VENDOR_SECRETS: bool(
+      'let callers have what a provider hands out for a stored credential: ephemeral keys, and sessions that nobody here counts',
+      false,
+    ),
     STRICT_PARAMS: bool(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
       false,

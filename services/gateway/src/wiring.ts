@@ -231,6 +231,7 @@ export async function wire(
   const accounted = accounting({ estimates, observed, prices, recorder, children });
   const calling = {
     hostRules,
+    passesVendorSecrets: env.PASS_VENDOR_SECRETS,
     modelOverrides,
     keptSignatures: new KeptSignatures(),
     pools,

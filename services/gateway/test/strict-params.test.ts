@@ -9,7 +9,7 @@ const strictGateway = 1;
 beforeAll(async () => {
   scenario = await startScenario({
     gateways: 2,
-    environment: { 'gateway-2': { STRICT_PARAMS: 'true' } },
+    environment: { 'gateway-2': { STRICT_PARAMS: 'true', PASS_VENDOR_SECRETS: 'true' } },
   });
 });
 afterAll(() => scenario.stop());
@@ -205,4 +205,24 @@ describe('x-service-ignored-config', () => {
       expect(error.message).toContain('is no field here');
     }
   });
+});
+
+it('what a provider hands out for a stored credential passes where the operator lets it', async () => {
+  const { workspace_id } = scenario.stack.credentials;
+  const custom_host = `${scenario.upstream.url}/v1`;
+  const config = { provider: 'openai', api_key: 'sk-stored', custom_host };
+  const saved = await scenario.admin<{ data: { slug: string } }>('POST', '/configs', {
+    name: 'Hands out',
+    workspace_id,
+    config,
+  });
+  scenario.upstream.handle(openAiReply);
+  const askAt = (gateway: number) =>
+    scenario.call('/v1/live/sessions', {
+      gateway,
+      host: null,
+      headers: { 'x-service-config': saved.data.slug },
+    });
+  expect((await errorOf(await askAt(0))).code).toBe('credential.handed_out');
+  expect((await askAt(strictGateway)).status).toBe(200);
 });

@@ -2,6 +2,7 @@ import type { ObjectOperation } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import {
   findPassThrough,
+  handsOutSecrets,
   hasOperation,
   type PassThrough,
   passesUnknown,
@@ -48,6 +49,13 @@ export function prepareProxy(
       message: 'The path of a pass-through call must not have "." or ".." segments.',
     });
   const { operation } = exchange.subject;
+  if (
+    operation.id === 'proxy' &&
+    target.credentialBy === 'admin' &&
+    rules.passesVendorSecrets !== true &&
+    handsOutSecrets(rest)
+  )
+    throw new GatewayError('credential.handed_out', { field: 'path' });
   const kept = operation.about === 'object' ? keepingOf(operation, exchange, target) : undefined;
   const files =
     operation.about === 'object' ? vendorFilesOf(operation, exchange, target) : undefined;

@@ -198,6 +198,40 @@ describe('a stored credential, in a running gateway', () => {
     expect(stranger.requests).toHaveLength(count);
   });
 
+  it('is not used where its provider would hand out another one', async () => {
+    const paths = ['live/sessions', 'chatkit/sessions', 'v1alpha/auth_tokens', 'projects/p/keys'];
+    for (const path of [
+      ...paths.map((rest) => `/v1/proxy/${rest}`),
+      '/v1/live/sessions',
+      '/v1//live//sessions/',
+      '/v1/Live/s%65ssions',
+    ]) {
+      for (const headers of [from('@stored'), { 'x-service-config': savedConfig }])
+        expect([path, await codeOf(headers, path)]).toEqual([path, '403 credential.handed_out']);
+      expect(scenario.upstream.requests, path).toEqual([]);
+    }
+    // Who brings a credential may have another one.
+    const own = inline({
+      provider: 'openai',
+      api_key: 'sk-own',
+      custom_host: `${stranger.url}/v1`,
+    });
+    for (const path of ['/v1/live/sessions', '/v1/proxy/live/sessions'])
+      expect((await ask(own, path)).status).toBe(200);
+    expect(stranger.requests.map(({ path }) => path)).toEqual([
+      '/v1/live/sessions',
+      '/v1/live/sessions',
+    ]);
+    // Of realtime the gateway has secrets of its own.
+    const minted = await scenario.call('/v1/realtime/client_secrets', {
+      host: null,
+      headers: from('@stored'),
+      body: { session: { type: 'realtime', model: 'gpt-realtime' } },
+    });
+    expect(await minted.json()).toMatchObject({ value: expect.stringMatching(/^ek_sluice_/) });
+    expect(scenario.upstream.requests).toEqual([]);
+  });
+
   it('in saved-only mode takes no address from a header, and hears no option', async () => {
     const option = from('@foundry', { 'x-service-azure-api-version': '2099-callers' });
     expect((await ask(option)).status).toBe(200);
