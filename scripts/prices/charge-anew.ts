@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { costOfReply, type PriceBook, tokensOf, unitsOf, usedOtherModels } from '@sluice/pricing';
+import {
+  costOfMoreTokens,
+  costOfReply,
+  type PriceBook,
+  sumOfCosts,
+  tokensOf,
+  unitsOf,
+  usedOtherModels,
+} from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 
 /** What came of pricing an attempt anew. */
 export type Anew =
   | { outcome: 'same' }
-  /** Administrators said its price: price lists do not change that. */
+  /** Administrators said its price, or what it cost where nobody knew: price lists do not change that. */
   | { outcome: 'custom' }
   /** Of other models that worked for it the record does not tell which they are. */
   | { outcome: 'others' }
@@ -14,15 +22,16 @@ export type Anew =
   | { outcome: 'changed'; adjustment: usage.Adjustment };
 
 /**
- * What an attempt would cost by the book as it is now, on the day it was made; the
- * adjustment is what that is more than all that was charged for it so far.
+ * What an attempt would cost by the book as it is now, on the day it was made, with the tokens that were counted or
+ * said later; the adjustment is what that is more than prices charged for it so far. What administrators added to that
+ * or gave back stays added.
  */
 export function chargeAnew(book: PriceBook, charge: usage.Charge, nowMs: number): Anew {
   const { record } = charge;
   if (record === undefined) return { outcome: 'unpriced' };
-  if (record.priceLayer === 'custom') return { outcome: 'custom' };
+  if (record.priceLayer === 'custom' || charge.costSaid) return { outcome: 'custom' };
   if (usedOtherModels(record)) return { outcome: 'others' };
-  const priced = priceOf(book, record);
+  const priced = priceOf(book, charge, record);
   if (priced === undefined) return { outcome: 'unpriced' };
   const factor = record.priceMultiplier > 0 ? record.priceMultiplier : 1;
   const anew = (nanoUsd: number) => BigInt(Math.round(nanoUsd * factor));
@@ -57,9 +66,13 @@ function soFar(record: usage.UsageRecord, nanoUsd: bigint): bigint {
   return record.costKnown ? nanoUsd : 0n;
 }
 
-function priceOf(book: PriceBook, record: usage.UsageRecord) {
+function priceOf(book: PriceBook, charge: usage.Charge, record: usage.UsageRecord) {
   const tokens = tokensOf(record);
   const units = unitsOf(record);
+  const more = {
+    input: Number(charge.moreInputTokens),
+    output: Number(charge.moreOutputTokens),
+  };
   // As when it was priced: the model that answered, unless only the one that was asked for has a price.
   for (const model of [record.responseModel, record.model]) {
     if (model === '') continue;
@@ -71,8 +84,11 @@ function priceOf(book: PriceBook, record: usage.UsageRecord) {
       region: record.servedRegion,
     });
     const cost = rates === undefined ? undefined : costOfReply(rates, tokens, units);
-    if (rates !== undefined && cost !== undefined)
-      return { cost, layer: rates.layer, version: rates.version };
+    if (rates === undefined || cost === undefined) continue;
+    const { layer, version } = rates;
+    if (more.input === 0 && more.output === 0) return { cost, layer, version };
+    if (rates.tiers.length > 0)
+      return { cost: sumOfCosts(cost, costOfMoreTokens(rates, record, more)), layer, version };
   }
   return undefined;
 }

@@ -52,6 +52,35 @@ describe('reprice', () => {
     expect(ledger.adjustments.map(({ makesKnown }) => makesKnown)).toEqual([false, false, true]);
   });
 
+  it('takes back nothing that administrators gave back, added or said', async () => {
+    const charged = 1000n * 1250n + 100n * 10_000n;
+    const priced = { model: 'gpt-5.1', costNanoUsd: charged };
+    const attempts = [
+      record(priced),
+      record({ ...priced, costNanoUsd: 1n }),
+      record({ model: 'gpt-5.1', costKnown: false, costNanoUsd: 0n }),
+      record(priced),
+      record({ ...priced, costNanoUsd: 1n }),
+    ];
+    const ledger = new FakeLedger(attempts);
+    const say = (place: number, some: MessageInitShape<typeof usage.AdjustmentSchema>) =>
+      ledger.add({ recordId: attempts[place]?.id, author: 'ada', ...some });
+    say(0, { costNanoUsd: -charged });
+    say(1, { costNanoUsd: 5000n });
+    say(2, { costNanoUsd: 77n, makesKnown: true });
+    for (const place of [3, 4]) say(place, { inputTokens: 10n, costNanoUsd: 12_500n });
+    const { changed, custom } = await reprice(ledger.client, book(), period);
+    expect([changed, custom]).toEqual([2, 1]);
+    expect(ledger.charged()).toEqual([
+      0n,
+      charged + 5000n,
+      77n,
+      charged + 12_500n,
+      charged + 12_500n,
+    ]);
+    expect(await reprice(ledger.client, book(), period)).toMatchObject({ changed: 0 });
+  });
+
   it('makes the same entries when it is run beside itself', async () => {
     const attempts = [record({ model: 'gpt-5.1', costNanoUsd: 1n })];
     const [one, other] = [new FakeLedger(attempts), new FakeLedger(attempts)];
@@ -141,6 +170,11 @@ class FakeLedger {
     this.#records = records;
   }
 
+  add(some: MessageInitShape<typeof usage.AdjustmentSchema>): void {
+    const adjustment = create(usage.AdjustmentSchema, { id: randomBytes(16), ...some });
+    this.#adjustments.set(Buffer.from(adjustment.id).toString('hex'), adjustment);
+  }
+
   get adjustments(): usage.Adjustment[] {
     return [...this.#adjustments.values()];
   }
@@ -154,8 +188,9 @@ class FakeLedger {
   #adjusted(
     record: usage.UsageRecord,
     amount: 'costNanoUsd' | 'inputCostNanoUsd' | 'outputCostNanoUsd',
+    adjustments = this.#of(record),
   ): bigint {
-    return this.#of(record).reduce((sum, adjustment) => sum + adjustment[amount], 0n);
+    return adjustments.reduce((sum, adjustment) => sum + adjustment[amount], 0n);
   }
 
   #of(record: usage.UsageRecord): usage.Adjustment[] {
@@ -179,13 +214,24 @@ class FakeLedger {
   async *#list({ fromMs, toMs }: { fromMs: bigint; toMs: bigint }) {
     const charges = this.#records
       .filter(({ createdAtMs }) => createdAtMs >= fromMs && createdAtMs < toMs)
-      .map((one) => ({
-        record: one,
-        adjusted: this.#of(one).length > 0,
-        adjustedNanoUsd: this.#adjusted(one, 'costNanoUsd'),
-        adjustedInputNanoUsd: this.#adjusted(one, 'inputCostNanoUsd'),
-        adjustedOutputNanoUsd: this.#adjusted(one, 'outputCostNanoUsd'),
-      }));
+      .map((one) => {
+        const isSaid = (adjustment: usage.Adjustment) =>
+          adjustment.author !== '' &&
+          adjustment.inputTokens === 0n &&
+          adjustment.outputTokens === 0n;
+        const all = this.#of(one);
+        const priced = all.filter((adjustment) => !isSaid(adjustment));
+        return {
+          record: one,
+          adjusted: priced.length > 0,
+          adjustedNanoUsd: this.#adjusted(one, 'costNanoUsd', priced),
+          adjustedInputNanoUsd: this.#adjusted(one, 'inputCostNanoUsd', priced),
+          adjustedOutputNanoUsd: this.#adjusted(one, 'outputCostNanoUsd', priced),
+          moreInputTokens: all.reduce((sum, { inputTokens }) => sum + inputTokens, 0n),
+          moreOutputTokens: all.reduce((sum, { outputTokens }) => sum + outputTokens, 0n),
+          costSaid: all.some((adjustment) => adjustment.makesKnown && isSaid(adjustment)),
+        };
+      });
     yield create(usage.ListChargesResponseSchema, { charges });
   }
 }

@@ -9,6 +9,7 @@ export { type CustomPrices, readCustomPrices } from './custom-prices.ts';
 export { FilePrices, type FilePriceVersion, type ProviderPrices } from './file-prices.ts';
 export type { ImagePrices, ListedModel } from './listed-model.ts';
 export { tiersOf } from './listed-model.ts';
+export { costOfMoreTokens, type TokenDifference } from './more-tokens.ts';
 export { Multipliers } from './multipliers.ts';
 export { PriceFault, type PriceFile, readPriceFile } from './open-format.ts';
 export { PriceBook, type PriceQuery } from './price-book.ts';

@@ -71,6 +71,25 @@ describe('listCharges', () => {
     expect((await charges('')).map(({ record }) => record?.model)).toContain('of others');
   });
 
+  it('tells what prices made of an attempt: what administrators added stands beside it', async () => {
+    const ids = Array.from({ length: 3 }, () => randomBytes(16));
+    const [known, unknown, counted] = ids;
+    await ledger.sink.write([
+      ...ids.map((id, place) => encodedRecord({ id, createdAtMs: BigInt(dayMs + place) })),
+      encodedAdjustment({ recordId: known, costNanoUsd: -500n, author: 'ada' }),
+      encodedAdjustment({ recordId: known, costNanoUsd: 7n, inputCostNanoUsd: 5n }),
+      encodedAdjustment({ recordId: unknown, costNanoUsd: 90n, author: 'ada', makesKnown: true }),
+      encodedAdjustment({ recordId: counted, costNanoUsd: 60n, author: 'ada', inputTokens: 40n }),
+      encodedAdjustment({ recordId: counted, costNanoUsd: -2n, author: 'ada', outputTokens: -1n }),
+    ]);
+    const none = { moreInputTokens: 0n, moreOutputTokens: 0n, costSaid: false };
+    expect(await charges('org-1')).toMatchObject([
+      { ...none, adjusted: true, adjustedNanoUsd: 7n, adjustedInputNanoUsd: 5n },
+      { ...none, adjusted: false, adjustedNanoUsd: 0n, costSaid: true },
+      { ...none, adjustedNanoUsd: 58n, moreInputTokens: 40n, moreOutputTokens: -1n },
+    ]);
+  });
+
   it('goes on where a page ends, also within a millisecond', async () => {
     const count = 4100;
     for (let first = 0; first < count; first += 1000)

@@ -8,6 +8,9 @@ import { heldLogs, heldRequestId } from '../support/held-logs.ts';
 
 let h: Harness;
 const written: usage.Adjustment[] = [];
+/** The attempt that the ledger holds: by which id, and what it used. */
+const used = { inputTokens: 2000n, outputTokens: 50n, usageReported: true };
+let attempt: Partial<typeof used> & { id: string } = { id: heldRequestId };
 /** What the ledger does before it answers. */
 let beforeLog: () => Promise<void> = async () => {};
 beforeAll(async () => {
@@ -16,7 +19,13 @@ beforeAll(async () => {
     logs: {
       async getLog(asked, context) {
         await beforeLog();
-        return heldLogs(h.first).getLog(asked, context);
+        const id = asked.id === attempt.id ? heldRequestId : asked.id;
+        const { attempts = [], ...held } = await heldLogs(h.first).getLog(
+          { ...asked, id },
+          context,
+        );
+        const bytes = Buffer.from(attempt.id.replaceAll('-', ''), 'hex');
+        return { ...held, attempts: attempts.map((one) => ({ ...one, ...attempt, id: bytes })) };
       },
     },
     onUsage: (records) => {
@@ -72,6 +81,27 @@ describe('POST /ledger/adjustments', () => {
     expect(back.body.cost).toBe(-0.25);
     const refused = await adjust({ ...about, input_tokens: -1 }).expect(400);
     expect(refused.body.data.field).toBe('body.input_tokens');
+  });
+
+  it('prices all that was used where nobody knew what it cost: tokens make it known', async () => {
+    // No other adjustment made it known before.
+    attempt = { id: randomUUID(), ...used };
+    const record = { record_id: attempt.id, reason: 'Counted late' };
+    try {
+      const { body } = await adjust({ ...record, input_tokens: 1000 }).expect(200);
+      // 3,000 tokens at $2.50 and 50 at $10 a million.
+      expect(body).toMatchObject({ cost: 0.8, input_tokens: 1000 });
+      expect(written[0]).toMatchObject({
+        makesKnown: true,
+        costNanoUsd: 8_000_000n,
+        inputCostNanoUsd: 7_500_000n,
+        outputCostNanoUsd: 500_000n,
+      });
+      const next = await adjust({ ...record, output_tokens: -50 }).expect(200);
+      expect(next.body.cost).toBe(-0.05);
+    } finally {
+      attempt = { id: heldRequestId };
+    }
   });
 
   it('makes one of an id that is sent again, and refuses it for another', async () => {

@@ -10,7 +10,8 @@ const periodMsMax = 32 * 24 * 3600 * 1000;
 
 /**
  * Attempts of a period that counted something, oldest first, each with the sum of
- * its adjustments. What several targets told together has no one price, and is left out.
+ * its adjustments: of what prices made of it, since an amount that an administrator said is there whatever prices
+ * become. What several targets told together has no one price, and is left out.
  */
 export async function* listCharges(
   client: Reader,
@@ -57,13 +58,17 @@ async function page(client: Reader, options: Page): Promise<ChargeRow[]> {
           LIMIT ${pageSize}
         ),
         adjustments AS (
-          SELECT record_id, sum(cost_nano_usd) AS adjusted, sum(input_cost_nano_usd) AS adjusted_input,
-            sum(output_cost_nano_usd) AS adjusted_output, count() AS times
-          FROM usage_adjustments FINAL
-          WHERE record_id IN (SELECT id FROM attempts)
+          SELECT record_id, sumIf(cost_nano_usd, is_priced) AS adjusted, sumIf(input_cost_nano_usd, is_priced) AS adjusted_input,
+            sumIf(output_cost_nano_usd, is_priced) AS adjusted_output, countIf(is_priced) AS times,
+            sum(input_tokens) AS more_input, sum(output_tokens) AS more_output, max(makes_known AND NOT is_priced) AS cost_said
+          FROM (
+            SELECT *, author = '' OR input_tokens != 0 OR output_tokens != 0 AS is_priced
+            FROM usage_adjustments FINAL
+            WHERE record_id IN (SELECT id FROM attempts)
+          )
           GROUP BY record_id
         )
-      SELECT attempts.*, adjusted, adjusted_input, adjusted_output, times
+      SELECT attempts.*, adjusted, adjusted_input, adjusted_output, times, more_input, more_output, cost_said
       FROM attempts LEFT JOIN adjustments ON attempts.id = adjustments.record_id
       ORDER BY created_at, id
       SETTINGS max_execution_time = 60`,
@@ -125,6 +130,9 @@ type ChargeRow = Record<Exclude<(typeof columns)[number], 'usage_reported'>, str
   adjusted_input: string;
   adjusted_output: string;
   times: string;
+  more_input: string;
+  more_output: string;
+  cost_said: boolean | number;
 };
 
 function chargeOf(row: ChargeRow): NonNullable<Charges['charges']>[number] {
@@ -172,6 +180,9 @@ function chargeOf(row: ChargeRow): NonNullable<Charges['charges']>[number] {
     adjustedInputNanoUsd: BigInt(row.adjusted_input),
     adjustedOutputNanoUsd: BigInt(row.adjusted_output),
     adjusted: Number(row.times) > 0,
+    moreInputTokens: BigInt(row.more_input),
+    moreOutputTokens: BigInt(row.more_output),
+    costSaid: Boolean(row.cost_said),
   };
 }
 

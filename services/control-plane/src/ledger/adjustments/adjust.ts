@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { AnswerOf, BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
-import type { PriceBook } from '@sluice/pricing';
+import type { PriceBook, TokenDifference } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 import { encodeEntry, uuidText } from '@sluice/usage';
 import { actorOf } from '../../kernel/access/caller.ts';
@@ -11,7 +11,7 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import type { Ledger } from '../analytics/ledger.ts';
 import { presentAdjustment } from './present.ts';
-import { priceTokens, type TokenDifference } from './price-tokens.ts';
+import { priceTokens } from './price-tokens.ts';
 import { inOrder } from './store.ts';
 
 type Asked = BodyOf<'ledger.adjustments.create'>;

@@ -1,64 +1,70 @@
-import { noUsage } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { costOf, type PriceBook, type Rates } from '@sluice/pricing';
+import {
+  type Cost,
+  costOfMoreTokens,
+  costOfReply,
+  type PriceBook,
+  type Rates,
+  type TokenDifference,
+  tokensOf,
+  unitsOf,
+} from '@sluice/pricing';
 import type { usage } from '@sluice/proto-stubs';
 
-/** Tokens that are to be added to what was counted; negative = too many were. */
-export interface TokenDifference {
-  readonly input: number;
-  readonly output: number;
-}
-
 /**
- * What tokens more or less would have cost the attempt, by the list as it is now, on the day it was made: its cost
- * with them less its cost without, since prices change with the number of tokens.
+ * What tokens more or fewer cost the attempt, by the list as it is now, on the day it was made. Where nobody knew what it
+ * cost, that with them: it is known from then on, and must not be what the difference costs alone.
  * @throws GatewayError where nobody lists a price, or the tokens would be fewer than none
  */
 export function priceTokens(
   book: Pick<PriceBook, 'lookUp'>,
   record: usage.UsageRecord,
   earlier: readonly usage.Adjustment[],
-  difference: TokenDifference,
+  more: TokenDifference,
 ) {
   const rates =
     record.priceLayer === 'custom' ? undefined : ratesOf(book, record.responseModel, record);
-  if (rates === undefined)
-    throw new GatewayError('admin.validation', {
-      field: 'body.input_tokens',
-      message: 'No list has a price for these tokens: say the cost.',
-    });
-  const counted = {
-    ...noUsage,
-    inputTokens: Number(record.inputTokens) + sum(earlier, 'inputTokens'),
-    outputTokens: Number(record.outputTokens) + sum(earlier, 'outputTokens'),
-    cacheReadTokens: Number(record.cacheReadTokens),
-    cacheWriteTokens: Number(record.cacheWriteTokens),
-    cacheWrite1hTokens: Number(record.cacheWrite1hTokens),
-  };
-  const then = {
-    ...counted,
-    inputTokens: counted.inputTokens + difference.input,
-    outputTokens: counted.outputTokens + difference.output,
-  };
+  if (rates === undefined) throw unlisted('these tokens');
+  const before = { input: sum(earlier, 'inputTokens'), output: sum(earlier, 'outputTokens') };
   for (const [name, count] of [
-    ['input_tokens', then.inputTokens],
-    ['output_tokens', then.outputTokens],
+    ['input_tokens', Number(record.inputTokens) + before.input + more.input],
+    ['output_tokens', Number(record.outputTokens) + before.output + more.output],
   ] as const)
     if (count < 0)
       throw new GatewayError('admin.validation', {
         field: `body.${name}`,
         message: 'The attempt has not so many tokens.',
       });
-  const [before, after] = [costOf(rates, counted), costOf(rates, then)];
+  const difference = costOfMoreTokens(rates, record, more, before);
+  const standing = record.costKnown || earlier.length > 0 ? free : costOfRecord(rates, record);
   const factor = record.priceMultiplier > 0 ? record.priceMultiplier : 1;
-  const more = (nanoUsd: number) => BigInt(Math.round(nanoUsd * factor));
+  const charged = (side: 'totalNanoUsd' | 'inputNanoUsd' | 'outputNanoUsd') =>
+    BigInt(Math.round((standing[side] + difference[side]) * factor));
   return {
-    costNanoUsd: more(after.totalNanoUsd - before.totalNanoUsd),
-    inputCostNanoUsd: more(after.inputNanoUsd - before.inputNanoUsd),
-    outputCostNanoUsd: more(after.outputNanoUsd - before.outputNanoUsd),
+    costNanoUsd: charged('totalNanoUsd'),
+    inputCostNanoUsd: charged('inputNanoUsd'),
+    outputCostNanoUsd: charged('outputNanoUsd'),
     priceLayer: rates.layer,
     priceBookVersion: rates.version,
   };
+}
+
+const free: Cost = { totalNanoUsd: 0, inputNanoUsd: 0, outputNanoUsd: 0 };
+
+function costOfRecord(rates: Rates, record: usage.UsageRecord): Cost {
+  const tokens = tokensOf(record);
+  const units = unitsOf(record);
+  if (tokens === undefined && units === undefined) return free;
+  const cost = costOfReply(rates, tokens, units);
+  if (cost === undefined) throw unlisted('what the attempt used');
+  return cost;
+}
+
+function unlisted(what: string): GatewayError {
+  return new GatewayError('admin.validation', {
+    field: 'body.input_tokens',
+    message: `No list has a price for ${what}: say the cost.`,
+  });
 }
 
 /** Of the model that answered, unless only the one that was asked for has a price. */

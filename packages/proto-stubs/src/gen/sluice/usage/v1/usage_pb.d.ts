@@ -165,7 +165,8 @@ export declare type Charge = Message<"sluice.usage.v1.Charge"> & {
   record?: UsageRecord | undefined;
 
   /**
-   * Adjustments so far together, and whether there are any.
+   * Adjustments so far together that come of prices, and whether there are any.
+   * Amounts that an administrator said are none of them.
    *
    * @generated from field: sint64 adjusted_nano_usd = 2;
    */
@@ -185,6 +186,25 @@ export declare type Charge = Message<"sluice.usage.v1.Charge"> & {
    * @generated from field: bool adjusted = 5;
    */
   adjusted: boolean;
+
+  /**
+   * How many more tokens there were than was recorded, by an administrator's word; negative = fewer.
+   *
+   * @generated from field: sint64 more_input_tokens = 6;
+   */
+  moreInputTokens: bigint;
+
+  /**
+   * @generated from field: sint64 more_output_tokens = 7;
+   */
+  moreOutputTokens: bigint;
+
+  /**
+   * Nobody knew the cost, and an administrator said it.
+   *
+   * @generated from field: bool cost_said = 8;
+   */
+  costSaid: boolean;
 };
 
 /**
