@@ -50,6 +50,7 @@ import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
 import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { createSchemaGate } from './kernel/migrations/wait-for-schema.ts';
+import { findNamedWorkspace } from './kernel/tenancy/target-workspace.ts';
 import { createLedger, ledgerOutages } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
 import { ExportLinks } from './ledger/log-exports/export-links.ts';
@@ -226,6 +227,7 @@ export function wire(
     operationParts: {
       client,
       authenticate,
+      nameWorkspace: (caller, body, query) => findNamedWorkspace(client, caller, body, query),
       jsonBody: jsonBody({ bytesMax: env.REQUEST_BODY_BYTES_MAX }),
       now,
       recordRefusal: createRecordRefusal({ client, logger }),

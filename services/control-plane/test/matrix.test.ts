@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServiceKey as mintKey } from '@sluice/contracts';
-import type { Access } from '@sluice/contracts/admin';
+import { type Access, generalFields } from '@sluice/contracts/admin';
 import { inTurns, isLongForm } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isUuid } from '../src/kernel/names/ids.ts';
@@ -41,6 +41,8 @@ let ofOrganisation: MatrixCaller[];
 let ofWorkspace: MatrixCaller[];
 /** Keys of another workspace of the same organisation. */
 let neighbours: [string, string][];
+/** The name of that workspace. */
+let otherSlug: string;
 /** What each caller met at each operation. */
 const outcomes = new Map<string, Map<string, number>>();
 
@@ -54,7 +56,8 @@ beforeAll(async () => {
   ofOrganisation = persons.filter((person) => !isMember(person));
   ofWorkspace = persons.filter(isMember);
   const made = await h.as(h.first.admin_key).post('/admin/workspaces', { name: 'Other' });
-  const other = await h.db.workspace.findFirstOrThrow({ where: { slug: made.body.slug } });
+  otherSlug = made.body.slug;
+  const other = await h.db.workspace.findFirstOrThrow({ where: { slug: otherSlug } });
   neighbours = [
     ['other workspace, service key', await createServiceKey(h, other.id)],
     ['other workspace, its admin', await createUserKey(h, 'member', other.id, 'admin')],
@@ -64,6 +67,10 @@ afterAll(async () => {
   await world.close();
   await h.stop();
 });
+
+interface Named {
+  workspace_id?: string;
+}
 
 /** Where a caller who is let in is refused by what the call is about: the status, and why. */
 const otherwise: readonly (readonly [
@@ -169,6 +176,23 @@ describe.each(numbered)('%s', (title, one, turn) => {
       note(title, name, answer.status);
       expect([403, 404], answer.text).toContain(answer.status);
     }
+    expect(await world.fingerprint()).toBe(before);
+  });
+
+  it('does nothing for an organisation key that names another workspace, or one that is not there', async () => {
+    const { access } = one.endpoint;
+    if (access === undefined || generalFields(access).length === 0) return;
+    const isAway = isAimed(call.path ?? {});
+    // What is of the organisation is in all of its workspaces; a copy says where it goes.
+    if (isAway && (!one.example.callers.includes('workspace') || one.id.endsWith('.fork'))) return;
+    const { workspace_id: _, ...body } = { ...(call.body as object | undefined) } as Named;
+    const query = { ...call.query, workspace_id: isAway ? otherSlug : 'not-there' };
+    const answer = await attempt(one, h.first.admin_key, {
+      ...call,
+      query,
+      body: call.body && !Array.isArray(call.body) ? body : call.body,
+    });
+    expect(isAway ? [403, 404] : [404], answer.text).toContain(answer.status);
     expect(await world.fingerprint()).toBe(before);
   });
 

@@ -1,5 +1,6 @@
 import { checkWords } from './documents/check-words.ts';
 import { documentWords } from './documents/words.ts';
+import { secondNameWords } from './kernel/second-names.ts';
 import { kernelWords, pathWords } from './kernel/words.ts';
 import { ledgerWords } from './ledger/words.ts';
 import { limitWords } from './limits/words.ts';
@@ -9,6 +10,7 @@ import { toolWords } from './tools/words.ts';
 
 export const wordLists: readonly Readonly<Record<string, string>>[] = [
   kernelWords,
+  secondNameWords,
   peopleWords,
   limitWords,
   modelWords,

@@ -37,6 +37,7 @@ export {
 } from './kernel/idempotency.ts';
 export { type KeptField, keptFields } from './kernel/kept-only.ts';
 export type { Page } from './kernel/paging.ts';
+export { contradictions } from './kernel/second-names.ts';
 export { tags } from './kernel/tags.ts';
 export { type UnknownField, unknownFields } from './kernel/unknown-fields.ts';
 export { groupColumnNames, groupNames } from './ledger/analytics.ts';

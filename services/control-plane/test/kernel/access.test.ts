@@ -149,6 +149,31 @@ describe('what belongs to others', () => {
   });
 });
 
+describe('an organisation key', () => {
+  it('acts in the workspace that it names, of which body and query say the same', async () => {
+    const admin = h.as(h.first.admin_key);
+    const there = `?workspace_id=${f.workspaceB.slug}`;
+    await admin.put(`/api-keys/${f.keyId}${there}`, { description: 'x' }).expect(404);
+    const here = { workspace_id: h.first.workspace_id };
+    await admin.put(`/api-keys/${f.keyId}`, { description: 'x', ...here }).expect(200);
+    const body = { name: 'Two', config: { provider: '@demo' }, ...here };
+    await admin
+      .post(`/configs?allow_missing=true&workspace_id=${h.first.workspace_slug}`, body)
+      .expect(200);
+    const answer = await admin.post(`/configs${there}&allow_missing=true`, body).expect(400);
+    expect(answer.body.data).toMatchObject({
+      field: 'query.workspace_id',
+      message: expect.stringContaining('another workspace than body.workspace_id'),
+    });
+  });
+
+  it('lists where it names a workspace what that one has', async () => {
+    const admin = h.as(h.first.admin_key);
+    const listed = await admin.get(`/admin/workspaces?workspace_id=${f.workspaceB.id}`).expect(200);
+    expect(listed.body.data.map(({ slug }: { slug: string }) => slug)).toEqual([f.workspaceB.slug]);
+  });
+});
+
 describe('roles', () => {
   it('let a member look, and change nothing, whatever their key was given', async () => {
     const { key } = await createPerson(h, 'member', h.first.workspace_id);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { fromBinary } from '@bufbuild/protobuf';
-import { usage } from '@sluice/proto-stubs';
+import { fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
+import { type analytics, usage } from '@sluice/proto-stubs';
 import { readEntry } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -20,12 +20,20 @@ beforeAll(async () => {
       async getLog(asked, context) {
         await beforeLog();
         const id = asked.id === attempt.id ? heldRequestId : asked.id;
-        const { attempts = [], ...held } = await heldLogs(h.first).getLog(
+        const { attempts = [], entry } = (await heldLogs(h.first).getLog(
           { ...asked, id },
           context,
-        );
+        )) as MessageInitShape<typeof analytics.GetLogResponseSchema>;
         const bytes = Buffer.from(attempt.id.replaceAll('-', ''), 'hex');
-        return { ...held, attempts: attempts.map((one) => ({ ...one, ...attempt, id: bytes })) };
+        return {
+          entry,
+          attempts: attempts.map(
+            (one) =>
+              ({ ...one, ...attempt, id: bytes }) as MessageInitShape<
+                typeof usage.UsageRecordSchema
+              >,
+          ),
+        };
       },
     },
     onUsage: (records) => {

@@ -116,7 +116,7 @@ export const modelWords = {
   supported: 'What else it can do.',
   removeParams: 'Parameters that it does not take.',
   disablePlayground: 'Whether it is not for trying out.',
-  isDefault: 'Whether these settings are a default, not the model’s own.',
+  'model-settings.isDefault': 'Whether these settings are a default, not the model’s own.',
   'params.key': 'The name of the parameter.',
   // Secret references
   manager_type: 'Which secret manager keeps it.',
@@ -173,4 +173,5 @@ export const modelWords = {
   workersAiAccountId: 'The account at Cloudflare.',
   customHost: 'Where calls go instead of the provider’s own address.',
   customHeaders: 'Headers sent with each call, by name.',
+  'secret-references.search': 'Only what has this text in its name.',
 } as const;

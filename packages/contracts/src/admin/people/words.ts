@@ -40,8 +40,6 @@ export const peopleWords = {
   scim_group: 'The group of the identity provider.',
   scim_group_id: 'The UUID of the group.',
   scim_group_name: 'The name of the group, as the identity provider has it.',
-  scimGroupId: 'The same as `scim_group_id`.',
-  workspaceId: 'The same as `workspace_id`.',
   // Workspaces and the organisation
   input_guardrails: 'Guardrails that check every request.',
   output_guardrails: 'Guardrails that check every reply.',
@@ -162,4 +160,6 @@ export const peopleWords = {
   required_claims: 'The claims that a token must have.',
   client_id: 'The id of the client.',
   client_secret: 'The secret of the client.',
+  'api-keys.ids': 'Only these, by UUID, with commas between them.',
+  'scim-groups.search': 'Only what has this text in its name.',
 } as const;

@@ -11,6 +11,7 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {
+  isElsewhere,
   namedWorkspace,
   requireOwnOrganisation,
   targetWorkspace,
@@ -48,7 +49,7 @@ export async function reachGuardrail(
   const row = await findGuardrail(db, caller.organisationId, reference);
   const level = row?.workspaceId === null ? 'organisation' : 'workspace';
   const isTheirs = caller.workspaceId === undefined || row?.workspaceId === caller.workspaceId;
-  if (row === null || !isTheirs || !call.permits(level))
+  if (row === null || !isTheirs || isElsewhere(caller, row) || !call.permits(level))
     throw new GatewayError('auth.missing_scope', {
       message: 'There is no such guardrail, or this key may not use it so.',
     });

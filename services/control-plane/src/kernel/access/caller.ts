@@ -9,6 +9,8 @@ export interface Caller {
   readonly organisationId: string;
   /** Set for workspace keys; whatever workspace the request names, this one is meant. */
   readonly workspaceId: string | undefined;
+  /** The one that an organisation key named: what belongs to another does not exist for it. */
+  readonly namedWorkspaceId?: string | undefined;
   /** The user of a user key; for service keys the user on whose behalf the key was made. */
   readonly userId: string | undefined;
   /** That user's role in the key's workspace, or in the organisation for organisation keys. */

@@ -84,10 +84,12 @@ function operationOf(id: OperationId, handle: Handler<OperationId>): Operation {
     handle: async (call) => {
       refuseUnknownKinds(endpoint, call);
       const notes = { ...call.notes, shown };
-      const answer: unknown = await handle(call, {
+      const input = {
         query: read(query, call.query, 'query', notes),
         body: read(body, underItsName(call.body, listName), 'body', notes),
-      } as Input<OperationId>);
+      } as Input<OperationId>;
+      await call.nameWorkspace();
+      const answer: unknown = await handle(call, input);
       return (answer ?? {}) as object;
     },
   };

@@ -2,6 +2,7 @@ import { toolBaseUrl, unchangedHeader } from '@sluice/contracts';
 import {
   type EndpointId,
   type GuardedEndpoint,
+  generalFields,
   idempotencyKeyHeader,
   linesType,
   type OperationId,
@@ -48,6 +49,12 @@ export interface AdminRequest {
   readonly now: Date;
   /** Ends what is done for the answer when nobody waits for it any more. */
   readonly signal: AbortSignal;
+  /**
+   * Finds the workspace that an organisation key names, which stands with the caller from then on; once the input is
+   * known to be well formed.
+   * @throws 404 when there is none of this name, 400 when body and query name two
+   */
+  nameWorkspace(): Promise<void>;
   /** @throws 403 unless the caller may do this operation to this variant. */
   permit(variant: string): void;
   permits(variant: string): boolean;
@@ -67,6 +74,12 @@ export interface Operation {
 export interface OperationParts {
   client: DatabaseClient;
   authenticate: Authenticate;
+  /** The id of the workspace that an organisation key names, where every operation takes it. */
+  nameWorkspace: (
+    caller: Caller,
+    body: unknown,
+    query: Readonly<Record<string, unknown>>,
+  ) => Promise<string | undefined>;
   jsonBody: RequestHandler;
   now: () => Date;
   recordRefusal: RecordRefusal;
@@ -217,6 +230,7 @@ function createCall(
   res: Response,
   parts: OperationParts,
 ): AdminRequest & {
+  caller: Caller;
   committed: readonly Committed[];
   attempt: Attempt | undefined;
   isUnchanged: boolean;
@@ -258,6 +272,11 @@ function createCall(
     now,
     get signal() {
       return whenCallerGone(res);
+    },
+    async nameWorkspace() {
+      if (!generalFields(access).includes('workspace_id')) return;
+      const namedWorkspaceId = await parts.nameWorkspace(caller, call.body, call.query);
+      if (namedWorkspaceId !== undefined) call.caller = { ...caller, namedWorkspaceId };
     },
     permit: (variant: string) => authorise(caller, access, variant),
     permits: (variant: string) => isPermitted(caller, access, variant),

@@ -37,3 +37,20 @@ it('says of a name that is none why', () => {
     'body.headers.x a: has a blank',
   );
 });
+
+it('refuses a field that says two things under its two names, and tells it who takes any', () => {
+  const schema = z.object({
+    isDefault: z.unknown().optional(),
+    is_default: z.unknown().optional(),
+  });
+  const read = (value: object, isLenient = false) => {
+    const notes = { isLenient, general: [], warnings: [] as string[] };
+    parseInput(schema, value, 'body', notes);
+    return notes.warnings;
+  };
+  const fault = 'body.isDefault: is the same as is_default, and says something else';
+  expect(() => read({ isDefault: true, is_default: 0 })).toThrow(fault);
+  expect(read({ isDefault: true, is_default: 0 }, true)).toEqual([fault]);
+  expect(read({ isDefault: true, is_default: 1 })).toEqual([]);
+  expect(read({ isDefault: 0 })).toEqual([]);
+});

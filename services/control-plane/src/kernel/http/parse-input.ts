@@ -1,4 +1,9 @@
-import { keptFields, type UnknownField, unknownFields } from '@sluice/contracts/admin';
+import {
+  contradictions,
+  keptFields,
+  type UnknownField,
+  unknownFields,
+} from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { z } from 'zod';
 import { namedMax, nearestAdvice, nearestOf } from '../names/nearest.ts';
@@ -79,7 +84,7 @@ function refusal(part: string, faults: readonly Fault[]): GatewayError {
   });
 }
 
-/** What a schema does not know of a value, by what becomes of it. */
+/** What a schema does not know of a value, and what says two things, by what becomes of it. */
 interface Unknown {
   readonly refused: readonly Fault[];
   readonly leftOut: readonly Fault[];
@@ -92,7 +97,14 @@ function judge(schema: z.ZodType, value: unknown, part: string, notes: InputNote
   const unknown = unknownFields(schema, value).filter(
     ({ path }) => path.length > 1 || !general.includes(String(path[0])),
   );
-  if (unknown.length === 0) return nothingUnknown;
+  const names = new Set(unknown.map(({ path }) => path.join()));
+  const said = contradictions(value)
+    .filter(({ name, first }) => !names.has(name) && !names.has(first))
+    .map(({ name, first }) => ({
+      path: faultPath(part, [name]),
+      message: `is the same as ${first}, and says something else`,
+    }));
+  if (unknown.length === 0 && said.length === 0) return nothingUnknown;
   const neverShown = new Set(
     shown === undefined ? [] : unknownFields(shown, value).map(({ path }) => path.join()),
   );
@@ -104,8 +116,8 @@ function judge(schema: z.ZodType, value: unknown, part: string, notes: InputNote
     message: isShown(field) ? 'is shown only, and was left out' : whatIsKnown(field, part, general),
   });
   return {
-    refused: isLenient ? [] : unknown.filter((field) => !isShown(field)).map(faultOf),
-    leftOut: isLenient ? unknown.map(faultOf) : unknown.filter(isShown).map(faultOf),
+    refused: isLenient ? [] : [...unknown.filter((field) => !isShown(field)).map(faultOf), ...said],
+    leftOut: isLenient ? [...unknown.map(faultOf), ...said] : unknown.filter(isShown).map(faultOf),
   };
 }
 

@@ -14,9 +14,26 @@ export function findWorkspace(
     where: {
       organisationId,
       status: 'active',
-      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+      ...named(reference),
     },
   });
+}
+
+/** Of any status, by UUID or slug. */
+export async function findWorkspaceId(
+  db: Database,
+  organisationId: string,
+  reference: string,
+): Promise<string | undefined> {
+  const workspace = await db.workspace.findFirst({
+    where: { organisationId, ...named(reference) },
+    select: { id: true },
+  });
+  return workspace?.id;
+}
+
+function named(reference: string) {
+  return isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference };
 }
 
 /** Archived ones too. */
@@ -24,7 +41,7 @@ export function findWorkspaceOfAnyStatus(db: Database, organisationId: string, r
   return db.workspace.findFirst({
     where: {
       organisationId,
-      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+      ...named(reference),
     },
     include: {
       organisation: { select: { settings: true } },

@@ -1,7 +1,7 @@
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../access/caller.ts';
 import type { Database } from '../database/client.ts';
-import { findWorkspace, type WorkspaceRow } from './find-workspace.ts';
+import { findWorkspace, findWorkspaceId, type WorkspaceRow } from './find-workspace.ts';
 
 /** Where a request may name its workspace; organisation keys only, for workspace keys it is never looked at. */
 export interface NamedWorkspace {
@@ -22,11 +22,7 @@ export async function targetWorkspace(
   const reference = caller.workspaceId ?? named.reference ?? undefined;
   if (reference === undefined) return undefined;
   const workspace = await findWorkspace(db, caller.organisationId, reference);
-  if (workspace === null)
-    throw new GatewayError('admin.not_found', {
-      field: named.field,
-      message: 'No such workspace.',
-    });
+  if (workspace === null) throw noWorkspace(named.field);
   return workspace;
 }
 
@@ -64,6 +60,49 @@ export function namedWorkspace(
   };
 }
 
+/**
+ * The workspace that an organisation key named, in the body or the query, by its id; undefined = none, or it is the key of
+ * one. What is no text there is judged with the rest of the input.
+ * @throws 404 when there is none of this name, 400 when the two name two
+ */
+export async function findNamedWorkspace(
+  db: Database,
+  caller: Caller,
+  body: unknown,
+  query: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  if (caller.workspaceId !== undefined) return undefined;
+  const inBody =
+    typeof body === 'object' && body !== null && 'workspace_id' in body
+      ? body.workspace_id
+      : undefined;
+  const found: string[] = [];
+  for (const [field, reference] of [
+    ['body.workspace_id', inBody],
+    ['query.workspace_id', query.workspace_id],
+  ] as const) {
+    if (typeof reference !== 'string' || reference === '') continue;
+    const id = await findWorkspaceId(db, caller.organisationId, reference);
+    if (id === undefined) throw noWorkspace(field);
+    if (found.length > 0 && !found.includes(id))
+      throw invalidField(field, 'is another workspace than body.workspace_id');
+    found.push(id);
+  }
+  return found[0];
+}
+
+function noWorkspace(field: string): GatewayError {
+  return new GatewayError('admin.not_found', { field, message: 'No such workspace.' });
+}
+
+/** Whether it belongs to another workspace than an organisation key named. What is of the organisation is in all of them. */
+export function isElsewhere(
+  { namedWorkspaceId }: Caller,
+  { workspaceId }: { workspaceId: string | null },
+): boolean {
+  return namedWorkspaceId !== undefined && workspaceId !== null && workspaceId !== namedWorkspaceId;
+}
+
 /** @throws 403 when a request names another organisation than the caller's own. */
 export function requireOwnOrganisation(caller: Caller, id: string | undefined): void {
   if (id !== undefined && id.toLowerCase() !== caller.organisationId)
@@ -74,13 +113,13 @@ export function requireOwnOrganisation(caller: Caller, id: string | undefined): 
 
 /**
  * A resource that a caller reached by an id: another organisation's does not
- * exist for them, another workspace's is not theirs.
+ * exist for them, another workspace's is not theirs, or not the one that they named.
  */
 export function requireReach(
   caller: Caller,
   row: { organisationId: string; workspaceId: string | null } | null,
 ): void {
-  if (row === null || row.organisationId !== caller.organisationId)
+  if (row === null || row.organisationId !== caller.organisationId || isElsewhere(caller, row))
     throw new GatewayError('admin.not_found');
   if (caller.workspaceId !== undefined && row.workspaceId !== caller.workspaceId)
     throw new GatewayError('auth.missing_scope', {

@@ -57,7 +57,7 @@ export function logOperations(
         };
       },
       read: async (call) => {
-        const { apiKeyId, ...whose } = reachOf(call.caller);
+        const { apiKeyId, ...whose } = reachOf(readerIn(call));
         const { entry } = await ledger.getLog({ ...whose, id: idIn(call, 'logId') }, call.signal);
         const record = entry?.record;
         if (entry === undefined || record === undefined) throw notFound();
@@ -71,7 +71,7 @@ export function logOperations(
       read: async (call) => {
         const { attempts, isCutOff, lateHooks, adjusted } = await ledger.listAttempts(
           {
-            ...reachOf(call.caller),
+            ...reachOf(readerIn(call)),
             requestId: idIn(call, 'requestId'),
           },
           call.signal,
@@ -87,7 +87,7 @@ export function logOperations(
         const traceId = pathParameter(call, 'traceId');
         const { attempts, ...found } = await ledger.listAttempts(
           {
-            ...reachOf(call.caller),
+            ...reachOf(readerIn(call)),
             traceId,
           },
           call.signal,
@@ -98,6 +98,12 @@ export function logOperations(
       },
     }),
   };
+}
+
+/** An organisation key that names a workspace looks into that one. */
+function readerIn({ caller }: AdminRequest): Caller {
+  const { workspaceId = caller.namedWorkspaceId } = caller;
+  return { ...caller, workspaceId };
 }
 
 /** Of each target that was asked, with what its last attempt came to. */

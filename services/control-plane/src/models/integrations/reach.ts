@@ -2,6 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
+import { isElsewhere } from '../../kernel/tenancy/target-workspace.ts';
 import { findGrant, findIntegration, type IntegrationRow, workspacesUsing } from './store.ts';
 
 /** The integration a path names, if it is in reach and of a level whose scopes the caller holds. */
@@ -12,7 +13,8 @@ export async function reachIntegration(
 ): Promise<IntegrationRow> {
   const { caller } = call;
   const integration = await findIntegration(db, caller.organisationId, reference);
-  if (integration === null) throw new GatewayError('admin.not_found');
+  if (integration === null || isElsewhere(caller, integration))
+    throw new GatewayError('admin.not_found');
   if (caller.workspaceId !== undefined) {
     const inReach =
       integration.workspaceId === null

@@ -11,6 +11,7 @@ import {
   type WorkspaceRow,
 } from '../../kernel/tenancy/find-workspace.ts';
 import { checkMetadata, effectiveSettings, textMetadata } from '../../kernel/tenancy/settings.ts';
+import { isElsewhere } from '../../kernel/tenancy/target-workspace.ts';
 import { changedUsageLimitsList } from '../../limits/usage-limits/changed-limits.ts';
 import { plannedRateLimits } from '../../limits/usage-limits/rate-limits.ts';
 import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
@@ -89,7 +90,8 @@ export async function reachWorkspace(
 ) {
   const { caller } = call;
   const workspace = await findWorkspaceOfAnyStatus(db, caller.organisationId, reference);
-  if (workspace === null) throw new GatewayError('admin.not_found');
+  if (workspace === null || isElsewhere(caller, { workspaceId: workspace.id }))
+    throw new GatewayError('admin.not_found');
   if (caller.workspaceId !== undefined && workspace.id !== caller.workspaceId)
     throw new GatewayError('auth.missing_scope', {
       message: 'This key belongs to another workspace.',

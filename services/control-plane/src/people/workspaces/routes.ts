@@ -19,14 +19,14 @@ export function workspaceOperations(provision: ProvisionWorkspace) {
     create: async (call, { body }) =>
       presentWorkspace(await createWorkspace(call, body, provision), call.now, new Map()),
     list: async (call, { query }) => {
-      const { workspaceId, organisationId } = call.caller;
+      const { workspaceId, namedWorkspaceId, organisationId } = call.caller;
       if (workspaceId !== undefined && query.status?.includes('archived'))
         throw new GatewayError('auth.wrong_key_type', {
           message: 'Archived workspaces are shown to organisation keys only.',
         });
       const { rows, total } = await listWorkspaces(
         call.db,
-        { organisationId, onlyId: workspaceId },
+        { organisationId, onlyId: workspaceId ?? namedWorkspaceId },
         query,
       );
       const usages = await usagesOf(call.db, rows);

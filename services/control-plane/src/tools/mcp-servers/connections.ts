@@ -2,11 +2,9 @@ import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
-import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
 import type { UserSignIns } from '../registry/registry.ts';
 import { changeServer, reachServer } from '../registry/servers.ts';
-import type { ServerRow } from '../registry/tables.ts';
 import { markKeys } from '../upstream-oauth/connections-store.ts';
 import { listConnections, removeConnections } from './connections-store.ts';
 
@@ -17,7 +15,6 @@ export async function listSignIns(
   query: QueryOf<'mcp-servers.connections.list'>,
 ) {
   const server = await reachServer(call, call.db, mcpKind, reference);
-  await requireNamedWorkspace(call, server);
   return listConnections(call.db, server.id, whose(call.caller, query.user_id), query);
 }
 
@@ -30,7 +27,6 @@ export async function removeSignIn(
 ): Promise<void> {
   let revoke = async () => {};
   await changeServer(call, mcpKind, reference, async ({ db, describe, touchKey }, server) => {
-    await requireNamedWorkspace(call, server);
     const userId = whose(call.caller, query.user_id);
     if (userId === undefined) throw invalidField('query.user_id', 'is required with a service key');
     const { id, workspaceId, integration } = server;
@@ -52,12 +48,4 @@ function whose(caller: Caller, userId: string | undefined): string | undefined {
       message: 'Only admins may look after the connections of others.',
     });
   return asked ?? caller.userId;
-}
-
-/** An organisation key that names a workspace means a server in it. */
-async function requireNamedWorkspace(call: AdminRequest, server: ServerRow): Promise<void> {
-  const named = namedWorkspace(undefined, call.query);
-  const workspace = await targetWorkspace(call.db, call.caller, named);
-  if (workspace !== undefined && workspace.id !== server.workspaceId)
-    throw new GatewayError('admin.not_found');
 }

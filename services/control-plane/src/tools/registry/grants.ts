@@ -20,8 +20,9 @@ export async function listWorkspaces(
   query: QueryOf<'mcp-integrations.workspaces.list'>,
 ): Promise<AnswerOf<'mcp-integrations.workspaces.list'>> {
   const row = await reachIntegration(call, call.db, kind, reference);
-  const { workspaceId } = call.caller;
-  const found = await listGrants(call.db, kind, { integrationId: row.id, workspaceId }, query);
+  const { workspaceId, namedWorkspaceId } = call.caller;
+  const ofOne = { integrationId: row.id, workspaceId: workspaceId ?? namedWorkspaceId };
+  const found = await listGrants(call.db, kind, ofOne, query);
   // Published: organisation keys know workspaces by id here, their own keys by slug.
   const data = found.rows.map((grant) =>
     presentGrant(grant, workspaceId === undefined ? grant.workspaceId : grant.workspace.slug),

@@ -8,6 +8,7 @@ import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { visibleLevel } from '../../kernel/tenancy/levels.ts';
 import {
+  isElsewhere,
   namedWorkspace,
   requireOwnOrganisation,
   targetWorkspace,
@@ -61,7 +62,8 @@ export async function reachIntegration<K extends KindTypes>(
 ): Promise<IntegrationRow<K>> {
   const { caller } = call;
   const integration = await findIntegration(db, kind, caller.organisationId, reference);
-  if (integration === null) throw new GatewayError('admin.not_found');
+  if (integration === null || isElsewhere(caller, integration))
+    throw new GatewayError('admin.not_found');
   if (
     caller.workspaceId !== undefined &&
     !(await isOpenTo(db, kind, integration, caller.workspaceId))
