@@ -4,7 +4,6 @@ export const documentWords = {
   config: 'The config: which providers, in which order, with which settings.',
   allow_missing:
     'Whether it may name what is not there yet, which the answer then lists as `warnings`. Default: false.',
-  'configs.isDefault': 'The same as `is_default`.',
   format: 'The format of the document.',
   include_configurations: 'Whether to show how it is called.',
   // Guardrails
@@ -27,7 +26,7 @@ export const documentWords = {
   hold_ms: 'How long an event of a stream is held back at most, in milliseconds.',
   on_success: 'What is done when all checks pass.',
   on_fail: 'What is done when a check fails.',
-  onFail: 'The same as `on_fail`.',
+  onFail: 'Not taken: `deny` and `on_fail` say it.',
   feedback: 'The feedback that is given to the request; null = none.',
   'feedback.metadata': 'What is kept with the feedback.',
   // Prompts
@@ -71,4 +70,7 @@ export const documentWords = {
   show_prompt_share: 'Whether to say which workspaces see it.',
   variables: 'The values that are put into the template.',
   stream: 'Whether the reply comes as a stream.',
+  'collections.search': 'Only what has this text in its name.',
+  'labels.search': 'Only what has this text in its name.',
+  'prompts.search': 'Only what has this text in its name.',
 } as const;

@@ -49,4 +49,6 @@ export const limitWords = {
   webhook: 'Where alerts are sent, signed; null = nowhere.',
   'webhook.url': 'The address they are sent to.',
   'webhook.secret': 'What they are signed with; shown masked.',
+  'usage-limits-policies.search':
+    'Only counters with this text in what they count by, as it is shown in `value_key`.',
 } as const;

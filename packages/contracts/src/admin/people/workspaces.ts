@@ -65,7 +65,13 @@ const updateWorkspaceBody = z.object({
 
 const listWorkspacesQuery = z
   .object({
-    name: z.string().max(255).optional(),
+    name: z
+      .string()
+      .max(255)
+      .meta({
+        description: 'Only those with this text in their name, capitals as they are written.',
+      })
+      .optional(),
     exact_name: z.string().max(255).optional(),
     status: commaList(2)
       .pipe(z.array(z.enum(['active', 'archived'])))

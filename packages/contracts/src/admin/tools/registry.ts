@@ -131,7 +131,13 @@ export const offersQuery = pageFromOneQuery({ default: 100, max: 500 });
 export const offerCount = z.object({ total: z.int(), enabled: z.int() });
 
 export const userAccessQuery = z
-  .object({ search: searchQuery })
+  .object({
+    search: z
+      .string()
+      .max(255)
+      .meta({ description: 'Only people with this text in their name or address.' })
+      .optional(),
+  })
   .and(pageFromOneQuery({ default: 100, max: 500 }));
 
 export const userAccessItem = z.object({

@@ -175,4 +175,5 @@ export const toolWords = {
   cursor: 'Where the page begins: `nextCursor` of the one before.',
   nextCursor: 'What to send as `cursor` for the next page; absent on the last.',
   updated_since: 'Only what was changed from this time on.',
+  'mcp-registry.search': 'Only servers with this text in the name under which they are listed.',
 } as const;
