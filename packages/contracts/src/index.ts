@@ -60,6 +60,7 @@ export {
   fanOutFault,
   storedConfigCaps,
 } from './config-caps.ts';
+export { type IdleSetting, idleSettings } from './config-idle.ts';
 export { foldConfigNames } from './config-names.ts';
 export {
   type ForwardedCaller,

@@ -1,4 +1,4 @@
-import { type ConfigNode, configCaps, parseConfigDocument } from '@sluice/contracts';
+import { type ConfigNode, configCaps, idleSettings, parseConfigDocument } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { describe, expect, it } from 'vitest';
 import { type CompileOptions, compileConfig, directConfig } from './compile-config.ts';
@@ -388,5 +388,71 @@ describe('references to other configs', () => {
     expect(error.message).toContain('4000 targets');
     const long = (slug: string) => parsed({ config: String(Number(slug) + 1) });
     expect(faultOf(() => compile({ config: '0' }, { findConfig: long })).message).toContain('32');
+  });
+});
+
+describe('what does nothing where it stands', () => {
+  const two = [{ provider: '@a' }, { provider: '@b' }];
+  const rule = { failure_threshold: 3, cooldown_interval: 30_000 };
+  const without = (document: object, path: string): object => {
+    const copy = structuredClone(document) as Record<string, never>;
+    const steps = path
+      .replaceAll(/\[(\d+)\]/g, '.$1')
+      .split('.')
+      .slice(1);
+    const last = steps.pop() ?? '';
+    const holder = steps.reduce((inner, step) => inner[step] as never, copy);
+    if (Array.isArray(holder)) holder.splice(Number(last));
+    else delete holder[last];
+    return copy;
+  };
+
+  it.each<[object, string[]]>([
+    [{ provider: '@x', api_key: 'k', targets: [two[0]] }, ['provider', 'api_key']],
+    [
+      { strategy: { mode: 'fallback' }, aws_region: 'x', deployments: [], targets: two },
+      ['aws_region', 'deployments'],
+    ],
+    [{ provider: '@x', virtual_key: 'y' }, ['provider']],
+    [{ provider: '@y', virtual_key: 'y', weight: 2 }, ['weight']],
+    [{ provider: '@y', on_status_codes: [500] }, ['on_status_codes']],
+    [{ targets: two }, ['targets[1]']],
+    [{ strategy: { mode: 'single' }, targets: two }, ['targets[1]']],
+    [{ strategy: { mode: 'single', cb_config: rule }, targets: two }, []],
+    [
+      {
+        strategy: { mode: 'fallback', default: 'x', conditions: [] },
+        targets: [{ ...two[0], weight: 1 }, two[1]],
+      },
+      ['strategy.conditions', 'strategy.default', 'targets[0].weight'],
+    ],
+    [
+      {
+        strategy: { mode: 'loadbalance', on_status_codes: [500] },
+        targets: [
+          { ...two[0], weight: 3 },
+          { targets: [two[1]], fetch_integrated_models: true },
+        ],
+      },
+      ['strategy.on_status_codes', 'targets[1].fetch_integrated_models'],
+    ],
+    [{ strategy: { mode: 'fallback', on_status_codes: [429] }, targets: two }, []],
+  ])('%j', (document, idle) => {
+    const said = idleSettings(parsed(document)).map(({ path }) => path);
+    expect(said).toEqual(idle.map((path) => `config.${path}`));
+    // Each is what its name says: without it the config is the same.
+    const { targets, staticPlan, namesProvider } = compile(document);
+    for (const path of said) {
+      const other = compile(without(document, path));
+      const isTarget = path.endsWith(']');
+      expect(other.targets).toEqual(isTarget ? targets.slice(0, 1) : targets);
+      expect(other.staticPlan).toEqual(staticPlan);
+      expect(other.namesProvider).toBe(namesProvider);
+    }
+  });
+
+  it('is told of twenty times at most', () => {
+    const targets = Array.from({ length: 40 }, () => ({ provider: '@a', weight: 1 }));
+    expect(idleSettings(parsed({ strategy: { mode: 'fallback' }, targets }))).toHaveLength(20);
   });
 });

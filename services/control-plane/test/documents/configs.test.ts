@@ -425,7 +425,12 @@ describe('names in configs', () => {
     ['a virtual key', { virtual_key: 'demmo' }, 'virtual_key', 'did you mean @demo?'],
     ['of the catalogue', { provider: 'opnai', api_key: 'sk' }, 'provider', 'did you mean openai?'],
     ['in a model', { override_params: { model: '@gone/m' } }, 'override_params.model', '@gone'],
-    ['a target', { targets: [leaf, { provider: '@x9' }] }, 'targets[1].provider', '"@x9"'],
+    [
+      'a target',
+      { strategy: { mode: 'fallback' }, targets: [leaf, { provider: '@x9' }] },
+      'targets[1].provider',
+      '"@x9"',
+    ],
     ['a prompt', { ...leaf, prompt_id: 'pp-none@2' }, 'prompt_id', 'no prompt'],
     ['a guardrail', { ...leaf, input_guardrails: ['pg-none'] }, 'input_guardrails[0]', 'pg-none'],
   ])(
@@ -439,6 +444,20 @@ describe('names in configs', () => {
       await workspace().delete(`/configs/${allowed.body.data.slug}`).expect(200);
     },
   );
+
+  it('are taken with settings that do nothing where they stand, which are told', async () => {
+    const config = { ...leaf, strategy: { mode: 'fallback' }, targets: [{ ...leaf, weight: 1 }] };
+    const created = await save(config).expect(200);
+    const told = [
+      'body.config.provider: does nothing: each target says it itself, and is handed none',
+      'body.config.targets[0].weight: does nothing: targets of the mode loadbalance have it',
+    ];
+    expect(created.body.warnings).toEqual(told);
+    const path = `/configs/${created.body.data.slug}`;
+    expect((await workspace().put(path, { config })).body.warnings).toEqual(told);
+    expect((await workspace().put(path, { name: 'Other' })).body.warnings).toBeUndefined();
+    await workspace().delete(path).expect(200);
+  });
 
   it.each<[object, string, string]>([
     [{ ...leaf, retyr: { attempts: 2 } }, 'retyr', 'did you mean retry?'],

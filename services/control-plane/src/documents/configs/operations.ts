@@ -1,4 +1,4 @@
-import type { ConfigCaps, ConfigNode } from '@sluice/contracts';
+import { type ConfigCaps, type ConfigNode, idleSettings } from '@sluice/contracts';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
 import { actorOf } from '../../kernel/access/caller.ts';
@@ -81,6 +81,7 @@ export function createConfig(
   const node = parseDocument(body.config, caps);
   const document = unmask(body.config, undefined);
   warnOfAddresses(call.notes, body.config, 'body.config', hostRules, requestParams);
+  warnOfIdle(call.notes, node);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(
       db,
@@ -122,6 +123,11 @@ export function createConfig(
   });
 }
 
+/** Tells the caller what of the document does nothing where it stands. */
+function warnOfIdle({ warnings }: AdminRequest['notes'], node: ConfigNode): void {
+  warnings.push(...idleSettings(node).map(({ path, why }) => `body.${path}: does nothing: ${why}`));
+}
+
 /** What stands in these is sent to providers, and nobody here calls it. */
 const requestParams = ['default_params', 'override_params'];
 
@@ -134,6 +140,7 @@ export function changeConfig(
 ): Promise<string> {
   const node = body.config === undefined ? undefined : parseDocument(body.config, caps);
   warnOfAddresses(call.notes, body.config, 'body.config', hostRules, requestParams);
+  if (node !== undefined) warnOfIdle(call.notes, node);
   return call.change(async ({ db, describe, touchWorkspace, unchanged }) => {
     const config = await reachConfig(call, db, reference);
     const current = await currentVersion(db, config);

@@ -1,0 +1,96 @@
+import { type ConfigNode, credentialKeys } from './config.ts';
+
+/** A setting that a document may hold where nothing looks at it. */
+export interface IdleSetting {
+  /** From `config` on. */
+  readonly path: string;
+  readonly why: string;
+}
+
+/** More of them help nobody. */
+const idleMax = 20;
+
+/** What is read of the target that is asked, and handed down by none of the nodes around it. */
+const ofTargets = [
+  'provider',
+  'virtual_key',
+  'passthrough',
+  ...credentialKeys,
+  'vertex_service_account_json',
+  'deployments',
+] as const satisfies readonly (keyof ConfigNode)[];
+
+/**
+ * What of a document does nothing where it stands. It is taken all the same: documents that were written for others, or
+ * are being rebuilt, have such settings, and mean no harm by them; but who saves one is told.
+ */
+export function idleSettings(root: ConfigNode): readonly IdleSetting[] {
+  const idle: IdleSetting[] = [];
+  const hasBreakers = holdsBreaker(root);
+  const visit = (node: ConfigNode, path: string, isRoot: boolean): void => {
+    if (idle.length >= idleMax) return;
+    const tell = (key: string, why: string) => idle.push({ path: `${path}.${key}`, why });
+    if (node.on_status_codes !== undefined)
+      tell('on_status_codes', 'a fallback has it as strategy.on_status_codes, a retry in retry');
+    if (isRoot && node.weight !== undefined) tell('weight', weightWhy);
+    if (!isRoot && node.fetch_integrated_models !== undefined)
+      tell('fetch_integrated_models', 'it is read at the top of a document alone');
+    if (node.targets === undefined) tellOfTarget(node, tell);
+    else tellOfStrategy(node, node.targets, hasBreakers, tell);
+    for (const [index, target] of (node.targets ?? []).entries())
+      visit(target, `${path}.targets[${index}]`, false);
+  };
+  visit(root, 'config', true);
+  return idle.slice(0, idleMax);
+}
+
+type Tell = (key: string, why: string) => void;
+
+const weightWhy = 'targets of the mode loadbalance have it';
+
+function tellOfTarget({ provider, virtual_key: key }: ConfigNode, tell: Tell): void {
+  if (provider !== undefined && key !== undefined && bare(provider) !== bare(key))
+    tell('provider', 'virtual_key names the provider');
+}
+
+function bare(name: string): string {
+  return name.replace(/^@/, '');
+}
+
+function tellOfStrategy(
+  node: ConfigNode,
+  targets: readonly ConfigNode[],
+  hasBreakers: boolean,
+  tell: Tell,
+): void {
+  for (const key of ofTargets)
+    if (node[key] !== undefined) tell(key, 'each target says it itself, and is handed none');
+  const { mode = 'single', on_status_codes, conditions, default: otherwise } = node.strategy ?? {};
+  if (on_status_codes !== undefined && mode !== 'fallback')
+    tell('strategy.on_status_codes', 'it belongs to the mode fallback');
+  if (mode !== 'conditional') {
+    if (conditions !== undefined)
+      tell('strategy.conditions', 'they belong to the mode conditional');
+    if (otherwise !== undefined) tell('strategy.default', 'it belongs to the mode conditional');
+  }
+  for (const [index, { weight }] of targets.entries())
+    if (weight !== undefined && mode !== 'loadbalance') tell(`targets[${index}].weight`, weightWhy);
+  // While its circuit is open, the next one takes the place of the first.
+  if (mode === 'single' && targets.length > 1 && !hasBreakers)
+    tell(
+      'targets[1]',
+      node.strategy === undefined
+        ? 'without a strategy the first target alone is asked'
+        : 'the mode single asks the first target alone',
+    );
+}
+
+function holdsBreaker(node: ConfigNode): boolean {
+  return (
+    node.cb_config !== undefined ||
+    node.strategy?.cb_config !== undefined ||
+    // What another document says is not known here.
+    node.config !== undefined ||
+    (node.targets ?? []).some(holdsBreaker)
+  );
+}
