@@ -1,4 +1,10 @@
-import { eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
+import {
+  eventually,
+  json,
+  type RecordedRequest,
+  startUpstream,
+  type Upstream,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Explanation } from '../src/pipeline/explain/explanation.ts';
 import { type Lab, startLab } from './lab.ts';
@@ -22,7 +28,7 @@ beforeAll(async () => {
       },
     }),
     startUpstream(json(200, chatReply)),
-    startUpstream(tellVector),
+    startUpstream((request) => tellVector(request)),
   ]);
   const provider = { aiProviderId: 'openai', key: 'sk-saved' };
   main = await lab.saveProvider({ ...provider, customHost: `${models.url}/v1` });
@@ -33,20 +39,20 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([lab?.stop(), models?.close(), vectors?.close()]));
 beforeEach(() => {
-  vectors.handle(tellVector);
+  vectors.handle((request) => tellVector(request));
   models.requests.length = 0;
   vectors.requests.length = 0;
 });
 
 /** Questions lie on a circle: their angle in degrees is the number in them. */
-const tellVector: Parameters<Upstream['handle']>[0] = ({ body }) => {
+const tellVector = ({ body }: Pick<RecordedRequest, 'body'>, tokens = 4) => {
   const { input } = JSON.parse(String(body));
   const angle = (Number(/\d+/.exec(input)?.[0]) * Math.PI) / 180;
   return json(200, {
     object: 'list',
     model: 'text-embedding-3-small',
     data: [{ object: 'embedding', index: 0, embedding: [Math.cos(angle), Math.sin(angle)] }],
-    usage: { prompt_tokens: 4, total_tokens: 4 },
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
   });
 };
 
@@ -120,6 +126,34 @@ describe('the semantic cache of a gateway', () => {
     });
   });
 
+  it('counts a vector with the limits of who makes it, which refuse none', async () => {
+    const { admin, stack } = lab.scenario;
+    const { id } = await admin<{ id: string }>('POST', '/policies/usage-limits', {
+      workspace_id: stack.credentials.workspace_id,
+      name: 'Vectors',
+      type: 'tokens',
+      credit_limit: 100,
+      conditions: [{ key: 'virtual_key', value: embedding.provider.slice(1) }],
+      group_by: [{ key: 'virtual_key' }],
+    });
+    const here = inNamespace('counted');
+    vectors.handle((request) => tellVector(request, 150));
+    expect((await ask('question 0', here)).status).toBe('SEMANTIC MISS');
+    const spent = await ask('question 10', here);
+    expect(spent.status).toBe('SEMANTIC HIT');
+    const [asked] = await lab.records.of(spent.requestId, 2);
+    expect(asked?.endpoint).toBe('embed');
+    expect(Object.values(asked?.countersSettled ?? {})).toEqual([150n]);
+    await eventually(async () => {
+      const { data } = await admin<{ data: object[] }>(
+        'GET',
+        `/policies/usage-limits/${id}/entities`,
+      );
+      expect(data).toEqual([expect.objectContaining({ current_usage: 300, reserved: 0 })]);
+    });
+    await admin('DELETE', `/policies/usage-limits/${id}`);
+  });
+
   it('tells in shadow mode what it would have given, and gives nothing', async () => {
     const here = inNamespace('shadow', { cache: { shadow: true } });
     await ask('question 0', here);
@@ -149,7 +183,7 @@ describe('the semantic cache of a gateway', () => {
     const late = await ask('question 1', here);
     expect([late.response.status, late.status]).toEqual([200, 'SEMANTIC MISS']);
     answerAtLast();
-    vectors.handle(tellVector);
+    vectors.handle((request) => tellVector(request));
     expect((await ask('question 1', here)).status).toBe('HIT');
     expect((await ask('question 2', here)).status).toBe('SEMANTIC MISS');
   });

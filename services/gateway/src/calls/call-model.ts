@@ -7,7 +7,7 @@ import { Progress } from '../exchange/progress.ts';
 import { type BodyReply, discard } from '../exchange/reply.ts';
 import type { ModelRequester } from '../exchange/requester.ts';
 import { modelCall } from '../exchange/subject.ts';
-import type { Target } from '../exchange/target.ts';
+import { limitFactsOf, type Target } from '../exchange/target.ts';
 import type { CallRules } from './prepare/call-rules.ts';
 import { newCall } from './prepare/new-call.ts';
 import { prepareUnified } from './prepare/prepare-unified.ts';
@@ -47,11 +47,29 @@ export function createCallModel(parts: ModelCallerParts): CallModel {
   return async (identity, target, body, signal) => {
     const requester = requesterOf(identity, body, signal);
     const request = prepareUnified(requester, target, undefined, parts);
-    const { reply, error } = await callTarget(newCall(request, requester, target, notes()), parts);
-    if (reply?.kind === 'body') return reply;
-    discard(reply);
-    throw error ?? new GatewayError('upstream.response_too_large');
+    const held = await heldFor(identity, target);
+    try {
+      const call = {
+        ...newCall(request, requester, target, notes()),
+        reservation: held?.reservation,
+      };
+      const { reply, error } = await callTarget(call, parts);
+      if (reply?.kind === 'body') return reply;
+      discard(reply);
+      throw error ?? new GatewayError('upstream.response_too_large');
+    } finally {
+      held?.close();
+    }
   };
+}
+
+async function heldFor({ limits }: CallerIdentity, target: Target) {
+  try {
+    return await limits?.beside(limitFactsOf(target), target.saved);
+  } catch {
+    // They cannot be asked: the record says all the same what was used.
+    return undefined;
+  }
 }
 
 function requesterOf(

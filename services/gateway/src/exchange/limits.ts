@@ -29,6 +29,12 @@ export interface LimitVerdict {
   readonly endsRequest: boolean;
 }
 
+/** What is held for a call beside the request's own; closed when no attempt of it will follow. */
+export interface BesideHold {
+  readonly reservation: Reservation;
+  close(): void;
+}
+
 /** The limits that hold for one request. */
 export interface LimitsOfRequest {
   /** A limit of the request itself has refused: no target will do. */
@@ -53,6 +59,11 @@ export interface LimitsOfRequest {
   ): Promise<LimitVerdict>;
   /** Counts what a call used that was made beside the request's own. */
   post(actual: Used): void;
+  /**
+   * What counts such a call with the limits of its target as well: afterwards, as no request, and
+   * none of them refuses it. What is posted there is posted here. Undefined = nothing of the target's is limited.
+   */
+  beside(target: TargetFacts, saved: SavedProvider | undefined): Promise<BesideHold> | undefined;
   /** More may be asked after the answer has begun: nothing that is held goes back until `release`. */
   hold(): void;
   /** Ends one `hold`. */

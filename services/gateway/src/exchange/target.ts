@@ -1,4 +1,4 @@
-import type { Author, ResolvedTarget } from '@sluice/engine';
+import type { Author, ResolvedTarget, TargetFacts } from '@sluice/engine';
 import type { TlsIdentity } from '@sluice/outbound';
 import type { ProviderEntry, ReadSetting } from '@sluice/providers';
 import type { SavedProvider } from '../compiled/compiled-bundle.ts';
@@ -55,3 +55,13 @@ export interface CustomHost {
 }
 
 export type SettingHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** By what limits know a target. */
+export function limitFactsOf({ entry, saved, servedModel }: Target): TargetFacts {
+  return {
+    provider: entry.id,
+    providerSlug: saved?.slug,
+    // A counter is kept for each: its name must have a bound.
+    model: servedModel === '' ? undefined : servedModel.slice(0, 1024),
+  };
+}

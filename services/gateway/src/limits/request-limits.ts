@@ -5,7 +5,7 @@ import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.
 import type { PolicyPair } from '../compiled/event-policies.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { LimitCheck, LimitsOfRequest, LimitVerdict } from '../exchange/limits.ts';
+import type { BesideHold, LimitCheck, LimitsOfRequest, LimitVerdict } from '../exchange/limits.ts';
 import {
   type CounterState,
   type Estimate,
@@ -237,6 +237,31 @@ export class RequestLimits implements LimitsOfRequest {
     this.#holds?.post(actual);
   }
 
+  beside(target: TargetFacts, saved: SavedProvider | undefined): Promise<BesideHold> | undefined {
+    const { policies } = this.#asked;
+    const counters = countersOf(
+      saved?.counters ?? noCounters,
+      policies.target,
+      this.#factsNow(),
+      target,
+    ).filter(isOfUse);
+    return counters.length === 0 ? undefined : this.#holdBeside(counters);
+  }
+
+  /** Apart from what is held of the request's target: that is settled with its own calls. */
+  async #holdBeside(counters: readonly Counter[]): Promise<BesideHold> {
+    const id = newReservationId();
+    const wants = {
+      id,
+      counters: counters.map((counter) => ({ counter, amount: 0, isSoft: true })),
+      ofRequest: counters.length,
+    };
+    const taken = await this.#store.take(this.#scope, wants);
+    const holds = new RequestHolds(this.#store, this.#scope, taken.states, this.#watch?.open);
+    const reservation = new BesideReservation(this, id, holds, taken);
+    return { reservation, close: () => holds.close() };
+  }
+
   hold(): void {
     this.#waiting++;
     this.#holds?.reopen();
@@ -333,6 +358,23 @@ export class RequestLimits implements LimitsOfRequest {
     return [...ofEntity, ...ofPolicies];
   }
 }
+
+/** What its call used is the request's as well. */
+class BesideReservation extends HeldReservation {
+  readonly #limits: RequestLimits;
+
+  constructor(limits: RequestLimits, id: string, holds: RequestHolds, taken: Taken) {
+    super(id, holds, taken, 0, nothingAsked);
+    this.#limits = limits;
+  }
+
+  override post(actual: Used): void {
+    super.post(actual);
+    this.#limits.post(actual);
+  }
+}
+
+const nothingAsked: Estimate = Object.freeze({ requests: 0, tokens: 0, costNanoUsd: 0 });
 
 const isOfUse = ({ limit }: Counter) => limit.type !== 'requests';
 

@@ -9,6 +9,7 @@ import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import { Progress } from '../exchange/progress.ts';
 import type { Reservation } from '../exchange/reservation.ts';
+import { limitFactsOf } from '../exchange/target.ts';
 import { Visit } from '../exchange/visit.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { limitError } from '../limits/refusal.ts';
@@ -16,7 +17,6 @@ import { type LimitWatchers, RequestLimits } from '../limits/request-limits.ts';
 import type { EstimateRequest } from '../money/estimate-request.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
 import { uuidV7 } from '../usage/uuid.ts';
-import { limitFactsOf } from '../visit/steps/reserve.ts';
 
 const { Outcome } = usage;
 

@@ -11,7 +11,7 @@ import {
 import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Reservation } from '../exchange/reservation.ts';
-import type { Target } from '../exchange/target.ts';
+import { limitFactsOf, type Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { type LimitWatchers, RequestLimits, unheard } from '../limits/request-limits.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
@@ -19,7 +19,6 @@ import { type Counted, type EndedWork, endedWorkIn } from '../owners/ended-work.
 import { addCounts } from '../usage/add-counts.ts';
 import { addReply } from '../usage/add-reply.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
-import { limitFactsOf } from './steps/reserve.ts';
 import { callOf, type TargetVisit, targetOf } from './target-visit.ts';
 
 const { Outcome } = usage;

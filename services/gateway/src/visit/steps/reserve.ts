@@ -1,9 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
-import type { TargetFacts } from '@sluice/engine';
 import { nitroRefused } from '../../exchange/nitro-refused.ts';
 import type { Estimate, Reservation } from '../../exchange/reservation.ts';
 import type { ModelCall } from '../../exchange/subject.ts';
-import type { Target } from '../../exchange/target.ts';
+import { limitFactsOf, type Target } from '../../exchange/target.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 
@@ -66,13 +65,4 @@ function note(visit: TargetVisit, reservation: Reservation | undefined, startedA
   if (reservation === undefined) return;
   visit.reservation = reservation;
   visit.limitStates = reservation.states;
-}
-
-export function limitFactsOf({ entry, saved, servedModel }: Target): TargetFacts {
-  return {
-    provider: entry.id,
-    providerSlug: saved?.slug,
-    // A counter is kept for each: its name must have a bound.
-    model: servedModel === '' ? undefined : servedModel.slice(0, 1024),
-  };
 }
