@@ -51,20 +51,11 @@ function start(source: NodeJS.ProcessEnv = {}) {
     routing,
     observe(change: Partial<typeof usual>, request = measured(), model = 'm') {
       const { method, endpoint, status, stream, provider, cacheStatus } = { ...usual, ...change };
-      const spent = {
-        inputTokens: 1,
-        cacheReadTokens: 0,
-        cacheWriteTokens: 0,
-        outputTokens: 1,
-        costNanoUsd: 1,
-        costKnown: true,
-        unpricedUnits: '',
-        upstreamMs: 5,
-        lastByteMs: 2,
-        errorCode: '',
-        responseParsingMs: 0.3,
-      };
-      const summary = { provider, providerSlug: 'in-house-2', model, ...spent };
+      const asked = { provider, providerSlug: 'in-house-2', model };
+      const used = { inputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
+      gateway.addUse({ ...asked, endpoint, stream, cacheStatus, ...used, costNanoUsd: 1 }, request);
+      const times = { upstreamMs: 5, lastByteMs: 2, responseParsingMs: 0.3 };
+      const summary = { ...asked, ...times, errorCode: '' };
       gateway.observeRequest(method, endpoint, status, stream, 10, summary, cacheStatus, request);
     },
     lines: async () => (await metrics.registry.metrics()).split('\n').filter((line) => line !== ''),

@@ -12,6 +12,7 @@ import {
   statusLabel,
   statusLabels,
 } from '@sluice/telemetry';
+import type { UsageRecord } from '@sluice/usage';
 import { eventModes, type NamedServer } from './exchange/event.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { ReplySummary } from './exchange/visit.ts';
@@ -21,10 +22,27 @@ import type { EndedCall } from './metering/call-meter.ts';
 import type { LabelledRequest, OptInLabel } from './opt-in-labels.ts';
 import { type Embedded, embedded } from './visit/embed-question.ts';
 
+export type RecordOfUse = Pick<
+  UsageRecord,
+  | 'endpoint'
+  | 'provider'
+  | 'providerSlug'
+  | 'model'
+  | 'stream'
+  | 'cacheStatus'
+  | 'inputTokens'
+  | 'cacheReadTokens'
+  | 'cacheWriteTokens'
+  | 'outputTokens'
+  | 'costNanoUsd'
+>;
+
 /** What is measured of a request beside what was answered. */
 export type MeasuredRequest = LabelledRequest & Pick<Exchange, 'progress'>;
 
 export interface GatewayMetrics {
+  /** Adds what a record of a call says it used: each call counts, whether or not it gave its request's answer. */
+  addUse(record: RecordOfUse, request: LabelledRequest): void;
   observeRequest(
     method: string,
     endpoint: string,
@@ -180,14 +198,38 @@ export function createGatewayMetrics(
           upstream: upstream.child(labels),
           own: own.child(labels),
           lastByte: lastByte.child(labels),
-          tokens: tokens.child(labels),
-          ...promptSeries(labels.provider),
-          cost: cost.child(labels),
         }
       : undefined,
   });
+  const keptSums = new Map<string, ReturnType<typeof findSums>>();
+  const findSums = (labels: SumLabels) => ({
+    tokens: tokens.child(labels),
+    ...promptSeries(labels.provider),
+    cost: cost.child(labels),
+  });
 
   return {
+    addUse(record, request) {
+      const { endpoint, provider, stream, cacheStatus } = record;
+      let key = `${endpoint} ${provider} ${stream} ${cacheStatus}`;
+      for (const label of optIn) key += `\n${label.read(request, record)}`;
+      let sums = keptSums.get(key);
+      if (sums === undefined) {
+        sums = findSums({
+          ...{ endpoint, provider, stream: String(stream) },
+          cacheStatus: cacheStatus.toLowerCase(),
+          source: 'gateway',
+          ...Object.fromEntries(optIn.map((label) => [label.name, label.read(request, record)])),
+        });
+        if (keptSums.size < keptMax) keptSums.set(key, sums);
+      }
+      const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, costNanoUsd } = record;
+      sums.tokens.add(inputTokens + outputTokens);
+      if (cacheReadTokens > 0) sums.promptRead.add(cacheReadTokens);
+      if (cacheWriteTokens > 0) sums.promptWritten.add(cacheWriteTokens);
+      sums.promptUncached.add(Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens));
+      sums.cost.add(costNanoUsd / 1e9);
+    },
     observeRequest(method, endpoint, status, stream, latencyMs, summary, cacheStatus, request) {
       const code = statusLabel(status);
       const provider = summary?.provider ?? '';
@@ -221,15 +263,12 @@ export function createGatewayMetrics(
       ofCall.own.observe(Math.max(0, latencyMs - summary.upstreamMs));
       if (summary.lastByteMs > 0) ofCall.lastByte.observe(summary.lastByteMs);
       if (summary.responseParsingMs > 0) after.observe(summary.responseParsingMs);
-      ofCall.tokens.add(summary.inputTokens + summary.outputTokens);
-      const { inputTokens, cacheReadTokens, cacheWriteTokens } = summary;
-      if (cacheReadTokens > 0) ofCall.promptRead.add(cacheReadTokens);
-      if (cacheWriteTokens > 0) ofCall.promptWritten.add(cacheWriteTokens);
-      ofCall.promptUncached.add(Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens));
-      ofCall.cost.add(summary.costNanoUsd / 1e9);
     },
   };
 }
+
+type SumLabels = Readonly<Record<Exclude<keyof typeof requestLabels, 'method' | 'code'>, string>> &
+  Readonly<Record<string, string>>;
 
 type RequestLabels = Readonly<Record<keyof typeof requestLabels, string>> &
   Readonly<Record<string, string>>;

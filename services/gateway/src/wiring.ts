@@ -146,7 +146,13 @@ export async function wire(
   const upstream = upstreamPart(env, redisPlace, logger);
   expectLogStoreWithin(env, (origin) => isWithinGap(origin, upstream.hostRules));
   const content = contentPart(env, logger, otlp.takers);
-  const ledger = ledgerPart(env, { replicaId, peer, logger, follow: otlp.follow });
+  const requestMetrics = createGatewayMetrics(metrics, {
+    msBuckets: env.PROMETHEUS_HISTOGRAM_BUCKETS,
+    secondBuckets: env.PROMETHEUS_HTTP_DURATION_BUCKETS,
+    optIn: optInLabels(env),
+  });
+  const { addUse } = requestMetrics;
+  const ledger = ledgerPart(env, { replicaId, peer, logger, follow: otlp.follow, addUse });
   const checksFetch = createGuardedFetch({
     ...upstream.connecting,
     // Each request that a partner keeps waiting has one: others must not wait for theirs behind it.
@@ -382,11 +388,7 @@ export async function wire(
 
   const { serving, drain, underWay, streams } = servingPart(env, {
     logger,
-    metrics: createGatewayMetrics(metrics, {
-      msBuckets: env.PROMETHEUS_HISTOGRAM_BUCKETS,
-      secondBuckets: env.PROMETHEUS_HTTP_DURATION_BUCKETS,
-      optIn: optInLabels(env),
-    }),
+    metrics: requestMetrics,
     prefixes,
     readArrival,
     requestLog: log.requestLog,

@@ -1,4 +1,4 @@
-import { json } from '@sluice/testkit';
+import { eventually, json, slowHeaders } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts';
 
@@ -55,6 +55,52 @@ it('each part of a request’s time is in its metric, and no part that there was
   expect(sumOf(text, 'llm_token_sum_total')).toBe(3 * 1500);
   expect(sumOf(text, 'llm_token_sum_total', 'model="gpt-4o-mini"')).toBe(3 * 1500);
   expect(sumOf(text, 'request_count', 'model=""')).toBe(1);
+});
+
+it('tokens and costs are those of all calls that the ledger has, and of work that is billed late', async () => {
+  const { upstream, admin, stack } = scenario;
+  const text = await textOf(stack.gatewayMetricsUrl);
+  const usage = { input_tokens: 30, output_tokens: 7, total_tokens: 37 };
+  const response = { id: 'resp_late', object: 'response', model: 'gpt-4o-mini', output: [] };
+  const made = { ...response, status: 'queued', background: true };
+  upstream.handle(({ path, method, body }) => {
+    if (method === 'GET') return json(200, { ...made, status: 'completed', usage });
+    if (path.endsWith('/responses')) return json(200, made);
+    return String(body).includes('slow-model')
+      ? slowHeaders(5_000, json(200, chatReply))
+      : json(200, chatReply);
+  });
+  const target = { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1` };
+  const config = {
+    strategy: { mode: 'fallback' },
+    targets: [
+      { ...target, request_timeout: 300, override_params: { model: 'slow-model' } },
+      target,
+    ],
+  };
+  const headers = { 'x-service-config': JSON.stringify(config) };
+  expect((await scenario.chat({ host: null, headers })).status).toBe(200);
+  const body = { model: 'gpt-4o-mini', input: 'Hello', background: true };
+  expect((await scenario.call('/v1/responses', { body })).status).toBe(200);
+  await scenario.call('/v1/responses/resp_late', { method: 'GET' });
+
+  const query = new URLSearchParams({
+    time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),
+    time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
+    workspace_slug: stack.credentials.workspace_slug,
+  });
+  const total = async (graph: string) =>
+    (await admin<{ summary: { total: number } }>('GET', `/analytics/graphs/${graph}?${query}`))
+      .summary.total;
+  await eventually(async () => {
+    const now = await textOf(stack.gatewayMetricsUrl);
+    const tokens = sumOf(now, 'llm_token_sum_total');
+    // The prompt that nobody answered in time, the answer, and what was made in the background.
+    expect(tokens - sumOf(text, 'llm_token_sum_total')).toBeGreaterThan(1500 + 37);
+    expect(await total('tokens')).toBe(tokens);
+    expect((await total('cost')) / 100).toBeCloseTo(sumOf(now, 'llm_cost_sum_total'), 9);
+    expect(sumOf(now, 'sluice_prompt_tokens', 'provider="openai"')).toBeGreaterThan(4 * 1000 + 30);
+  });
 });
 
 const llmBuckets = [

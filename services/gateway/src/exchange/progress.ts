@@ -1,5 +1,13 @@
+import type { UsageRecord } from '@sluice/usage';
+
 /** Why a request went no further although its config would have. */
 export type RoutingStop = 'attempts' | 'time' | 'cost';
+
+/** What the record of a call says it used. */
+export type RecordedUse = Pick<
+  UsageRecord,
+  'inputTokens' | 'outputTokens' | 'costKnown' | 'costNanoUsd' | 'unpricedUnits'
+>;
 
 /** How much was tried for one request so far, over all its targets. */
 export class Progress {
@@ -23,7 +31,10 @@ export class Progress {
   waitedMs = 0;
   /** What calls used of limits so far, in nano-USD, as far as that is known. */
   spentNanoUsd = 0;
-  /** What the calls that are over cost by their records, in nano-USD; meaningless where `lacksPrice`. */
+  /** What the calls that are over used, by their records. */
+  inputTokens = 0;
+  outputTokens = 0;
+  /** What they cost, in nano-USD; meaningless where `lacksPrice`. */
   costNanoUsd = 0;
   /** One of them used, or may have used, what nobody knows the price of. */
   lacksPrice = false;
@@ -37,7 +48,9 @@ export class Progress {
   stoppedBy: RoutingStop | undefined = undefined;
 
   /** Adds a call that is over. */
-  addCost(record: { costKnown: boolean; costNanoUsd: number; unpricedUnits: string }): void {
+  addUse(record: RecordedUse): void {
+    this.inputTokens += record.inputTokens;
+    this.outputTokens += record.outputTokens;
     if (!record.costKnown) this.lacksPrice = true;
     this.costNanoUsd += record.costNanoUsd;
     if (record.unpricedUnits !== '')
@@ -45,8 +58,16 @@ export class Progress {
   }
 
   /** Goes on from what another says. */
-  takeCost({ spentNanoUsd, costNanoUsd, lacksPrice, unpricedUnits }: Progress): void {
-    Object.assign(this, { spentNanoUsd, costNanoUsd, lacksPrice, unpricedUnits });
+  takeUse({
+    inputTokens,
+    outputTokens,
+    spentNanoUsd,
+    costNanoUsd,
+    lacksPrice,
+    unpricedUnits,
+  }: Progress): void {
+    const use = { inputTokens, outputTokens, spentNanoUsd, costNanoUsd, lacksPrice, unpricedUnits };
+    Object.assign(this, use);
   }
 
   /** Whether so many calls more, of the target asked last, stay within what all may cost. */

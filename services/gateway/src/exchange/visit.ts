@@ -100,16 +100,6 @@ export interface ReplySummary {
   /** Of the saved provider that was asked; empty = none was. */
   providerSlug: string;
   model: string;
-  /** Those read from the provider's cache, and written to it, included. */
-  inputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  outputTokens: number;
-  /** Meaningless unless `costKnown`. */
-  costNanoUsd: number;
-  costKnown: boolean;
-  /** What was used beside it without a price, by its names in price lists, separated by commas. */
-  unpricedUnits: string;
   /** What its record says went wrong, where the reply is the provider's own or had begun; empty = nothing. */
   errorCode: string;
   upstreamMs: number;

@@ -15,7 +15,7 @@ import { UsagePublisher, type UsageSink } from '../usage/publisher.ts';
 import { recordFeedback } from '../usage/record-feedback.ts';
 import { recordLateHook } from '../usage/record-late-hook.ts';
 import type { RecordFollower } from '../usage/stored-record.ts';
-import { UsageRecorder } from '../usage/usage-recorder.ts';
+import { type RecordedBy, UsageRecorder } from '../usage/usage-recorder.ts';
 
 export interface LedgerParts {
   replicaId: string;
@@ -24,10 +24,11 @@ export interface LedgerParts {
   logger: Logger;
   /** Hears of each record. */
   follow: RecordFollower | undefined;
+  addUse: RecordedBy['addUse'];
 }
 
 /** What each attempt leaves: noted on disk before and after it, and sent to the data service. */
-export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: LedgerParts) {
+export function ledgerPart(env: Env, { replicaId, peer, logger, follow, addUse }: LedgerParts) {
   const dir = join(env.DATA_DIR, 'outbox');
   const losses = { damagedRanges: 0, refusedRecords: 0 };
   const outbox = new Outbox({
@@ -43,6 +44,7 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
     replicaId,
     gatewayVersion: manifest.version,
     follow,
+    addUse,
   });
   const life = new Life({ outbox, numbers: recorder.numbers, replicaId, dir });
   const partner = createPartnerWatch({

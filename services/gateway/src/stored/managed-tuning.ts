@@ -252,7 +252,7 @@ function addProgress(exchange: Exchange, { progress, visits }: Exchange): void {
   exchange.progress.tries += progress.tries;
   exchange.progress.refusals += progress.refusals;
   exchange.progress.spentNanoUsd += progress.spentNanoUsd;
-  exchange.progress.addCost({ ...progress, costKnown: !progress.lacksPrice });
+  exchange.progress.addUse({ ...progress, costKnown: !progress.lacksPrice });
 }
 
 /** The provider's answer with the names that the caller knows. */

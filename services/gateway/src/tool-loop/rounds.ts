@@ -19,6 +19,6 @@ export function openRound(exchange: ModelExchange, json: JsonObject, round: numb
     opened.progress.authenticationMs = progress.authenticationMs;
   }
   // What all calls may cost is said once for the request, and so is what they came to.
-  opened.progress.takeCost(progress);
+  opened.progress.takeUse(progress);
   return Object.assign(opened, { key, bundle, metadata, isSavedOnly, config });
 }

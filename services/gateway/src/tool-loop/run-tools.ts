@@ -273,6 +273,6 @@ function addProgress(exchange: ModelExchange, round: ModelExchange): void {
   progress.tries += round.progress.tries;
   // Each round that ended without a call has a record of its own.
   progress.refusals += Math.max(round.progress.refusals, round.progress.attempts === 0 ? 1 : 0);
-  progress.takeCost(round.progress);
+  progress.takeUse(round.progress);
   if (progress.preProcessingMs === 0) progress.preProcessingMs = round.progress.preProcessingMs;
 }

@@ -106,10 +106,10 @@ function finish(
     recovery.parts.begin(record, ended, least);
     return Promise.resolve();
   }
-  requester.progress.addCost(record);
+  requester.progress.addUse(record);
   // When the disk refuses, the begin entry stands for the attempt, as `lost`, after the next start.
   const note = ended.call.reservation?.noteEnd(least);
-  const stored = recorder.keep(record, note, opening);
+  const stored = recorder.keepUse(record, requester, note, opening);
   if (ended.isUrgent) writeNow(recorder);
   // A cancelled second call must not stand for the one that answered.
   if (ended.errorCode !== 'request.superseded') {

@@ -67,7 +67,7 @@ export class RecordOfParts implements RecordedParts {
       record.failureCause = '';
     }
     if (this.#lacksPrice) record.costKnown = false;
-    requester.progress.addCost(record);
+    requester.progress.addUse(record);
     const now = performance.now();
     record.latencyMs = now - requester.arrival.startedAt;
     record.attemptMs = now - ended.startedAt;
@@ -77,7 +77,7 @@ export class RecordOfParts implements RecordedParts {
       `"parts":${JSON.stringify(this.#parts.slice(0, partsMax))}`,
     );
     const note = ended.call.reservation?.noteEnd(least);
-    const stored = this.#recorder.store(record, note).catch(() => {
+    const stored = this.#recorder.storeUse(record, requester, note).catch(() => {
       // The disk refuses: the begin entry stands for the attempt, as `lost`, after the next start.
     });
     try {

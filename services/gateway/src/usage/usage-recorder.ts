@@ -26,7 +26,12 @@ export interface RecordedBy {
   readonly gatewayVersion: string;
   /** Undefined = nobody does. */
   readonly follow?: RecordFollower | undefined;
+  /** Adds up what calls of models used; undefined = nobody does. */
+  readonly addUse?: ((record: UsageRecord, requester: WhoUsed) => void) | undefined;
 }
+
+/** What sums tell apart of who asks, beside what the record says. */
+export type WhoUsed = Pick<Requester, 'key' | 'config' | 'metadata'>;
 
 /** Writes the ledger's side of requests: a begin and an end for each attempt, one record for each refusal. */
 export class UsageRecorder {
@@ -34,14 +39,16 @@ export class UsageRecorder {
   readonly #replicaId: string;
   readonly #gatewayVersion: string;
   readonly #follow: RecordFollower | undefined;
+  readonly #addUse: RecordedBy['addUse'];
   readonly #encoder = new RecordEncoder();
   readonly numbers = new SequenceNumbers();
 
-  constructor(outbox: Outbox, { replicaId, gatewayVersion, follow }: RecordedBy) {
+  constructor(outbox: Outbox, { replicaId, gatewayVersion, follow, addUse }: RecordedBy) {
     this.#outbox = outbox;
     this.#replicaId = replicaId;
     this.#gatewayVersion = gatewayVersion;
     this.#follow = follow;
+    this.#addUse = addUse;
   }
 
   /**
@@ -143,6 +150,27 @@ export class UsageRecorder {
   /** The same for who goes on whether or not it could be stored: never rejects. */
   keep(record: UsageRecord, note?: OutboxNote, opening?: Buffer): Promise<void> {
     return this.#outbox.settled(this.store(record, note, opening));
+  }
+
+  /** `store` for a call of a model: what it used is added up as it stands in its record. */
+  storeUse(
+    record: UsageRecord,
+    requester: WhoUsed,
+    note?: OutboxNote,
+    opening?: Buffer,
+  ): Promise<void> {
+    this.#addUse?.(record, requester);
+    return this.store(record, note, opening);
+  }
+
+  /** `keep`, likewise. */
+  keepUse(
+    record: UsageRecord,
+    requester: WhoUsed,
+    note?: OutboxNote,
+    opening?: Buffer,
+  ): Promise<void> {
+    return this.#outbox.settled(this.storeUse(record, requester, note, opening));
   }
 
   /** Writes what was stored, now. @throws when the disk refuses */

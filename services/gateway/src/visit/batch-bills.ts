@@ -114,7 +114,7 @@ export class BatchBills {
     addReply(record, { ...bill, facts }, priced);
     used.tokens += (facts.usage?.inputTokens ?? 0) + (facts.usage?.outputTokens ?? 0);
     used.costNanoUsd += priced?.cost.totalNanoUsd ?? 0;
-    await this.#recorder.store(record);
+    await this.#recorder.storeUse(record, visit.exchange);
   }
 
   /** Vendors take about a fifth off embeddings in a batch: half of the price is what nobody has listed. */

@@ -96,7 +96,7 @@ export class LateBills {
     const tokens = inputTokens + outputTokens;
     const used = { tokens, costNanoUsd: priced?.cost.totalNanoUsd ?? 0 };
     await this.count(visit, served, used, (held) => addCounts(record, held));
-    await recorder.store(record);
+    await recorder.storeUse(record, exchange);
   }
 
   /** Counted where its caller is limited, as no further request. A limit that is spent refuses nothing: the work is done. */
