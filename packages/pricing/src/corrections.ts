@@ -3,7 +3,7 @@ import { currentModels } from './corrections/current-models.ts';
 import type { TokenPrices } from './token-prices.ts';
 
 /** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
-export const correctionsVersion = '2026-11-30.1';
+export const correctionsVersion = '2026-11-30.2';
 
 export type { Correction } from './corrections/correction.ts';
 
@@ -28,6 +28,14 @@ const priority = (models: RegExp, prices: TokenPrices): Correction => ({
 });
 
 const openAi: readonly Correction[] = [
+  // The catalogue says so of them in words, and has no prices.
+  {
+    providers: ['openai'],
+    models: /moderation/,
+    source: 'https://github.com/pydantic/genai-prices',
+    readOn: '2026-11-30',
+    perMillionTokens: { input: 0, output: 0 },
+  },
   // A batch is half by the general rule; flex costs what a batch does.
   {
     providers: ['openai'],

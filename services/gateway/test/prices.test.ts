@@ -92,6 +92,23 @@ describe('the price of an attempt', () => {
     expect(looked).toMatchObject({ statusCode: 200, costKnown: true, costNanoUsd: 0n });
   });
 
+  it('is known to be none of moderation, whatever a request may cost, and of what is deleted', async () => {
+    trial = lab.trial();
+    const upstream = await trial.upstream('a', json(200, { id: 'modr-1', results: [] }));
+    const config = upstream.target();
+    const headers = { 'x-service-max-cost': '0.0001' };
+    const body = { model: 'omni-moderation-latest', input: 'Hello' };
+    for (const asked of [
+      { path: '/v1/moderations', body, config, headers },
+      { path: '/v1/proxy/v1/moderations', body, config, headers },
+      { method: 'DELETE', path: '/v1/files/file-1', config },
+    ]) {
+      const { answer, rawRecords } = await trial.ask({ ...asked, records: 1 });
+      expect([asked.path, answer.status]).toEqual([asked.path, 200]);
+      expect(rawRecords[0]).toMatchObject({ costKnown: true, costNanoUsd: 0n });
+    }
+  });
+
   it('is known to be none of what was refused, failed before it was sent, or met an error', async () => {
     trial = lab.trial();
     const of = async (asked: Parameters<Trial['ask']>[0]) => {

@@ -118,7 +118,7 @@ export function operationOf({
   requester,
 }: Pick<PreparedCall, 'passesAs' | 'requester'>): Pick<
   ModelOperation | ObjectOperation,
-  'uses' | 'repeat'
+  'about' | 'uses' | 'repeat'
 > {
   return passesAs === undefined ? requester.subject.operation : operations[passesAs];
 }

@@ -95,11 +95,8 @@ function finish(
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);
-  // Looking is free: what is looked at has a record of its own, where it was paid for. So is what nobody worked for.
-  else {
-    const isLook = operationOf(ended.call).repeat === 'safe';
-    record.costKnown = isLook || !ended.wasSent || !mayHaveUsed(ended);
-  }
+  // So is what nobody worked for.
+  else record.costKnown = isFree(ended.call) || !ended.wasSent || !mayHaveUsed(ended);
   addCounts(record, ended.call.reservation);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {
@@ -117,6 +114,15 @@ function finish(
     notes.summary = replySummary(record);
   }
   return stored;
+}
+
+/**
+ * Looking is free: what is looked at has a record of its own, where it was paid for. So is what ends
+ * or deletes something, and a model of which nothing is charged where its provider tells of no use.
+ */
+function isFree(call: PreparedCall): boolean {
+  const { about, repeat, uses } = operationOf(call);
+  return repeat !== 'fresh' || (about === 'model' && uses === 'nothing');
 }
 
 function writeNow(recorder: UsageRecorder): void {
