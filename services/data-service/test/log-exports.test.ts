@@ -69,8 +69,9 @@ async function fill({ ports, serviceToken, credentials }: TestStack): Promise<vo
           statusCode: 200,
           inputTokens: BigInt(number),
           outputTokens: 5n,
-          costKnown: true,
-          costNanoUsd: 10_000_000n,
+          // Of the first nobody knows the price.
+          costKnown: number > 0,
+          costNanoUsd: number > 0 ? 10_000_000n : 0n,
           metadata: { _user: `user-${number % 100}`, note },
         }),
       );
@@ -84,6 +85,7 @@ interface Row {
   id: string;
   req_units: number;
   cost: number;
+  cost_known: boolean;
 }
 
 /** How many of the objects, one after the other, the file is made of. Parts of whoever was killed may lie beside them. */
@@ -155,6 +157,7 @@ async function readWithDuckDb(path: string): Promise<object[]> {
     const reader = await connection.runAndReadAll(`SELECT count(*)::DOUBLE AS count,
         count(DISTINCT id)::DOUBLE AS ids, sum(req_units)::DOUBLE AS units, sum(cost) AS cost,
         (count(*) FILTER (WHERE is_success))::DOUBLE AS successes,
+        (count(*) FILTER (WHERE cost_known))::DOUBLE AS known,
         epoch_ms(max(created_at))::DOUBLE AS latest,
         (count(*) FILTER (WHERE metadata LIKE '%"_user":"user-7"%'))::DOUBLE AS ofOne,
         (count(*) FILTER (WHERE response LIKE '%"status":200%'))::DOUBLE AS answered
@@ -220,6 +223,7 @@ it('an export to a bucket has each row once although the control plane is killed
         'is_success',
         'req_units',
         'cost',
+        'cost_known',
         'metadata',
         'response',
       ],
@@ -258,7 +262,7 @@ it('an export to a bucket has each row once although the control plane is killed
   // The suite's few are over before there is a half to compare with.
   if (count >= 200_000) memory.expectFlatSince(ofHalf);
   const file = await fetched(id);
-  const sums = { rows: 0, units: 0, cost: 0 };
+  const sums = { rows: 0, units: 0, cost: 0, known: 0 };
   const ids = new Set<string>();
   for (let from = 0; from < file.length; ) {
     const end = file.indexOf(10, from);
@@ -268,8 +272,14 @@ it('an export to a bucket has each row once although the control plane is killed
     sums.rows++;
     sums.units += row.req_units;
     sums.cost += row.cost;
+    sums.known += Number(row.cost_known);
   }
-  expect(sums).toEqual({ rows: count, units: (count * (count - 1)) / 2, cost: count });
+  expect(sums).toEqual({
+    rows: count,
+    units: (count * (count - 1)) / 2,
+    cost: count - 1,
+    known: count - 1,
+  });
   expect(ids.size).toBe(count);
   // As its vendor's own client reads the bucket, the parts one after the other are the file.
   expect(bucket.refusals).toEqual([]);
@@ -286,7 +296,8 @@ it('an export to a bucket has each row once although the control plane is killed
       count,
       ids: count,
       units: (count * (count - 1)) / 2,
-      cost: count,
+      cost: count - 1,
+      known: count - 1,
       successes: count,
       latest: startMs + count - 1,
       ofOne: count / 100,

@@ -20,6 +20,7 @@ const exportFields = [
   'total_units',
   'request_url',
   'cost',
+  'cost_known',
   'cost_currency',
   'response_time',
   'response_status_code',

@@ -41,6 +41,7 @@ const metrics = z.object({
   res_units: z.number(),
   total_units: z.number(),
   cost: z.number(),
+  cost_known: z.boolean(),
   cost_currency: z.literal('USD'),
   unpriced_units: z.array(text).optional(),
   request_url: text,

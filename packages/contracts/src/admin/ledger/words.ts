@@ -146,6 +146,7 @@ export const ledgerWords = {
   res_units: 'Tokens that were answered.',
   total_units: 'Tokens that were sent and answered.',
   cost: 'What it cost, in US cents.',
+  cost_known: 'Whether the cost is known: of one that is not, what is known is told.',
   cost_currency: 'The currency of the cost.',
   unpriced_units:
     'What was used and had no price, by its names in price lists: the cost is without it.',

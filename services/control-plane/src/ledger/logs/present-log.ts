@@ -44,8 +44,9 @@ export function presentLog(
       req_units: Number(record.inputTokens),
       res_units: Number(record.outputTokens),
       total_units: Number(record.inputTokens + record.outputTokens),
-      // With what was added later; what is not known is shown as nothing spent.
+      // With what was added later. The published object has a number here: what is not known is 0.
       cost: centsOf(record.costNanoUsd + entry.adjustedNanoUsd),
+      cost_known: record.costKnown,
       cost_currency: 'USD',
       ...(record.unpricedUnits !== '' && { unpriced_units: record.unpricedUnits.split(',') }),
       response_status_code: record.statusCode,

@@ -53,6 +53,7 @@ export const columnTypes: Readonly<Record<ExportField, ColumnType>> = {
   total_units: whole,
   request_url: text,
   cost: real,
+  cost_known: truth,
   cost_currency: text,
   response_time: whole,
   response_status_code: whole,
