@@ -1,7 +1,9 @@
 import {
   appendFileSync,
+  closeSync,
   copyFileSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,6 +19,15 @@ import { usage } from '@sluice/proto-stubs';
 import { readEntry } from '@sluice/usage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Outbox, OutboxFullError } from './outbox.ts';
+import {
+  entriesOf,
+  headerBytes,
+  kindAttempt,
+  kindBegin,
+  kindNote,
+  noId,
+} from './outbox-entries.ts';
+import { PendingEntries } from './pending-entries.ts';
 import type { OutboxLoss } from './segment-reader.ts';
 import { uuidV7 } from './uuid.ts';
 
@@ -283,6 +294,42 @@ describe('a disk that refuses', () => {
     // The device reads without end.
     rmSync(join(dir, '0000000003.log'));
     expect(open().recover(() => payload('lost'))).toBe(0);
+  });
+
+  it('keeps the records that memory has room for with their notes, and tells of each of the others', () => {
+    const pending = new PendingEntries();
+    const path = join(dir, 'kept');
+    const megabytes = (count: number) => Buffer.alloc(count * 1024 * 1024);
+    const push = (kind: number, id: Buffer, text: string) => pending.push(kind, id, payload(text));
+    const [begun, first, second, tooMuch, small, another] = Array.from({ length: 6 }, () =>
+      uuidV7(1),
+    ) as [Buffer, Buffer, Buffer, Buffer, Buffer, Buffer];
+    push(kindNote, begun, 'of a begin');
+    push(kindBegin, begun, 'begin');
+    push(kindNote, first, 'of the first');
+    pending.push(kindAttempt, first, megabytes(7));
+    pending.push(kindAttempt, second, megabytes(7));
+    push(kindNote, tooMuch, 'of too much');
+    pending.push(kindAttempt, tooMuch, megabytes(3));
+    push(kindAttempt, small, 'small');
+    push(kindNote, noId, 'of nothing');
+    pending.push(kindAttempt, another, megabytes(4));
+    expect(pending.keepRecords()).toEqual({
+      records: 2,
+      bytes: 3 * headerBytes + 'of too much'.length + megabytes(7).length,
+    });
+    expect(pending.refusedBytes).toBe(pending.bytes);
+    const file = openSync(path, 'w');
+    pending.writeTo(file);
+    closeSync(file);
+    const kept = Array.from(entriesOf(readFileSync(path)), ({ kind, id }) => [kind, id]);
+    expect(kept).toEqual([
+      [kindNote, first],
+      [kindAttempt, first],
+      [kindAttempt, second],
+      [kindAttempt, small],
+      [kindNote, noId],
+    ]);
   });
 
   it('writes them by itself once it can, also when nothing else is to be written', async () => {
