@@ -239,6 +239,34 @@ it('calls of tools have arguments of any name, also those of items', () => {
   expect(partsOf('createModelResponse', { input: [call] })('tool_calls').parts).toEqual(['bob']);
 });
 
+it('programs, what came of them, and what a server is asked for and has are what they are', () => {
+  const input = [
+    {
+      type: 'mcp_list_tools',
+      id: 'l',
+      server_label: 's',
+      tools: [{ name: 'f', description: 'sends' }],
+    },
+    { type: 'program', id: 'p', call_id: 'c', code: 'await send("bob")', fingerprint: 'x' },
+    { type: 'program_output', id: 'o', call_id: 'c', result: 'b@x.de', status: 'completed' },
+    {
+      type: 'mcp_approval_request',
+      id: 'a',
+      name: 'f',
+      server_label: 's',
+      arguments: '{"to":"eve"}',
+    },
+    { type: 'mcp_approval_response', approval_request_id: 'a', approve: false, reason: 'no' },
+  ];
+  const texts = partsOf('createModelResponse', { input });
+  expect(texts('tools').parts).toEqual(['sends']);
+  expect(texts('tool_calls').parts).toEqual(['await send("bob")', 'eve']);
+  expect(texts('tool_results').parts).toEqual(['b@x.de']);
+  expect(texts('conversation').parts).toEqual(['no']);
+  const replaced = texts('tool_results').replace(['x']);
+  expect(replaced).toEqual({ input: input.with(2, { ...input[2], result: 'x' }) });
+});
+
 it('tools that a conversation brings on its way are tools', () => {
   const found = { type: 'tool_search_output', tools: [{ type: 'function', description: 'found' }] };
   const brought = {

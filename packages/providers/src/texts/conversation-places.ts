@@ -3,6 +3,7 @@ import { isToolChange } from '../codecs/anthropic-messages/conversation-changes.
 import { bringsTools } from '../codecs/openai-responses/tools-in-request.ts';
 import { arrayOf, objectOf } from '../json/json-access.ts';
 import { textsWithin } from './all-texts.ts';
+import { outputMember } from './item-output.ts';
 import { type Path, type Place, pathTo } from './places.ts';
 
 /** Where texts stand in requests and replies of the formats that hooks read. */
@@ -141,6 +142,13 @@ function compactionPlaces(block: JsonObject, subject: Subject, path: Path): Plac
   ].filter(isSaid);
 }
 
+/** Of items that are named otherwise than what they are: what is said in which member. */
+const saidInItems: ReadonlyMap<string, readonly [member: string, Subject]> = new Map([
+  ['program', ['code', 'tool_calls']],
+  ['mcp_approval_request', ['arguments', 'tool_calls']],
+  ['mcp_approval_response', ['reason', 'conversation']],
+]);
+
 /** Items of the Responses API. */
 function itemPlaces(
   items: JsonValue | undefined,
@@ -156,12 +164,18 @@ function itemPlaces(
     const isLast = isLastOf(index, list.length);
     if (item === undefined) return within(value, 'conversation', isLast, path);
     const type = String(item.type ?? 'message');
-    if (bringsTools(item))
+    if (bringsTools(item) || type === 'mcp_list_tools')
       return within(item.tools, 'tools', false, pathTo(path, 'tools')).filter(isSaid);
     if (type === 'message')
       return contentPlaces(item.content, subjectOf(item.role), isLast, pathTo(path, 'content'));
-    if (/_output$/.test(type))
-      return contentPlaces(item.output, 'tool_results', isLast, pathTo(path, 'output'));
+    const output = outputMember(type);
+    if (output !== undefined)
+      return contentPlaces(item[output], 'tool_results', isLast, pathTo(path, output));
+    const said = saidInItems.get(type);
+    if (said !== undefined) {
+      const [member, subject] = said;
+      return within(item[member], subject, false, pathTo(path, member));
+    }
     if (/_call$/.test(type))
       return within(item, 'tool_calls', false, path).filter(
         (place) => place.path.parent !== path || isSaid(place),

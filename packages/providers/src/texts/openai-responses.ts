@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf } from '../json/json-access.ts';
 import { modelOf } from './choices.ts';
+import { outputMember } from './item-output.ts';
 import type { AnswerFormat, EventTexts } from './text-format.ts';
 import { contentTexts, noTexts, type Texts } from './texts.ts';
 
@@ -38,7 +39,7 @@ function lastItemTexts(request: JsonObject): Texts {
     return contentTexts(request.input, '\n', (input) => ({ ...request, input }));
   const last = objectOf(items.at(-1));
   if (last === undefined) return noTexts(request);
-  const field = last.type === 'function_call_output' ? 'output' : 'content';
+  const field = outputMember(last.type) ?? 'content';
   return contentTexts(last[field], '\n', (value) => ({
     ...request,
     input: [...items.slice(0, -1), { ...last, [field]: value }],

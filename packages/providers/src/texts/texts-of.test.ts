@@ -84,6 +84,22 @@ describe('textsOf', () => {
       'sunny',
     ],
     [
+      'what a tool without a schema returned last',
+      exampleContext({
+        endpoint: 'createModelResponse',
+        request: { input: [{ type: 'custom_tool_call_output', call_id: 'c', output: 'sunny' }] },
+      }),
+      'sunny',
+    ],
+    [
+      'what a program returned last',
+      exampleContext({
+        endpoint: 'createModelResponse',
+        request: { input: [{ type: 'program_output', call_id: 'c', result: 'sunny' }] },
+      }),
+      'sunny',
+    ],
+    [
       'the messages of an output, as one',
       exampleContext({
         event: 'afterRequest',
