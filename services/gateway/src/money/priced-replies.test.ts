@@ -19,10 +19,29 @@ interface Case extends VendorReply {
   facts?: Partial<ReplyFacts>;
   /** Undefined = the cost is unknown. */
   nanoUsd: number | undefined;
+  /** What other models of the provider did for it, each at its own price. */
+  otherNanoUsd?: number;
   /** What of it the price list does not know. */
   unpriced?: readonly string[];
   isCut?: true;
 }
+
+/** What models of pictures counted beside the answer. */
+const drawn = {
+  model: 'gpt-image-2.6-flare',
+  tokens: {
+    inputTokens: 150,
+    outputTokens: 1056,
+    cacheReadTokens: 60,
+    inputImageTokens: 100,
+    outputImageTokens: 1056,
+    cacheReadImageTokens: 40,
+  },
+};
+const wrote = {
+  model: 'gpt-6.2-sol',
+  tokens: { inputTokens: 200, outputTokens: 700, reasoningTokens: 300 },
+};
 
 const cases: Readonly<Record<string, Case>> = {
   'OpenAI: cached and reasoned': {
@@ -139,6 +158,79 @@ const cases: Readonly<Record<string, Case>> = {
     facts: { units: { imageGenerations: 1 } },
     nanoUsd: 1000 * 1250 + 100 * 10_000,
     unpriced: ['image_generation'],
+  },
+  'OpenAI: pictures of a response that says which model draws, and one that another model wrote': {
+    provider: 'openai',
+    endpoint: 'createModelResponse',
+    model: 'gpt-5.1',
+    reply: {
+      id: 'resp_1',
+      model: 'gpt-5.1',
+      tools: [
+        {
+          type: 'image_generation',
+          model: 'gpt-image-2.6-flare',
+          output_format: 'svg',
+          size: 'auto',
+        },
+      ],
+      output: [
+        { type: 'image_generation_call', result: 'aGk=' },
+        {
+          type: 'image_generation_call',
+          result: 'PHN2Zy8+',
+          svg_usage: {
+            input_tokens: 200,
+            model: 'gpt-6.2-sol',
+            output_tokens: 700,
+            reasoning_tokens: 300,
+            total_tokens: 900,
+          },
+        },
+      ],
+      usage: { input_tokens: 1000, output_tokens: 100 },
+      tool_usage: {
+        image_gen: {
+          input_tokens: 150,
+          input_tokens_details: { image_tokens: 100, text_tokens: 50 },
+          cached_tokens: 60,
+          cached_tokens_details: { cached_image_tokens: 40, cached_text_tokens: 20 },
+          output_tokens: 1056,
+          output_tokens_details: { image_tokens: 1056, text_tokens: 0 },
+          total_tokens: 1206,
+        },
+        web_search: { num_requests: 0 },
+      },
+    },
+    facts: { otherModels: [drawn, wrote] },
+    nanoUsd: 1000 * 1250 + 100 * 10_000,
+    otherNanoUsd:
+      30 * 5000 + 60 * 8000 + 20 * 1250 + 40 * 2000 + 1056 * 30_000 + (200 * 2000 + 700 * 10_000),
+  },
+  'OpenAI: an SVG, which another model wrote beside the picture': {
+    provider: 'openai',
+    endpoint: 'imageGenerate',
+    model: 'gpt-image-2.6-flare',
+    reply: {
+      created: 1,
+      data: [{ b64_json: 'PHN2Zy8+' }],
+      usage: {
+        input_tokens: 50,
+        input_tokens_details: { image_tokens: 0, text_tokens: 50 },
+        output_tokens: 1056,
+        total_tokens: 1106,
+      },
+      svg_usage: {
+        input_tokens: 200,
+        model: 'gpt-6.2-sol',
+        output_tokens: 700,
+        reasoning_tokens: 300,
+        total_tokens: 900,
+      },
+    },
+    facts: { units: { images: 1 }, otherModels: [wrote] },
+    nanoUsd: 50 * 5000 + 1056 * 30_000,
+    otherNanoUsd: 200 * 2000 + 700 * 10_000,
   },
   'OpenAI: a streamed response': {
     provider: 'openai',
@@ -459,6 +551,7 @@ const cases: Readonly<Record<string, Case>> = {
       ],
     },
     nanoUsd: 162 * 5000 + 11 * 25_000,
+    otherNanoUsd: 900 * 5000 + 100 * 6250 + 70 * 25_000,
   },
   'Anthropic: what shortened the conversation': {
     provider: 'anthropic',
@@ -691,6 +784,14 @@ describe('replies of every dialect', () => {
       wanted.nanoUsd === undefined ? undefined : Math.round(wanted.nanoUsd),
     );
     expect(cost?.isCut).toBe(wanted.isCut);
+    const others = (facts.otherModels ?? []).map(({ model, tokens }) =>
+      costOfReply(ratesOf({ ...wanted, model }, {}) as Rates, tokens, undefined),
+    );
+    const otherNanoUsd = others.reduce(
+      (sum, other) => sum + (other?.totalNanoUsd ?? Number.NaN),
+      0,
+    );
+    expect(otherNanoUsd).toBe(wanted.otherNanoUsd ?? 0);
     // What is charged by the call has a price, or is named.
     expect(cost?.unpriced ?? []).toEqual(wanted.unpriced ?? []);
     // Its record keeps all of it: whoever reckons anew comes to the same.

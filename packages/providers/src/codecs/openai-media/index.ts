@@ -1,5 +1,6 @@
 import { type JsonObject, noUsage } from '@sluice/contracts';
 import { furtherKinds } from '../../bills/further-kinds.ts';
+import { svgWriter } from '../../bills/picture-models.ts';
 import { nanoUsdOfTicks } from '../../bills/provider-cost.ts';
 import { chosenWord } from '../../bills/with-asked-image.ts';
 import type { ReplyFacts, StreamFault, Usage } from '../../contract.ts';
@@ -13,9 +14,11 @@ import { usageOf } from '../openai-chat/wire.ts';
 export function readImages(body: JsonObject): ReplyFacts | undefined {
   const data = arrayOf(body.data);
   if (data === undefined) return undefined;
+  const writer = svgWriter(body);
   return compact<ReplyFacts>({
     model: stringOf(body.model),
     ...mediaFacts(body.usage, madeImages(data.length, body)),
+    otherModels: writer && [writer],
   });
 }
 

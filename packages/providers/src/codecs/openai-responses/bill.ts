@@ -1,18 +1,37 @@
-import type { JsonObject, ReplyBill } from '@sluice/contracts';
+import type { JsonObject, OtherModel, ReplyBill } from '@sluice/contracts';
 import { shellItem, type ToolUnit, unitOfCall } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
+import { pictureModel, svgWriter } from '../../bills/picture-models.ts';
 import { arrayOf, compact, countOf, objectOf } from '../../json/json-access.ts';
 import { readBill as readChatBill } from '../openai-chat/bill.ts';
 
 /** What a whole response says of its price beside tokens: the calls of tools are among its output. */
 export function readBill(response: JsonObject): ReplyBill {
   const told = readChatBill(response);
-  return told.units === undefined
-    ? compact<ReplyBill>({ ...told, units: unitsOf(response) })
-    : told;
+  if (told.units !== undefined) return told;
+  const drawn = pictureModel(response);
+  return compact<ReplyBill>({
+    ...told,
+    units: unitsOf(response, drawn !== undefined),
+    otherModels: othersOf(response, drawn),
+  });
 }
 
-function unitsOf({ output, tool_usage }: JsonObject): ReplyBill['units'] {
+/** Who drew pictures, and who wrote them as SVG. */
+function othersOf(
+  { output }: JsonObject,
+  drawn: OtherModel | undefined,
+): readonly OtherModel[] | undefined {
+  const writers = (arrayOf(output) ?? []).flatMap((item) => svgWriter(objectOf(item) ?? {}) ?? []);
+  const others = [...(drawn === undefined ? [] : [drawn]), ...writers.slice(0, writersMax)];
+  return others.length === 0 ? undefined : others;
+}
+
+/** More than a response draws: each is looked up in lists of prices. */
+const writersMax = 200;
+
+/** @param isDrawn the tokens of its pictures are told apart, and those of a model that is known */
+function unitsOf({ output, tool_usage }: JsonObject, isDrawn: boolean): ReplyBill['units'] {
   const uses: Partial<Record<ToolUnit, number>> = {};
   for (const value of arrayOf(output) ?? []) {
     const item = objectOf(value);
@@ -25,6 +44,7 @@ function unitsOf({ output, tool_usage }: JsonObject): ReplyBill['units'] {
   if (told?.web_search !== undefined) uses.webSearches = searches;
   // Its calls may be missing among the items of a response that is told at the end of a stream.
   if (countOf(objectOf(told?.image_gen)?.total_tokens) > 0) uses.imageGenerations ??= 1;
+  if (isDrawn) delete uses.imageGenerations;
   return countedUnits(uses);
 }
 
