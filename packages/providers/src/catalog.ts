@@ -15,6 +15,7 @@ import { huggingface } from './adapters/huggingface/index.ts';
 import { mistralAi } from './adapters/mistral-ai/index.ts';
 import { oracle } from './adapters/oracle/index.ts';
 import { palm } from './adapters/palm/index.ts';
+import { perplexityAi } from './adapters/perplexity-ai/index.ts';
 import { predibase } from './adapters/predibase/index.ts';
 import { rekaAi } from './adapters/reka-ai/index.ts';
 import { sagemaker } from './adapters/sagemaker/index.ts';
@@ -53,6 +54,7 @@ const entries: readonly ProviderEntry[] = [
   mistralAi,
   oracle,
   palm,
+  perplexityAi,
   predibase,
   rekaAi,
   sagemaker,

@@ -20,9 +20,8 @@ export const movedProviders: readonly ProviderEntry[] = [
     name: 'GitHub Models',
     baseUrl: 'https://models.github.ai/inference',
     endpoints: offering('chatComplete', 'embed'),
-    source:
-      'https://github.blog/changelog/2025-07-17-deprecation-of-azure-endpoint-for-github-models, November 2026',
-    note: 'Moved from https://models.inference.ai.azure.com, which closed in October 2025; models are named publisher/model.',
+    source: 'https://github.com/orgs/community/discussions/203602, November 2026',
+    note: 'Retired: the service closed on 30 July 2026.',
   },
   {
     ...compatible,

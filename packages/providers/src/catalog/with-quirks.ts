@@ -202,19 +202,6 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
   },
   {
     ...compatible,
-    id: 'perplexity-ai',
-    name: 'Perplexity AI',
-    baseUrl: 'https://api.perplexity.ai',
-    endpoints: {
-      ...offering('chatComplete'),
-      createModelResponse: { format: 'openai-responses', path: '/v1/responses' },
-    },
-    quirks: { ...compatible.quirks, clamp: { n: [1, 1] }, takesTopK: true, joinsTurns: true },
-    source: 'https://docs.perplexity.ai/docs/sonar/openai-compatibility, November 2026',
-    note: 'Chat completions are said to have ended on 27 September 2026; the Responses API replaces them.',
-  },
-  {
-    ...compatible,
     id: 'sambanova',
     name: 'SambaNova',
     baseUrl: 'https://api.sambanova.ai/v1',

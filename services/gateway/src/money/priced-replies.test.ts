@@ -397,6 +397,27 @@ const cases: Readonly<Record<string, Case>> = {
     facts: { units: { searchContext: 'low' }, providerCostNanoUsd: 11_000_000 },
     nanoUsd: 8 * 3000 + 346 * 15_000 + 6_000_000,
   },
+  'Perplexity: a response, with its caches and its own cost': {
+    provider: 'perplexity-ai',
+    endpoint: 'createModelResponse',
+    model: 'perplexity/sonar',
+    reply: {
+      id: 'resp_1',
+      model: 'perplexity/sonar',
+      status: 'completed',
+      output: [{ type: 'search_results', queries: ['a'], results: [] }],
+      usage: {
+        input_tokens: 1000,
+        input_tokens_details: { cache_creation_input_tokens: 100, cache_read_input_tokens: 600 },
+        output_tokens: 100,
+        total_tokens: 1100,
+        cost: { currency: 'USD', input_cost: 0.001, output_cost: 0.002, total_cost: 0.008 },
+      },
+    },
+    tokens: { inputTokens: 1000, cacheReadTokens: 600, cacheWriteTokens: 100, outputTokens: 100 },
+    facts: { providerCostNanoUsd: 8_000_000 },
+    nanoUsd: undefined,
+  },
   'Perplexity: what it quoted and searched': {
     provider: 'perplexity-ai',
     model: 'sonar-deep-research',

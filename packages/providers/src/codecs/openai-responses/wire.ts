@@ -15,15 +15,15 @@ export function usageOf(told: JsonObject | undefined): ChatUsage | undefined {
 
 const counts = ['input_tokens', 'output_tokens'] as const;
 
-/** Input already includes cached tokens here. */
+/** Input already includes cached tokens here. Perplexity's agents have Anthropic's words for them. */
 export function decodeUsage(usage: JsonObject): ChatUsage {
   const input = objectOf(usage.input_tokens_details);
   const output = objectOf(usage.output_tokens_details);
   return {
     inputTokens: countOf(usage.input_tokens),
     outputTokens: countOf(usage.output_tokens),
-    cacheReadTokens: countOf(input?.cached_tokens),
-    cacheWriteTokens: countOf(input?.cache_write_tokens),
+    cacheReadTokens: countOf(input?.cached_tokens ?? input?.cache_read_input_tokens),
+    cacheWriteTokens: countOf(input?.cache_write_tokens ?? input?.cache_creation_input_tokens),
     cacheWrite1hTokens: 0,
     reasoningTokens: countOf(output?.reasoning_tokens),
     inputAudioTokens: countOf(input?.audio_tokens),
