@@ -342,6 +342,26 @@ describe('verifyOrganisation', () => {
 describe('old records', () => {
   beforeEach(forgetAll);
 
+  it('of more workspaces than are compared at once are each compared with their own day', async () => {
+    const ofDay = (days: number, workspaces: number) =>
+      Array.from({ length: workspaces }, (_, number) => ({
+        createdAtMs: at(days),
+        workspaceId: `ws-${number}`,
+      }));
+    await store([...ofDay(0, 2600), ...ofDay(1, 2600), ...ofDay(2, 2)]);
+    await seal();
+    const entries = 2 * 2600 + 2 + 3;
+    expect(await verify()).toMatchObject({ entries, sealedTo: '2026-03-12', faults: [], late: [] });
+    await tamper("ALTER TABLE usage_records UPDATE model = 'x' WHERE workspace_id = 'ws-1'");
+    expect((await verify()).faults).toMatchObject(
+      ['2026-03-10', '2026-03-11', '2026-03-12'].map((day) => ({
+        reason: 'altered',
+        day,
+        workspaceId: 'ws-1',
+      })),
+    );
+  });
+
   const stored = () =>
     ledger.rows<{ sequence: number; outcome: string; copies: number }>(
       'SELECT toUInt32(sequence) AS sequence, max(outcome) AS outcome, toUInt32(count()) AS copies FROM (SELECT * FROM usage_records ORDER BY certainty DESC) GROUP BY sequence ORDER BY sequence',
