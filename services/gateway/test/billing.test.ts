@@ -122,6 +122,9 @@ describe.concurrent('an attempt is billed', () => {
     near(record.estimate?.tokens[0], promptTokens);
     near(record.estimate?.tokens[1], saidTokens);
     expect(record.estimate?.costNanoUsd).toBeGreaterThan(0);
+    // Nobody was allowed to say more.
+    const limited = await billOf(reply, { body: { ...asked, max_tokens: 20 } });
+    expect(limited.estimate?.tokens[1]).toBe(20);
   });
 
   it('by what was said and by the searches that it shows, where neither is counted', async () => {
