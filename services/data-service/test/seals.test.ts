@@ -292,6 +292,11 @@ describe('verifyOrganisation', () => {
       const { faults, late } = await verify();
       expect(faults).toEqual([]);
       expect(late).toMatchObject([{ recordsDay: '2026-03-11', records: 1 }]);
+      // Of what is late, whatever else is wrong.
+      await tamper(`ALTER TABLE usage_records DELETE WHERE id = '${named[2]}'`);
+      const both = await verify();
+      expect(both.faults).toMatchObject([{ reason: 'removed', recordId: named[2] }]);
+      expect(both.late).toEqual(late);
     });
 
     it('takes an adjustment for no fault, and names one that was altered', async () => {
