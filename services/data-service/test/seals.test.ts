@@ -155,7 +155,7 @@ describe('sealDueDays', () => {
 });
 
 /** Each test has one of its own, of which it is the first to touch anything; all are stored and sealed at once. */
-const sealed = Array.from({ length: 19 }, (_, index) => ({
+const sealed = Array.from({ length: 20 }, (_, index) => ({
   organisationId: `sealed-${index}`,
   ids: [randomBytes(16), randomBytes(16), randomBytes(16)],
 }));
@@ -327,6 +327,13 @@ describe('verifyOrganisation', () => {
     it('looks at the rows of the days that it is asked for only, and at every seal', async () => {
       await tamper(`ALTER TABLE usage_records DELETE WHERE id = '${named[2]}'`);
       expect(await verify('2026-03-11')).toMatchObject({ entries: 6, faults: [] });
+    });
+
+    it('compares all that is kept, from the first day that is', async () => {
+      const cutoff = { organisation_id: organisationId, grain: 'logs', before: '2026-03-10' };
+      const values = [cutoff];
+      await ledger.client.insert({ table: 'retention_cutoffs', values, format: 'JSONEachRow' });
+      expect(await verify()).toMatchObject({ keptFrom: '2026-03-10', faults: [] });
     });
 
     it('takes a copy that comes again for what it is', async () => {
