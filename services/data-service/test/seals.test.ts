@@ -288,10 +288,14 @@ describe('verifyOrganisation', () => {
     });
 
     it('tells of what is added today as late, not as a fault', async () => {
-      await store([{ createdAtMs: at(1, 9), organisationId }], 'usage_records', nowMs);
+      const days = [at(1, 9), at(2, 9)].map((createdAtMs) => ({ createdAtMs, organisationId }));
+      await store(days, 'usage_records', nowMs);
       const { faults, late } = await verify();
       expect(faults).toEqual([]);
-      expect(late).toMatchObject([{ recordsDay: '2026-03-11', records: 1 }]);
+      expect(late).toMatchObject([
+        { recordsDay: '2026-03-11', records: 1 },
+        { recordsDay: '2026-03-12', records: 1 },
+      ]);
       // Of what is late, whatever else is wrong.
       await tamper(`ALTER TABLE usage_records DELETE WHERE id = '${named[2]}'`);
       const both = await verify();
