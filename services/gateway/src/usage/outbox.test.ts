@@ -416,6 +416,28 @@ describe('a damaged outbox', () => {
     }
   });
 
+  it('tells of what is damaged while it runs, and goes on behind it', () => {
+    const losses: OutboxLoss[] = [];
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3, onLoss: (loss) => losses.push(loss) });
+    for (const text of ['record 000', 'record 001', 'record 002']) {
+      const id = uuidV7(1);
+      void outbox.end(id, record(id, text));
+    }
+    outbox.flush();
+    const path = join(dir, '0000000002.log');
+    const bytes = readFileSync(path);
+    bytes[2 * entryBytes - 1] = bytes[2 * entryBytes - 1]! ^ 0x55;
+    writeFileSync(path, bytes);
+    const texts: string[] = [];
+    for (let batch = outbox.read(30); batch !== undefined; batch = outbox.read(30)) {
+      texts.push(...batch.records.map(textOf));
+      outbox.acknowledge(batch.next);
+    }
+    outbox.close();
+    expect(texts).toEqual(['record 000', 'record 002']);
+    expect(losses).toEqual([{ kind: 'damage', segment: 2, from: entryBytes, to: 2 * entryBytes }]);
+  });
+
   it('still knows the attempts that began behind the damage', () => {
     const first = open();
     const [id, begun] = [uuidV7(1), uuidV7(1)];
