@@ -240,7 +240,7 @@ it('calls of tools have arguments of any name, also those of items', () => {
 });
 
 it('programs, what came of them, and what a server is asked for and has are what they are', () => {
-  const input = [
+  const input: JsonObject[] = [
     {
       type: 'mcp_list_tools',
       id: 'l',
@@ -264,7 +264,7 @@ it('programs, what came of them, and what a server is asked for and has are what
   expect(texts('tool_results').parts).toEqual(['b@x.de']);
   expect(texts('conversation').parts).toEqual(['no']);
   const replaced = texts('tool_results').replace(['x']);
-  expect(replaced).toEqual({ input: input.with(2, { ...input[2], result: 'x' }) });
+  expect(replaced).toEqual({ input: input.with(2, { ...input[2], result: 'x' } as JsonObject) });
 });
 
 it('tools that a conversation brings on its way are tools', () => {

@@ -65,6 +65,7 @@ function setUp(attemptsMax = 10) {
     reserve: () => undefined,
     judge: async () => ({ own: [], ofTarget: [], refusal: undefined, endsRequest: false }),
     post: ({ tokens }) => void settled.push(tokens),
+    beside: () => undefined,
     noteAnswered: () => {},
     hold: () => {},
     release: () => {},

@@ -30,6 +30,7 @@ interface Case extends VendorReply {
 const drawn = {
   model: 'gpt-image-2.6-flare',
   tokens: {
+    ...noUsage,
     inputTokens: 150,
     outputTokens: 1056,
     cacheReadTokens: 60,
@@ -40,7 +41,7 @@ const drawn = {
 };
 const wrote = {
   model: 'gpt-6.2-sol',
-  tokens: { inputTokens: 200, outputTokens: 700, reasoningTokens: 300 },
+  tokens: { ...noUsage, inputTokens: 200, outputTokens: 700, reasoningTokens: 300 },
 };
 
 const cases: Readonly<Record<string, Case>> = {

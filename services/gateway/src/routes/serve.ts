@@ -26,7 +26,7 @@ import { openArrival } from './open-arrival.ts';
 
 export interface ServeDeps {
   logger: Logger;
-  metrics: GatewayMetrics;
+  metrics: Pick<GatewayMetrics, 'observeRequest'>;
   bodyBytesMax: { readonly json: number; readonly form: number };
   slowBodies: SlowBodies;
   heldBytes: HeldBytes;
