@@ -1,4 +1,5 @@
 import { type ConfigNode, credentialKeys } from './config.ts';
+import { idleActions } from './idle-actions.ts';
 
 /** A setting that a document may hold where nothing looks at it. */
 export interface IdleSetting {
@@ -35,6 +36,7 @@ export function idleSettings(root: ConfigNode): readonly IdleSetting[] {
     if (isRoot && node.weight !== undefined) tell('weight', weightWhy);
     if (!isRoot && node.fetch_integrated_models !== undefined)
       tell('fetch_integrated_models', 'it is read at the top of a document alone');
+    tellOfHooks(node, tell);
     if (node.targets === undefined) tellOfTarget(node, tell);
     else tellOfStrategy(node, node.targets, hasBreakers, tell);
     for (const [index, target] of (node.targets ?? []).entries())
@@ -47,6 +49,23 @@ export function idleSettings(root: ConfigNode): readonly IdleSetting[] {
 type Tell = (key: string, why: string) => void;
 
 const weightWhy = 'targets of the mode loadbalance have it';
+
+const hookLists = [
+  'before_request_hooks',
+  'after_request_hooks',
+  'input_guardrails',
+  'output_guardrails',
+  'default_input_guardrails',
+  'default_output_guardrails',
+] as const;
+
+function tellOfHooks(node: ConfigNode, tell: Tell): void {
+  for (const list of hookLists)
+    for (const [index, hook] of (node[list] ?? []).entries())
+      if (typeof hook !== 'string')
+        for (const { path, why } of idleActions(hook, false))
+          tell(`${list}[${index}].${path}`, why);
+}
 
 function tellOfTarget({ provider, virtual_key: key }: ConfigNode, tell: Tell): void {
   if (provider !== undefined && key !== undefined && bare(provider) !== bare(key))

@@ -81,6 +81,7 @@ export {
   spelledText,
   spellingOf,
 } from './header-names.ts';
+export { idleActions } from './idle-actions.ts';
 export {
   type BatchLine,
   type BatchStatement,

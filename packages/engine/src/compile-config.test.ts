@@ -451,6 +451,20 @@ describe('what does nothing where it stands', () => {
     }
   });
 
+  it('is told of hooks that nobody waits for', () => {
+    const hook = { id: 'h', async: true, deny: true, hold_ms: 100, stream_mode: 'end' };
+    const other = { 'default.contains': {}, async: true, deny: false, softDeny200: true };
+    const document = {
+      before_request_hooks: [{ ...hook, async: false }, hook],
+      targets: [{ output_guardrails: ['saved', other] }],
+    };
+    expect(idleSettings(parsed(document)).map(({ path }) => path)).toEqual([
+      'config.before_request_hooks[1].deny',
+      'config.before_request_hooks[1].hold_ms',
+      'config.targets[0].output_guardrails[1].softDeny200',
+    ]);
+  });
+
   it('is told of twenty times at most', () => {
     const targets = Array.from({ length: 40 }, () => ({ provider: '@a', weight: 1 }));
     expect(idleSettings(parsed({ strategy: { mode: 'fallback' }, targets }))).toHaveLength(20);

@@ -261,6 +261,27 @@ describe('guardrails', () => {
     expect([wrong.status, wrong.body.data.field]).toEqual([400, 'body.actions.timeout']);
   });
 
+  it('are told which of their actions do nothing beside the others, of a change beside those that stay', async () => {
+    const checks = [{ id: 'default.contains', parameters: { operator: 'none', words: ['x'] } }];
+    const actions = { deny: true, hold_chars: 100, stream_mode: 'end' };
+    const made = await workspace().post('/guardrails', { name: 'Idle', checks, actions });
+    expect(made.body.warnings).toEqual([
+      expect.stringContaining('body.actions.hold_chars: does nothing: it is held only with'),
+    ]);
+    const path = `/guardrails/${made.body.id}`;
+    const windowed = await workspace().put(path, { actions: { stream_mode: 'window' } });
+    expect([windowed.status, windowed.body.warnings]).toEqual([200, undefined]);
+    const async = await workspace()
+      .put(path, { actions: { async: true } })
+      .expect(200);
+    expect(async.body.warnings.map((line: string) => line.split(':', 1)[0])).toEqual([
+      'body.actions.deny',
+      'body.actions.stream_mode',
+      'body.actions.hold_chars',
+    ]);
+    await workspace().delete(path).expect(200);
+  });
+
   it('that every request must pass need credentials, which no config can say for them', async () => {
     const checks = [{ id: 'lakera.guard' }];
     const ofWorkspace = await create({ checks });

@@ -82,6 +82,12 @@ describe('integrations', () => {
     });
     expect([taken.status, taken.body.data.field]).toEqual([400, 'body.default_provider_slug']);
     await workspace().get('/integrations/other').expect(404);
+    const none = { ...body, slug: 'none', create_default_provider: false };
+    const told = await workspace().post('/integrations', { ...none, default_provider_slug: 'x-1' });
+    expect(told.body.warnings).toEqual([
+      'body.default_provider_slug: does nothing: create_default_provider is false',
+    ]);
+    await workspace().delete('/integrations/none').expect(200);
     // Of the organisation: no workspace has it yet, so that there is none to name.
     const ofAll = { ...body, slug: 'of-all', default_provider_slug: 'fast-too' };
     const { warnings } = (await admin().post('/integrations', ofAll).expect(200)).body;
@@ -863,7 +869,13 @@ describe('trying an integration', () => {
       [
         'post',
         '/configs',
-        { name: 'x', config: { targets: [target, { ...target, custom_host: metadata }] } },
+        {
+          name: 'x',
+          config: {
+            strategy: { mode: 'fallback' },
+            targets: [target, { ...target, custom_host: metadata }],
+          },
+        },
         'body.config.targets[1].custom_host',
       ],
       [

@@ -54,7 +54,6 @@ export const documentWords = {
   prompt_id: 'The UUID of the prompt.',
   prompt_template: 'What the version says.',
   prompt_description: 'What people should know of the version.',
-  prompt_metadata: 'Names and values of your own choosing, kept with it.',
   prompt_version: 'The number of the version.',
   prompt_version_id: 'The UUID of the version.',
   prompt_version_status: 'Whether the version is in use.',

@@ -3,6 +3,7 @@ export const secondNames = {
   pageSize: 'page_size',
   currentPage: 'current_page',
   isDefault: 'is_default',
+  prompt_metadata: 'template_metadata',
   workspaceId: 'workspace_id',
   scimGroupId: 'scim_group_id',
 } as const;

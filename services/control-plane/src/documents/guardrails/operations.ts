@@ -1,3 +1,4 @@
+import { idleActions } from '@sluice/contracts';
 import type { BodyOf, GuardrailActions, GuardrailCheck } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
@@ -70,6 +71,7 @@ export function createGuardrail(
   requireOwnOrganisation(call.caller, body.organisation_id);
   refuseBrokenChecks(body.checks);
   warnOfAddresses(call.notes, body.checks, 'body.checks', hostRules);
+  warnOfIdle(call.notes, body.actions);
   const checks = withKeptSecrets([], body.checks);
   return call.change(async (change) => {
     const { db, describe } = change;
@@ -104,6 +106,15 @@ export function createGuardrail(
   });
 }
 
+/** Tells the caller what of the actions does nothing beside the others, those that stay among them. */
+function warnOfIdle({ warnings }: AdminRequest['notes'], actions: GuardrailActions): void {
+  warnings.push(
+    ...idleActions(actions, true).map(
+      ({ path, why }) => `body.actions.${path}: does nothing: ${why}`,
+    ),
+  );
+}
+
 /** Other checks or actions make a new version; a new name does not, since nothing runs differently. */
 export function changeGuardrail(
   call: AdminRequest,
@@ -127,6 +138,7 @@ export function changeGuardrail(
         body.checks === undefined ? stored.checks : withKeptSecrets(stored.checks, body.checks),
       actions: { ...stored.actions, ...body.actions },
     };
+    warnOfIdle(call.notes, content.actions);
     const runsDifferently = !isAsItIs(stored, content);
     if (!runsDifferently && isAsItIs(row, { name: body.name })) {
       change.unchanged();

@@ -90,6 +90,10 @@ export function createIntegration(
           slug: body.default_provider_slug,
           now: call.now,
         });
+      else if (body.default_provider_slug !== undefined)
+        call.notes.warnings.push(
+          'body.default_provider_slug: does nothing: create_default_provider is false',
+        );
       touchWorkspace(workspace.id);
     } else if (body.default_provider_slug !== undefined)
       call.notes.warnings.push(
