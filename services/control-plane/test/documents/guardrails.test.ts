@@ -279,6 +279,8 @@ describe('guardrails', () => {
       'body.actions.stream_mode',
       'body.actions.hold_chars',
     ]);
+    const renamed = await workspace().put(path, { name: 'Idle still' }).expect(200);
+    expect(renamed.body.warnings).toBeUndefined();
     await workspace().delete(path).expect(200);
   });
 

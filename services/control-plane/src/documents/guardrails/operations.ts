@@ -138,7 +138,7 @@ export function changeGuardrail(
         body.checks === undefined ? stored.checks : withKeptSecrets(stored.checks, body.checks),
       actions: { ...stored.actions, ...body.actions },
     };
-    warnOfIdle(call.notes, content.actions);
+    if (body.actions !== undefined) warnOfIdle(call.notes, content.actions);
     const runsDifferently = !isAsItIs(stored, content);
     if (!runsDifferently && isAsItIs(row, { name: body.name })) {
       change.unchanged();
