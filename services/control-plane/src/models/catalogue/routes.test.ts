@@ -9,7 +9,12 @@ interface Listed {
 /** One page of a list, as a caller with a key gets it. */
 async function listed(id: keyof typeof catalogueOperations, query: object = {}): Promise<Listed> {
   const notes = { isLenient: false, general: [], warnings: [] };
-  const call = { query: { page_size: '1000', ...query }, params: {}, notes };
+  const call = {
+    query: { page_size: '1000', ...query },
+    params: {},
+    notes,
+    nameWorkspace: async () => {},
+  };
   return (await catalogueOperations[id].handle(call as never)) as unknown as Listed;
 }
 

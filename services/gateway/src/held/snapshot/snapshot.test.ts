@@ -327,14 +327,15 @@ describe('Snapshot', () => {
   it('of a process that was killed at any moment holds what it had said to hold', async () => {
     const script = join(import.meta.dirname, 'fixtures', 'write-forever.ts');
     let number = 0;
-    for (let kill = 0; kill < 8; kill += 1) {
+    // A busy machine writes little before it is killed.
+    for (let kill = 0; kill < 8 || number <= 50; kill += 1) {
       const writer = spawn(process.execPath, [script, folder(), String(number)]);
       let said = '';
       writer.stdout.on('data', (bytes) => {
         said += String(bytes);
       });
       await once(writer.stdout, 'data');
-      await new Promise((resolve) => setTimeout(resolve, 20 + 37 * kill));
+      await new Promise((resolve) => setTimeout(resolve, 20 + 37 * (kill % 8)));
       writer.kill('SIGKILL');
       await once(writer, 'close');
       const lastSaid = Number(said.trim().split('\n').at(-1));
@@ -346,6 +347,5 @@ describe('Snapshot', () => {
       expect(found?.keys[0]?.key.name).toBe(String(revision));
       number = revision;
     }
-    expect(number).toBeGreaterThan(50);
   });
 });
