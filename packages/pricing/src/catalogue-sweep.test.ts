@@ -136,14 +136,14 @@ const differences: readonly {
     why: 'Anthropic charges twice the input for an hour; resellers’ and old rows leave it out',
     shape: /^written for an hour$/,
     providers:
-      /^(?:anthropic|claude-platform-aws|bedrock|bedrock-mantle|google|vertex-ai|openrouter)\/.*claude/,
+      /^(?:anthropic|claude-(?:google-cloud|platform-aws)|bedrock|bedrock-mantle|google|vertex-ai|openrouter)\/.*claude/,
     lacks: 'cache_write_1h_mtok',
   },
   {
     why: 'searches that the vendor lists and the catalogue does not',
     shape: /^searched$/,
     providers:
-      /^(?:x-ai\/grok|(?:google|vertex-ai)\/.*gemini-[23]|(?:anthropic|claude-platform-aws)\/)/,
+      /^(?:x-ai\/grok|(?:google|vertex-ai)\/.*gemini-[23]|(?:anthropic|claude-(?:google-cloud|platform-aws))\/)/,
     lacks: 'web_searches_kcount',
   },
   {

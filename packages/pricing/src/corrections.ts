@@ -1,5 +1,6 @@
 import type { Correction } from './corrections/correction.ts';
 import { currentModels } from './corrections/current-models.ts';
+import { atAnthropic } from './corrections/lists.ts';
 import type { TokenPrices } from './token-prices.ts';
 
 /** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
@@ -208,35 +209,35 @@ const jobs: readonly Correction[] = [
 
 const claude: readonly Correction[] = [
   {
-    providers: ['anthropic', 'claude-platform-aws'],
+    providers: atAnthropic,
     models: /claude/,
     source: claudePrices,
     readOn,
     perThousand: { webSearches: 10 },
   },
   {
-    providers: ['anthropic', 'claude-platform-aws'],
+    providers: atAnthropic,
     models: /claude-opus-4-[67]/,
     source: claudeFastMode,
     readOn,
     tiers: { fast: 6 },
   },
   {
-    providers: ['anthropic', 'claude-platform-aws'],
+    providers: atAnthropic,
     models: /claude-opus-(?:4-8|5(?!-\d\b))/,
     source: claudeFastMode,
     readOn,
     tiers: { fast: 2 },
   },
   {
-    providers: ['anthropic', 'claude-platform-aws'],
+    providers: atAnthropic,
     models: /claude-opus-5-5\b/,
     source: 'https://vercel.com/ai-gateway/models/claude-opus-5.5-fast',
     readOn,
     tiers: { fast: 2 },
   },
   {
-    providers: ['anthropic', 'claude-platform-aws'],
+    providers: atAnthropic,
     // Opus 4.6 and all that came later take the parameter.
     models: /claude-(?:(?:opus|sonnet|haiku)-(?:4-[6-9]|[5-9])|fable|mythos)/,
     source: claudePrices,

@@ -10,6 +10,7 @@ export const catalogueIds: Readonly<Record<string, string>> = {
   bedrock: 'aws',
   'bedrock-mantle': 'aws',
   cerebras: 'cerebras',
+  'claude-google-cloud': 'anthropic',
   'claude-platform-aws': 'anthropic',
   cohere: 'cohere',
   deepseek: 'deepseek',

@@ -6,6 +6,7 @@ import { azureOpenAi } from './adapters/azure-openai/index.ts';
 import { bedrock } from './adapters/bedrock/index.ts';
 import { bedrockMantle } from './adapters/bedrock-mantle/index.ts';
 import { bytez } from './adapters/bytez/index.ts';
+import { claudeGoogleCloud } from './adapters/claude-google-cloud/index.ts';
 import { claudePlatformAws } from './adapters/claude-platform-aws/index.ts';
 import { cohere } from './adapters/cohere/index.ts';
 import { cortex } from './adapters/cortex/index.ts';
@@ -45,6 +46,7 @@ const entries: readonly ProviderEntry[] = [
   bedrockMantle,
   bedrock,
   bytez,
+  claudeGoogleCloud,
   claudePlatformAws,
   cohere,
   cortex,

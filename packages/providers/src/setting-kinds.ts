@@ -61,6 +61,7 @@ export const settingKinds = {
   'amzn-sagemaker-model-name': 'deployment',
 
   'anthropic-aws-workspace-id': 'account',
+  'anthropic-google-workspace-id': 'account',
   'anthropic-beta': 'protocol',
   'anthropic-version': 'protocol',
   'anthropic-inspect-stream-for-overloaded-error': 'option',

@@ -1,14 +1,14 @@
 import type { Correction } from './correction.ts';
-import { gatewayModel, readOn } from './lists.ts';
+import { atAnthropic, gatewayModel, readOn } from './lists.ts';
 
 const claudePrices = 'https://platform.claude.com/docs/en/about-claude/pricing';
 /** Read from that page by those who keep it. */
 const claudeAudit = 'https://github.com/kurofune/claudit/releases/tag/v1.9.2';
-const atAnthropic = { providers: ['anthropic', 'claude-platform-aws'], readOn };
+const ofAnthropic = { providers: atAnthropic, readOn };
 
 export const currentClaude: readonly Correction[] = [
   {
-    ...atAnthropic,
+    ...ofAnthropic,
     models: /^claude-haiku-5-5$/,
     source: claudeAudit,
     perMillionTokens: {
@@ -32,26 +32,26 @@ export const currentClaude: readonly Correction[] = [
     ],
   },
   {
-    ...atAnthropic,
+    ...ofAnthropic,
     models: /^claude-sonnet-5-5$/,
     source: claudeAudit,
     from: '2026-10-07',
     perMillionTokens: { cacheRead: 0.1 },
   },
   {
-    ...atAnthropic,
+    ...ofAnthropic,
     models: /^claude-fable-5-2$/,
     source: 'https://github.com/archid21/rightsize/releases/tag/v0.10.2',
     perMillionTokens: { input: 8, cacheRead: 0.2, cacheWrite: 10, cacheWrite1h: 16, output: 40 },
   },
   {
-    ...atAnthropic,
+    ...ofAnthropic,
     models: /^claude-fable-5-2$/,
     source: gatewayModel('claude-fable-5.2-fast'),
     tiers: { fast: 2 },
   },
   {
-    ...atAnthropic,
+    ...ofAnthropic,
     models: /^claude-mythos-5-1$/,
     source: claudePrices,
     perMillionTokens: {
@@ -63,7 +63,7 @@ export const currentClaude: readonly Correction[] = [
     },
   },
   {
-    ...atAnthropic,
+    ...ofAnthropic,
     models: /^claude-mythos-5$/,
     source: claudePrices,
     perMillionTokens: { input: 10, cacheRead: 1, cacheWrite: 12.5, cacheWrite1h: 20, output: 50 },

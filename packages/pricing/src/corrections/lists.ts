@@ -9,3 +9,6 @@ export const gatewayModel = (id: string) => `https://vercel.com/ai-gateway/model
 
 export const announced = (discussion: number) =>
   `https://github.com/BerriAI/litellm/discussions/${discussion}`;
+
+/** Who has Anthropic's own API, at its prices: the clouds only say who asks, and who pays. */
+export const atAnthropic = ['anthropic', 'claude-google-cloud', 'claude-platform-aws'];

@@ -10,6 +10,7 @@ import { vertexRows } from './vertex.ts';
 /** Whose batches have rows of their own; everybody else's are OpenAI's. */
 const dialects: Readonly<Record<string, RowDialect>> = {
   anthropic: anthropicRows,
+  'claude-google-cloud': anthropicRows,
   'claude-platform-aws': anthropicRows,
   bedrock: bedrockRows,
   cohere: cohereRows,

@@ -96,8 +96,12 @@ const alwaysThinks: Abilities = {
   forcedTools: 'never',
 };
 
-/** Where Anthropic itself serves: the clouds do not take the role. */
-const systemTurnsAt: readonly string[] = ['anthropic', 'claude-platform-aws'];
+/** Where Anthropic itself serves: clouds that serve Claude themselves do not take the role. */
+const systemTurnsAt: readonly string[] = [
+  'anthropic',
+  'claude-google-cloud',
+  'claude-platform-aws',
+];
 
 /** A signed thought belongs to what stands before it. */
 const bound = {

@@ -126,6 +126,7 @@ const addresses: Readonly<Record<string, string>> = {
   'vertex-project-id': 'admins',
   'workers-ai-account-id': 'admins',
   'anthropic-aws-workspace-id': 'admins',
+  'anthropic-google-workspace-id': 'admins',
 };
 
 /** A value that the provider takes, and that is known again wherever it is sent. */

@@ -88,6 +88,7 @@ const settingsWithoutAddress = new Set([
   'provider_model',
   'anthropic_aws_workspace_id',
   'anthropic_beta',
+  'anthropic_google_workspace_id',
   'anthropic_version',
   'api_version',
   'aws_access_key_id',

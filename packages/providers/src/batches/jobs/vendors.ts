@@ -16,6 +16,7 @@ const vendors: Readonly<Record<string, VendorBatches>> = {
   bedrock: bedrockBatches,
   'vertex-ai': vertexBatches,
   anthropic: anthropicBatches,
+  'claude-google-cloud': anthropicBatches,
   'claude-platform-aws': anthropicBatches,
   cohere: cohereBatches,
   'mistral-ai': mistralBatches,

@@ -18,6 +18,7 @@ const all = ['web-search', 'web-fetch', 'code-execution'] as const;
  */
 const kindsOfHost: Readonly<Record<string, readonly HostedTool['kind'][]>> = {
   anthropic: all,
+  'claude-google-cloud': all,
   'claude-platform-aws': all,
   'azure-ai': all,
   'vertex-ai': ['web-search'],
