@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SessionEvents } from './session-events.ts';
+import type { SessionGuards } from './session-guards.ts';
 import type { UsedEvent } from './session-meter.ts';
 
 const told = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
@@ -28,6 +29,22 @@ const done = (id: string, usage?: unknown, status = 'completed') => ({
 });
 
 describe('a session', () => {
+  it('has what tools of the model’s are called with judged, whoever runs them', () => {
+    const judged: string[] = [];
+    const guards = {
+      hearsModel: true,
+      judge: (by: string, text: string) => Promise.resolve(void judged.push(`${by}: ${text}`)),
+    } as unknown as SessionGuards;
+    const session = new SessionEvents({ used() {}, told() {} }, { guards });
+    for (const kind of ['function_call', 'mcp_call'])
+      session.read(
+        Buffer.from(
+          JSON.stringify({ type: `response.${kind}_arguments.done`, item_id: 'i', arguments: kind }),
+        ),
+      );
+    expect(judged).toEqual(['model: function_call', 'model: mcp_call']);
+  });
+
   it('is billed for a response that counts nothing by what was heard of it', () => {
     for (const status of ['completed', 'cancelled', 'incomplete']) {
       const { used } = hear(

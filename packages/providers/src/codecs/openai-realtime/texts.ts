@@ -55,6 +55,7 @@ const readers: ReadonlyMap<string, (event: JsonObject) => Said | undefined> = ne
   ],
   ['response.audio_transcript.done', (event: JsonObject) => byModel(event.transcript, event)],
   ['response.function_call_arguments.done', (event: JsonObject) => byModel(event.arguments, event)],
+  ['response.mcp_call_arguments.done', (event: JsonObject) => byModel(event.arguments, event)],
   [
     'conversation.item.input_audio_transcription.completed',
     ({ transcript, item_id }: JsonObject) => said('caller', transcript, item_id),
