@@ -39,7 +39,11 @@ describe('a session', () => {
     for (const kind of ['function_call', 'mcp_call'])
       session.read(
         Buffer.from(
-          JSON.stringify({ type: `response.${kind}_arguments.done`, item_id: 'i', arguments: kind }),
+          JSON.stringify({
+            type: `response.${kind}_arguments.done`,
+            item_id: 'i',
+            arguments: kind,
+          }),
         ),
       );
     expect(judged).toEqual(['model: function_call', 'model: mcp_call']);
