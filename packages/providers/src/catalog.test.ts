@@ -11,6 +11,8 @@ import { selfHostedProviders } from './catalog/self-hosted.ts';
 import { providersWithDialects } from './catalog/with-dialects.ts';
 import { providersWithQuirks } from './catalog/with-quirks.ts';
 import { findProvider, providerIds } from './catalog.ts';
+import type { JsonObject } from './contract.ts';
+import { accountHeaders } from './declared-settings.ts';
 import { findTranslation, isChoice } from './translation/find-translation.ts';
 import { findPassThrough } from './translation/pass-through.ts';
 
@@ -263,6 +265,25 @@ describe('authHeaders', () => {
     expect(
       withRequestHeaders(headers, { 'anthropic-beta': 'files, prefixed' })['anthropic-beta'],
     ).toBe('prefixed,files');
+  });
+
+  it('sends Anthropic which workspace and whose profile is meant, the credential’s before the caller’s', () => {
+    const asked = { 'anthropic-workspace-id': 'w-asked', 'anthropic-user-profile-id': 'u-asked' };
+    const headers = (id: string, configurations: JsonObject = {}) =>
+      authHeaders(findProvider(id)!, { apiKey: 'k', configurations }, asked);
+    expect(headers('anthropic')).toMatchObject(asked);
+    const kept = { anthropic_workspace_id: 'w', anthropic_user_profile_id: 'u' };
+    expect(headers('anthropic', kept)).toMatchObject({
+      'anthropic-workspace-id': 'w',
+      'anthropic-user-profile-id': 'u',
+    });
+    // Beside somebody else's credential neither is the caller's to say.
+    expect([...accountHeaders(findProvider('anthropic')!)]).toEqual(
+      expect.arrayContaining(Object.keys(asked)),
+    );
+    // Its own setting says so where the workspace is a part of the address, or of the account.
+    for (const id of ['claude-platform-aws', 'claude-google-cloud'])
+      expect(headers(id)).not.toHaveProperty('anthropic-workspace-id');
   });
 
   it('lets OpenAI’s organisation and project of the credential win over the caller’s', () => {

@@ -62,6 +62,8 @@ export const settingKinds = {
 
   'anthropic-aws-workspace-id': 'account',
   'anthropic-google-workspace-id': 'account',
+  'anthropic-workspace-id': 'account',
+  'anthropic-user-profile-id': 'account',
   'anthropic-beta': 'protocol',
   'anthropic-version': 'protocol',
   'anthropic-inspect-stream-for-overloaded-error': 'option',

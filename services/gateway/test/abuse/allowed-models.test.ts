@@ -47,7 +47,7 @@ const configurations = {
 
 /** Settings that say whose account it is, in which version or form: never which model. */
 const notModels =
-  /^(?:aws-|amzn-sagemaker-(?:custom-attributes|enable-explanations|inference-id|session-id)$|azure-(?:ad|auth|entra|managed|workload|resource|api-version|extra-params|foundry)|vertex-|oracle-|predibase-tenant|workers-ai-account|snowflake-|databricks-workspace|huggingface-base-url|scenario-api-secret|byteplus-region|anthropic-(?:aws|google)-workspace-id|openai-(?:organization|project))/;
+  /^(?:aws-|amzn-sagemaker-(?:custom-attributes|enable-explanations|inference-id|session-id)$|azure-(?:ad|auth|entra|managed|workload|resource|api-version|extra-params|foundry)|vertex-|oracle-|predibase-tenant|workers-ai-account|snowflake-|databricks-workspace|huggingface-base-url|scenario-api-secret|byteplus-region|anthropic-(?:(?:aws-|google-)?workspace|user-profile)-id|openai-(?:organization|project))/;
 
 const cases: { what: string; sent: number; served: string[] }[] = [];
 afterAll(() => {

@@ -34,6 +34,16 @@ export const anthropic: ProviderEntry = {
   keeps: { ...keepsFilesAndBatches, 'message batches': {}, skills: {} },
   files: anthropicFiles,
   headers: { 'anthropic-version': '2023-06-01' },
-  callerHeaders: ['anthropic-version', 'anthropic-beta'],
+  // The vendor's client has parameters for the last two: @anthropic-ai/sdk 1.14, November 2026.
+  callerHeaders: [
+    'anthropic-version',
+    'anthropic-beta',
+    'anthropic-workspace-id',
+    'anthropic-user-profile-id',
+  ],
+  configurationHeaders: {
+    'anthropic-workspace-id': 'anthropic_workspace_id',
+    'anthropic-user-profile-id': 'anthropic_user_profile_id',
+  },
   source: 'https://docs.claude.com/en/api/overview, November 2026',
 };
