@@ -154,6 +154,7 @@ describe('a reply', () => {
     ['UNEXPECTED_TOOL_CALL', false, 'stop'],
     ['RECITATION', false, 'content_filter'],
     ['IMAGE_RECITATION', false, 'content_filter'],
+    ['ESCALATION', false, 'content_filter'],
   ])('of Gemini’s that ends with %s, with calls: %s, ends with %s', (finishReason, calls, told) => {
     const parts = calls ? [{ functionCall: { name: 'f', args: {} } }] : [{ text: 'a' }];
     const reply = { candidates: [{ content: { role: 'model', parts }, finishReason }] };

@@ -25,6 +25,8 @@ const unified = new Map<string, FinishReason>(
     PROHIBITED_CONTENT: 'content-filter',
     SPII: 'content-filter',
     MODEL_ARMOR: 'content-filter',
+    // A rule of the vendor's filtered it. @google/genai 3.3, November 2026
+    ESCALATION: 'content-filter',
     IMAGE_SAFETY: 'content-filter',
     IMAGE_PROHIBITED_CONTENT: 'content-filter',
   }),
