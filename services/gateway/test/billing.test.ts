@@ -526,6 +526,16 @@ describe.concurrent('an attempt is billed', () => {
     expect(record).toMatchObject({ tokens: [33, 305_342], costNanoUsd, isImplausible: false });
   });
 
+  it('by what its provider counted of an answer as long as was asked for', async () => {
+    const reply = replyWith({ prompt_tokens: 14, completion_tokens: 250_000 });
+    const tokens = [14, 250_000];
+    const asked = { ...body, model: 'gpt-5', max_completion_tokens: 100_000 };
+    expect(await billOf(reply, { body: asked })).toMatchObject({ tokens, isImplausible: false });
+    const short = { ...asked, max_completion_tokens: 10_000 };
+    const beyond = await billOf(reply, { body: short });
+    expect([beyond.isImplausible, beyond.estimate?.tokens[1]]).toEqual([true, 10_000]);
+  });
+
   it('by what another model counted beside it, at the price of that one', async () => {
     const counted = { input_tokens: 1000, output_tokens: 100 };
     const message = (...advice: object[]) =>
