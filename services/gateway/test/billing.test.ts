@@ -538,12 +538,15 @@ describe.concurrent('an attempt is billed', () => {
 
   it('by what another model counted beside it, at the price of that one', async () => {
     const counted = { input_tokens: 1000, output_tokens: 100 };
-    const message = (...advice: object[]) =>
-      json(200, {
+    const messageOf = (model: string, more: object, advice: readonly object[]) => {
+      const iterations = [{ type: 'message', ...counted }, ...advice];
+      return json(200, {
         ...anthropicReplyBody,
-        model: 'claude-sonnet-4-6',
-        usage: { ...counted, iterations: [{ type: 'message', ...counted }, ...advice] },
+        model,
+        usage: { ...counted, ...more, iterations },
       });
+    };
+    const message = (...advice: object[]) => messageOf('claude-sonnet-4-6', {}, advice);
     const asking = {
       model: 'claude-sonnet-4-6',
       max_tokens: 1000,
@@ -572,6 +575,11 @@ describe.concurrent('an attempt is billed', () => {
     });
     const twice = message(advice('claude-opus-4-6'), advice('claude-opus-4-6'));
     expect(await billOf(twice, told, by)).toMatchObject({ costNanoUsd: ofAnswer + 2 * ofAdvice });
+    // How fast it was is said of the answer alone.
+    const fast = messageOf('claude-opus-4-7', { speed: 'fast' }, [advice('claude-opus-4-6')]);
+    expect(await billOf(fast, told, by)).toMatchObject({
+      costNanoUsd: 6 * (1000 * 5000 + 100 * 25_000) + ofAdvice,
+    });
     const unknown = await billOf(message(advice('nobody-knows')), told, by);
     expect(unknown).toMatchObject({ costNanoUsd: ofAnswer, unpriced: 'other_model_token' });
     const absurd = message(advice('claude-opus-4-6', { input_tokens: 1e12 }));
