@@ -251,6 +251,17 @@ describe('a stream that is to be continued', () => {
     expect(partsOf(rawRecords)[1]).toMatchObject({ output_tokens: 20 });
   });
 
+  it('has no known cost where nobody knows that of a part', async () => {
+    const { rawRecords } = await ask('messages', 'stall 20', ['anthropic', 'anthropic'], {
+      first: { override_params: { model: 'a-model-of-nobody' } },
+      records: 1,
+    });
+    expect(rawRecords).toMatchObject([{ costKnown: false }]);
+    const [unknown, known] = partsOf(rawRecords);
+    expect(unknown).not.toHaveProperty('cost_nano_usd');
+    expect(known?.cost_nano_usd).toBeGreaterThan(0);
+  });
+
   it('is asked for in words where a begun answer is refused', async () => {
     const { answer, calls } = await ask('chat', 'cut 20 no prefill', ['openai', 'anthropic']);
     expect(read(answer.text)).toEqual(wholeOnce);
