@@ -4,7 +4,7 @@ import { atAnthropic } from './corrections/lists.ts';
 import type { TokenPrices } from './token-prices.ts';
 
 /** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
-export const correctionsVersion = '2026-11-30.2';
+export const correctionsVersion = '2026-11-30.3';
 
 export type { Correction } from './corrections/correction.ts';
 
