@@ -95,7 +95,7 @@ function finish(
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);
-  // So is what nobody worked for.
+  // What nobody worked for is free as well.
   else record.costKnown = isFree(ended.call) || !ended.wasSent || !mayHaveUsed(ended);
   addCounts(record, ended.call.reservation);
   const { recovery } = ended.call;
