@@ -9,6 +9,10 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     'What of an export is a call of a tool or an agent: those are ours.',
   ],
   [
+    /^getLogsExports\w* answer\.(data\[\]\.)?requested_data\[\]: may be "cost_known"$/,
+    'A cost that nobody knows is told as 0 there, and must be told from none.',
+  ],
+  [
     /^getLogsLogId answer\.(request\.(headers|body)|response\.(headers|body)|finalUntransformedRequest|originalResponse|transformedRequest): is not known$/,
     'Only what is kept can be shown: headers and bodies are not.',
   ],
