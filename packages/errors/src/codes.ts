@@ -228,7 +228,7 @@ export const errorCodes = {
   'host.not_allowed': request(400, 'A stored credential is not sent to this host.'),
   'credential.handed_out': request(
     403,
-    'A stored credential is not used where the provider hands out another one.',
+    'A stored credential is not used where the provider hands out another one, or has its webhooks.',
   ),
   'host.invalid': request(400, 'The custom host is not allowed.', 'AB01'),
   'host.air_gapped': {

@@ -1,6 +1,8 @@
 /**
  * Paths at which a vendor hands out a further credential of whoever asks, or connects whoever asks by itself: what is
- * used with it goes past the gateway, and nobody counts it. Named as vendors name them today: OpenAI's
+ * used with it goes past the gateway, and nobody counts it. Or webhooks of the whole account, which tell one address what all
+ * that share the credential do, and hand out a secret to sign with: OpenAI's `/webhook_endpoints`, Google's and Replicate's
+ * `/webhooks` (openai 7.59, @google/genai 3.3). Named as vendors name them today: OpenAI's
  * `/live/sessions`, `/chatkit/sessions`, `/organization/…/service_accounts`; Google's `/auth_tokens`
  * (https://ai.google.dev/gemini-api/docs/ephemeral-tokens); Deepgram's `/auth/grant` and `/projects/…/keys`;
  * ElevenLabs' `/single-use-token`, `/convai/conversation/get-signed-url` and `…/token`; Cartesia's `/access-token`;
@@ -9,7 +11,7 @@
 const names: ReadonlySet<string> = new Set(
   `clientsecret clientsecrets authtoken authtokens accesstoken accesstokens apikey apikeys adminapikeys
   serviceaccount serviceaccounts singleusetoken singleusetokens ephemeraltoken ephemeraltokens ephemeralkeys
-  getsignedurl`.split(/\s+/),
+  getsignedurl webhookendpoints webhooks`.split(/\s+/),
 );
 
 /** One behind the other. */

@@ -199,7 +199,7 @@ describe('a stored credential, in a running gateway', () => {
   });
 
   it('is not used where its provider would hand out another one', async () => {
-    const paths = ['live/sessions', 'chatkit/sessions', 'v1alpha/auth_tokens', 'projects/p/keys'];
+    const paths = ['live/sessions', 'webhook_endpoints', 'v1alpha/auth_tokens', 'projects/p/keys'];
     for (const path of [
       ...paths.map((rest) => `/v1/proxy/${rest}`),
       '/v1/live/sessions',
