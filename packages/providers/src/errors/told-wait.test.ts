@@ -22,11 +22,11 @@ const told: [what: string, body: unknown, ms: number | undefined][] = [
 ];
 
 it.each(told)('a wait is told by the details of an error: %s', (_what, body, ms) => {
-  expect(toldWaitMs(JSON.stringify(body))).toBe(ms);
+  expect(toldWaitMs(Buffer.from(JSON.stringify(body)))).toBe(ms);
 });
 
 it('what is no JSON tells no wait, and neither does what is too long', () => {
-  expect(toldWaitMs('<html>RetryInfo</html>')).toBeUndefined();
+  expect(toldWaitMs(Buffer.from('<html>RetryInfo</html>'))).toBeUndefined();
   const long = JSON.stringify({ ...busy(retryInfo('5s')), padding: 'x'.repeat(300_000) });
-  expect(toldWaitMs(long)).toBeUndefined();
+  expect(toldWaitMs(Buffer.from(long))).toBeUndefined();
 });

@@ -7,9 +7,9 @@ import { arrayOf, objectOf, parseJson, stringOf } from '../json/json-access.ts';
  * (a Duration of protobuf's JSON, https://protobuf.dev/programming-guides/json/,
  * and google/rpc/error_details.proto).
  */
-export function toldWaitMs(text: string): number | undefined {
-  if (text.length > textLengthMax || !text.includes('RetryInfo')) return undefined;
-  const parsed = parseJson(text);
+export function toldWaitMs(body: Buffer): number | undefined {
+  if (body.length > bodyBytesMax || !body.includes('RetryInfo')) return undefined;
+  const parsed = parseJson(body);
   const error = objectOf(objectOf(arrayOf(parsed)?.[0] ?? parsed)?.error);
   for (const entry of arrayOf(error?.details)?.slice(0, detailsMax) ?? []) {
     const detail = objectOf(entry);
@@ -20,5 +20,5 @@ export function toldWaitMs(text: string): number | undefined {
   return undefined;
 }
 
-const textLengthMax = 256 * 1024;
+const bodyBytesMax = 256 * 1024;
 const detailsMax = 20;

@@ -126,7 +126,7 @@ function withToldWait(result: AttemptResult, bytes: Buffer, isTranslated: boolea
   const { status, waitHintMs: asked, reply } = result;
   if ((status !== 429 && status !== 503) || asked !== undefined || reply === undefined)
     return result;
-  const waitMs = toldWaitMs(bytes.toString('utf8'));
+  const waitMs = toldWaitMs(bytes);
   if (waitMs === undefined) return result;
   if (isTranslated) reply.headers['retry-after'] ??= String(Math.ceil(waitMs / 1000));
   return { ...result, waitHintMs: waitMs };

@@ -1,7 +1,7 @@
 import { optionalSetting, requiredSetting } from '../../address.ts';
 import type { CallFacts, ProviderEntry } from '../../contract.ts';
 import { anthropic } from '../anthropic/index.ts';
-import { projectOf } from '../vertex-ai/address.ts';
+import { projectOf, vertexSettings } from '../vertex-ai/address.ts';
 
 const workspace = 'anthropic-google-workspace-id';
 
@@ -25,13 +25,7 @@ export const claudeGoogleCloud: ProviderEntry = {
   configurationHeaders: { 'anthropic-user-profile-id': 'anthropic_user_profile_id' },
   // Names the project whose quota and bill a call is for.
   accountHeaders: ['x-goog-user-project'],
-  settings: [
-    'vertex-project-id',
-    'vertex-region',
-    'vertex-auth-type',
-    'vertex-service-account-json',
-    workspace,
-  ],
+  settings: [...vertexSettings, workspace],
   source: '@anthropic-ai/google-cloud-sdk 1.1.4, November 2026',
   note: 'Needs a workspace: send x-service-anthropic-google-workspace-id, or keep anthropic_google_workspace_id in the provider.',
 };

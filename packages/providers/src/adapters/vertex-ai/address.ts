@@ -7,6 +7,14 @@ import { parseObject, stringOf } from '../../json/json-access.ts';
  * https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations
  */
 
+/** Who asks at Google, and where. */
+export const vertexSettings = [
+  'vertex-project-id',
+  'vertex-region',
+  'vertex-auth-type',
+  'vertex-service-account-json',
+] as const;
+
 const host = 'aiplatform.googleapis.com';
 
 /** Regions of several countries, which have hosts of their own. */

@@ -3,7 +3,7 @@ import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contrac
 import { gcsFiles } from '../../files/gcs-files.ts';
 import { vertexTuning } from '../../jobs/vertex-tuning.ts';
 import { vertexVideos } from '../../jobs/vertex-videos.ts';
-import { baseUrlOfRegion, publisherPath, vertexModel } from './address.ts';
+import { baseUrlOfRegion, publisherPath, vertexModel, vertexSettings } from './address.ts';
 import { claudeMessages } from './claude.ts';
 import { messagesCountTokens } from './count-tokens.ts';
 import { embed } from './embeddings.ts';
@@ -75,10 +75,7 @@ export const vertexAi: ProviderEntry = {
   // Names the project whose quota and bill a call is for.
   accountHeaders: ['x-goog-user-project'],
   settings: [
-    'vertex-project-id',
-    'vertex-region',
-    'vertex-auth-type',
-    'vertex-service-account-json',
+    ...vertexSettings,
     'vertex-storage-bucket-name',
     'provider-file-name',
     'provider-model',
