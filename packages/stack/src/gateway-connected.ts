@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-
-const timeoutMs = 20_000;
+import { readyTimeoutMs } from './managed-process.ts';
 
 /**
  * Waits until the gateway is in touch with the control plane. It answers known
@@ -11,13 +10,13 @@ export async function gatewayConnected(
   port: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = Date.now() + readyTimeoutMs;
   for (;;) {
     if (await isConnected(host, port)) return;
     signal.throwIfAborted();
     if (Date.now() > deadline)
       throw new Error(
-        `The gateway on port ${port} did not reach the control plane within ${timeoutMs / 1000} s.`,
+        `The gateway on port ${port} did not reach the control plane within ${readyTimeoutMs / 1000} s.`,
       );
     await delay(50, undefined, { signal });
   }

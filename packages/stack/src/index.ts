@@ -14,7 +14,7 @@ export {
   type ProcessSpec,
   startProcess,
 } from './managed-process.ts';
-export { freePort, isPortFree } from './ports.ts';
+export { freePort, isPortFree, portsOfProcess } from './ports.ts';
 export {
   installedPostgres,
   type PostgresSettings,

@@ -12,7 +12,7 @@ export interface ProcessSpec {
   nodeFlags?: readonly string[];
   /** The whole environment of the process; see `baseEnvironment`. */
   env: Readonly<Record<string, string | undefined>>;
-  /** How long the process may take to say that it is ready. */
+  /** How long the process may take to say that it is ready; 60 s where it is not said. What ends before is told at once. */
   readyTimeoutMs?: number;
   /** How long a SIGTERM may take before SIGKILL follows. */
   stopTimeoutMs?: number;
@@ -38,6 +38,8 @@ export interface ManagedProcess {
   stderr(): string;
 }
 
+/** How long a part may take to start, on a machine of which nobody knows what else it does. */
+export const readyTimeoutMs = 60_000;
 const stderrKeptMax = 256 * 1024;
 const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).href;
 
@@ -94,7 +96,7 @@ export async function startProcess(
     stderr: stderr.text,
   };
   try {
-    await becomesReady(managed, stderr, spec.readyTimeoutMs ?? 20_000, signal);
+    await becomesReady(managed, stderr, spec.readyTimeoutMs ?? readyTimeoutMs, signal);
   } catch (error) {
     await (signal?.aborted === true ? managed.stop() : managed.kill());
     throw error;

@@ -55,7 +55,6 @@ export function postgresSpec(
     entry: `${import.meta.dirname}/postgres-main.ts`,
     env: { ...baseEnvironment(), SLUICE_POSTGRES: JSON.stringify(settings) },
     // The first start creates the cluster; recovery after a crash takes its time as well.
-    readyTimeoutMs: 60_000,
     onOutput,
   };
 }

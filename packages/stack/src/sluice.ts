@@ -146,12 +146,12 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
   );
   const controlPlane = add(
     'control-plane',
-    { ...processOf('control-plane', environments.controlPlane), readyTimeoutMs: 60_000 },
+    processOf('control-plane', environments.controlPlane),
     'control-plane',
   );
   const dataService = add(
     'data-service',
-    { ...processOf('data-service', environments.dataService), readyTimeoutMs: 60_000 },
+    processOf('data-service', environments.dataService),
     'data-service',
   );
   const demoUpstream =

@@ -4,7 +4,7 @@
  * of Sluice; the other functions give one part each. What a test starts it stops.
  */
 
-export { freePort } from '@sluice/stack';
+export { freePort, portsOfProcess } from '@sluice/stack';
 export { agreeAs, awayFrom, Browser, goOnFrom, pageOf, signInUpstream } from './browser.ts';
 export { builtService, builtServices } from './built-service.ts';
 export { type CertificateName, testCertificate, testCertificatePath } from './certificates.ts';
