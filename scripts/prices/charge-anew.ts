@@ -4,6 +4,7 @@ import {
   costOfMoreTokens,
   costOfReply,
   type PriceBook,
+  priceQueryOf,
   sumOfCosts,
   tokensOf,
   unitsOf,
@@ -22,7 +23,7 @@ export type Anew =
   | { outcome: 'changed'; adjustment: usage.Adjustment };
 
 /**
- * What an attempt would cost by the book as it is now, on the day it was made, with the tokens that were counted or
+ * What an attempt would cost by the book as it is now, when its request came in, with the tokens that were counted or
  * said later; the adjustment is what that is more than prices charged for it so far. What administrators added to that
  * or gave back stays added.
  */
@@ -76,13 +77,7 @@ function priceOf(book: PriceBook, charge: usage.Charge, record: usage.UsageRecor
   // As when it was priced: the model that answered, unless only the one that was asked for has a price.
   for (const model of [record.responseModel, record.model]) {
     if (model === '') continue;
-    const rates = book.lookUp({
-      provider: record.provider,
-      model,
-      atMs: arrivedAtMs(record.requestId),
-      tier: record.serviceTier,
-      region: record.servedRegion,
-    });
+    const rates = book.lookUp(priceQueryOf(record, model));
     const cost = rates === undefined ? undefined : costOfReply(rates, tokens, units);
     if (rates === undefined || cost === undefined) continue;
     const { layer, version } = rates;
@@ -91,11 +86,6 @@ function priceOf(book: PriceBook, charge: usage.Charge, record: usage.UsageRecor
       return { cost: sumOfCosts(cost, costOfMoreTokens(rates, record, more)), layer, version };
   }
   return undefined;
-}
-
-/** A UUIDv7 begins with the time it was made at. */
-function arrivedAtMs(requestId: Uint8Array): number {
-  return Buffer.from(requestId.buffer, requestId.byteOffset, 6).readUIntBE(0, 6);
 }
 
 /** The same correction of the same charge has the same id, however often it is made. */

@@ -19,6 +19,7 @@ export {
   chargedTokens,
   namedTokens,
   otherModelTokens,
+  priceQueryOf,
   type RecordedUse,
   tokensOf,
   unitsOf,

@@ -1,4 +1,5 @@
 import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
+import type { PriceQuery } from './price-book.ts';
 import { sizedVideoUnit, tokenKeys, tokenUnits, unitKeys, videoUnit } from './price-keys.ts';
 import { tokenKinds } from './token-prices.ts';
 import { type CountedUnit, countedUnits } from './unit-counts.ts';
@@ -30,6 +31,15 @@ export interface RecordedUse {
   readonly units: Readonly<Record<string, Count>>;
 }
 
+/** What decides which price of a model an attempt has, as the ledger's record has it. */
+export interface RecordedServing {
+  /** A UUIDv7. */
+  readonly requestId: Uint8Array;
+  readonly provider: string;
+  readonly serviceTier: string;
+  readonly servedRegion: string;
+}
+
 type NamedKind = readonly [kind: keyof ChatUsage, name: string];
 
 /** Kinds of tokens that few replies have: among a record's units, by their names in price lists. */
@@ -55,6 +65,19 @@ export const otherModelTokens = [
 /** What other models used was charged by their prices: of such a record the cost cannot be reckoned anew. */
 export function usedOtherModels({ units }: Pick<RecordedUse, 'units'>): boolean {
   return otherModelTokens.some((name) => units[name] !== undefined);
+}
+
+/** By what the prices of an attempt are looked up: as when it was charged, at the time at which its request came in. */
+export function priceQueryOf(record: RecordedServing, model: string): PriceQuery {
+  const { requestId } = record;
+  return {
+    provider: record.provider,
+    model,
+    // A UUIDv7 begins with the time it was made at.
+    atMs: Buffer.from(requestId.buffer, requestId.byteOffset, 6).readUIntBE(0, 6),
+    tier: record.serviceTier,
+    region: record.servedRegion,
+  };
 }
 
 /** Its tokens as they are charged; undefined = none were told. */

@@ -10,7 +10,7 @@ let h: Harness;
 const written: usage.Adjustment[] = [];
 /** The attempt that the ledger holds: by which id, and what it used. */
 const used = { inputTokens: 2000n, outputTokens: 50n, usageReported: true };
-let attempt: Partial<typeof used> & { id: string } = { id: heldRequestId };
+let attempt: Partial<Omit<usage.UsageRecord, 'id'>> & { id: string } = { id: heldRequestId };
 /** What the ledger does before it answers. */
 let beforeLog: () => Promise<void> = async () => {};
 beforeAll(async () => {
@@ -107,6 +107,27 @@ describe('POST /ledger/adjustments', () => {
       });
       const next = await adjust({ ...record, output_tokens: -50 }).expect(200);
       expect(next.body.cost).toBe(-0.05);
+    } finally {
+      attempt = { id: heldRequestId };
+    }
+  });
+
+  it('prices tokens as they were when the request came in, not when its attempt began', async () => {
+    // DeepSeek's peak ends at 04:00 UTC, this Monday as well.
+    const peakEndsMs = Date.UTC(2026, 10, 30, 4);
+    const cameIn = Buffer.from(heldRequestId.replaceAll('-', ''), 'hex');
+    cameIn.writeUIntBE(peakEndsMs - 1, 0, 6);
+    attempt = {
+      ...{ id: randomUUID(), ...used, provider: 'deepseek', model: 'deepseek-v4-flash' },
+      requestId: new Uint8Array(cameIn),
+      createdAtMs: BigInt(peakEndsMs + 1),
+      costKnown: true,
+    };
+    const record = { record_id: attempt.id, reason: 'Counted late' };
+    try {
+      const { body } = await adjust({ ...record, input_tokens: 100_000 }).expect(200);
+      // At $0.30 a million, where a minute later it is half.
+      expect(body.cost).toBe(3);
     } finally {
       attempt = { id: heldRequestId };
     }

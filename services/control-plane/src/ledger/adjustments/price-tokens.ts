@@ -4,6 +4,7 @@ import {
   costOfMoreTokens,
   costOfReply,
   type PriceBook,
+  priceQueryOf,
   type Rates,
   type TokenDifference,
   tokensOf,
@@ -12,7 +13,7 @@ import {
 import type { usage } from '@sluice/proto-stubs';
 
 /**
- * What tokens more or fewer cost the attempt, by the list as it is now, on the day it was made. Where nobody knew what it
+ * What tokens more or fewer cost the attempt, by the list as it is now, when its request came in. Where nobody knew what it
  * cost, that with them: it is known from then on, and must not be what the difference costs alone.
  * @throws GatewayError where nobody lists a price, or the tokens would be fewer than none
  */
@@ -73,16 +74,7 @@ function ratesOf(
   model: string,
   record: usage.UsageRecord,
 ): Rates | undefined {
-  const rates =
-    model === ''
-      ? undefined
-      : book.lookUp({
-          provider: record.provider,
-          model,
-          atMs: Number(record.createdAtMs),
-          tier: record.serviceTier,
-          region: record.servedRegion,
-        });
+  const rates = model === '' ? undefined : book.lookUp(priceQueryOf(record, model));
   if (rates !== undefined && rates.tiers.length > 0) return rates;
   return model === record.model ? undefined : ratesOf(book, record.model, record);
 }
