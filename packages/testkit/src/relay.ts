@@ -8,7 +8,7 @@ export interface Relay {
   down(): Promise<void>;
   /** Connections stay, new ones are accepted, and nothing passes: as of a server that hangs. */
   hang(): void;
-  /** After either. What came while it hung passes now. */
+  /** After either, or neither. What came while it hung passes now. */
   up(): Promise<void>;
 }
 
@@ -37,6 +37,7 @@ export async function startRelay(target: number): Promise<Relay> {
       for (const [from, to] of ways) from.pipe(to);
       return;
     }
+    if (server?.listening === true) return;
     server = createServer((near) => {
       const far = connect(target, '127.0.0.1');
       lead(near, far);

@@ -129,7 +129,7 @@ describe('with a ClickHouse server', () => {
       await expect(count()).rejects.toMatchObject({ code: 3 });
     }
     clickHouse.refusal = undefined;
-    await write([encodedRecord({ organisationId: 'busy' })]);
+    await write([encodedRecord({ organisationId: 'busy' })], 40_000);
     for (const text of [
       'ClickHouse is away',
       'ClickHouse is back',

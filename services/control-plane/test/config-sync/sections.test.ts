@@ -76,7 +76,7 @@ describe('GetSections', () => {
     const { slug: configSlug } = await newConfig();
     const prompt = await newPrompt();
     const partial = await post('/prompts/partials', { name: 'Part', string: 'One' });
-    const label = await post('/labels', { name: 'moving' });
+    const label = await post('/labels', { name: `moving-${randomUUID().slice(0, 8)}` });
     const integration = await post('/integrations', {
       name: 'Another',
       ai_provider_id: 'openai',
@@ -95,7 +95,7 @@ describe('GetSections', () => {
       () => put(`/prompts/${prompt.slug}`, { patch: true, model: 'm-2' }),
       () => put(`/prompts/${prompt.slug}/makeDefault`, { version: 2 }),
       () => put(`/prompts/${prompt.slug}/versions/${prompt.version_id}`, { label_id: label.id }),
-      () => put(`/labels/${label.id}`, { name: 'renamed' }),
+      () => put(`/labels/${label.id}`, { name: `renamed-${randomUUID().slice(0, 8)}` }),
       () => put(`/prompts/${prompt.slug}`, { virtual_key: integration.slug }),
       () => put(`/prompts/${prompt.slug}/versions/${prompt.version_id}`, { label_id: null }),
       () => put(`/prompts/${prompt.slug}/versions/${prompt.version_id}`, { label_id: label.id }),
@@ -123,7 +123,7 @@ describe('GetSections', () => {
       hashes.add(held.end?.hash);
     }
     expect(hashes.size).toBe(changes.length);
-  }, 60_000);
+  }, 180_000);
 
   it('tells of servers whatever decides about them, in every workspace that has one', async () => {
     const { body: another } = await admin().post('/admin/workspaces', { name: 'Beside' });

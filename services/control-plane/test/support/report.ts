@@ -33,7 +33,7 @@ export async function report(
         ...told,
       })),
     },
-    { timeoutMs: 10_000 },
+    { timeoutMs: 40_000 },
   );
 }
 
