@@ -568,12 +568,11 @@ describe('responses in the background that the service makes', () => {
     s.upstream.handle(() =>
       json(200, { id: 'resp_1', object: 'response', status: 'completed', model, output: [] }),
     );
-    const overnight = { background_options: { completion_window: '8h' } };
     const { id } = await router.responses.create({
       model,
       input: 'Make.',
       background: true,
-      ...overnight,
+      background_options: { completion_window: '8h' },
     });
     expect(await ended(id, router)).toMatchObject({ status: 'completed' });
     const sent = JSON.parse(s.upstream.requests.at(-1)?.body.toString() ?? '{}') as object;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Busboy, type BusboyFileStream } from '@fastify/busboy';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { GatewayError } from '@sluice/errors';
 import { invalidForm } from './multipart.ts';
 
@@ -44,7 +44,7 @@ export async function readUploadForm(
   over.catch(() => {});
   let reading: Promise<void> | undefined;
   let arriving: BusboyFileStream | undefined;
-  let form: Busboy;
+  let form: BusboyInstance;
   try {
     form = new Busboy({
       headers: { ...headers, 'content-type': type },
