@@ -8,6 +8,9 @@ export interface IdleSetting {
   readonly why: string;
 }
 
+/** What of a check's parameters does nothing, by the check's id; paths within them. */
+export type IdleParameters = (checkId: string, parameters: unknown) => readonly IdleSetting[];
+
 /** More of them help nobody. */
 const idleMax = 20;
 
@@ -25,7 +28,10 @@ const ofTargets = [
  * What of a document does nothing where it stands. It is taken all the same: documents that were written for others, or
  * are being rebuilt, have such settings, and mean no harm by them; but who saves one is told.
  */
-export function idleSettings(root: ConfigNode): readonly IdleSetting[] {
+export function idleSettings(
+  root: ConfigNode,
+  ofCheck: IdleParameters = () => [],
+): readonly IdleSetting[] {
   const idle: IdleSetting[] = [];
   const hasBreakers = holdsBreaker(root);
   const visit = (node: ConfigNode, path: string, isRoot: boolean): void => {
@@ -36,7 +42,7 @@ export function idleSettings(root: ConfigNode): readonly IdleSetting[] {
     if (isRoot && node.weight !== undefined) tell('weight', weightWhy);
     if (!isRoot && node.fetch_integrated_models !== undefined)
       tell('fetch_integrated_models', 'it is read at the top of a document alone');
-    tellOfHooks(node, tell);
+    tellOfHooks(node, ofCheck, tell);
     if (node.targets === undefined) tellOfTarget(node, tell);
     else tellOfStrategy(node, node.targets, hasBreakers, tell);
     for (const [index, target] of (node.targets ?? []).entries())
@@ -59,12 +65,43 @@ const hookLists = [
   'default_output_guardrails',
 ] as const;
 
-function tellOfHooks(node: ConfigNode, tell: Tell): void {
+function tellOfHooks(node: ConfigNode, ofCheck: IdleParameters, tell: Tell): void {
   for (const list of hookLists)
-    for (const [index, hook] of (node[list] ?? []).entries())
-      if (typeof hook !== 'string')
-        for (const { path, why } of idleActions(hook, false))
-          tell(`${list}[${index}].${path}`, why);
+    for (const [index, hook] of (node[list] ?? []).entries()) {
+      if (typeof hook === 'string') continue;
+      const at = `${list}[${index}]`;
+      for (const { path, why } of idleActions(hook, false)) tell(`${at}.${path}`, why);
+      for (const { id, parameters, path } of checksOf(hook))
+        for (const idle of ofCheck(id, parameters))
+          tell([`${at}.${path}`, idle.path].filter((part) => part !== '').join('.'), idle.why);
+    }
+}
+
+interface SaidCheck {
+  readonly id: string;
+  readonly parameters: unknown;
+  /** Of the parameters, within the hook. */
+  readonly path: string;
+}
+
+/** Listed under `checks`, or as fields that are called like checks: settings of the hook are none. */
+function checksOf(hook: Readonly<Record<string, unknown>>): readonly SaidCheck[] {
+  const { checks } = hook;
+  if (Array.isArray(checks))
+    return checks.map((check: Partial<SaidCheck> | null, index) => ({
+      id: withFamily(String(check?.id)),
+      parameters: check?.parameters,
+      path: `checks[${index}].parameters`,
+    }));
+  return Object.entries(hook).flatMap(([name, said]) => {
+    if (typeof said !== 'object' || said === null) return [];
+    const { id = name, is_enabled, isEnabled, ...parameters } = said as Record<string, unknown>;
+    return [{ id: withFamily(String(id)), parameters, path: name }];
+  });
+}
+
+function withFamily(id: string): string {
+  return id.includes('.') ? id : `default.${id}`;
 }
 
 function tellOfTarget({ provider, virtual_key: key }: ConfigNode, tell: Tell): void {

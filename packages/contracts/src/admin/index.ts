@@ -3,6 +3,7 @@
  * rest, because building its schemas costs memory and time that a gateway has no use for.
  */
 
+export { idleParameters, strangeParameters } from '../checks/idle-parameters.ts';
 export type { GuardrailActions, GuardrailCheck } from './documents/guardrails.ts';
 export {
   type AdminEndpoints,

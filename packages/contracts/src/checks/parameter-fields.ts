@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openObject } from '../admin/kernel/kept-only.ts';
 import { forwardedHeaderFault } from './forwarded-headers.ts';
 import { type CheckSubject, checkSubjects } from './subjects.ts';
 
@@ -39,12 +40,20 @@ export const forwardHeaders = z
   .max(50)
   .optional();
 
+/** What whoever runs a check reads of any: a value of another type reads as absent. */
+const ofEveryCheck = {
+  timeout: z.unknown().optional(),
+  timeoutMs: z.unknown().optional(),
+  failOnError: z.unknown().optional(),
+  soft_deny_200: z.unknown().optional(),
+};
+
 /**
- * What is not named here is kept as it was sent. A parameter that is null reads
+ * What is not named here is kept as it was sent, and whoever saves it is warned. A parameter that is null reads
  * as absent: clients write out what was not set.
  */
 export const parameters = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.preprocess(withoutNulls, z.looseObject(shape));
+  z.preprocess(withoutNulls, openObject({ ...ofEveryCheck, ...shape }));
 
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openObject } from '../admin/kernel/kept-only.ts';
 import { flag, forwardHeaders, not, parameters, subjects, timeoutMs } from './parameter-fields.ts';
 
 /** Fields of checks that other services make. */
@@ -38,7 +39,7 @@ export const hostLabel = z
  * the check cannot decide. What is there must be whole.
  */
 export const credentials = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  z.looseObject(shape).optional();
+  openObject(shape).optional();
 
 export const apiKey = credentials({ apiKey: secret });
 

@@ -445,6 +445,27 @@ describe('names in configs', () => {
     },
   );
 
+  it('are taken with parameters of checks that do nothing, however hooks are written, which are told', async () => {
+    const pii = { id: 'default.pii', parameters: { redcat: true } };
+    const config = {
+      ...leaf,
+      before_request_hooks: [{ id: 'one', type: 'guardrail', checks: [pii], deny: true }],
+      output_guardrails: [{ contains: { words: ['a'], not: true }, deny: true }],
+      input_guardrails: [{ 'default.imageHosts': { redactText: 'x' } }],
+    };
+    const saved = await save(config).expect(200);
+    expect(saved.body.warnings).toEqual([
+      expect.stringContaining(
+        'body.config.before_request_hooks[0].checks[0].parameters.redcat: does nothing: it is no parameter here; there are timeout',
+      ),
+      expect.stringContaining(
+        'body.config.input_guardrails[0].default.imageHosts.redactText: does',
+      ),
+      expect.stringContaining('body.config.output_guardrails[0].contains.not: does nothing: it is'),
+    ]);
+    await workspace().delete(`/configs/${saved.body.data.slug}`).expect(200);
+  });
+
   it('are taken with settings that do nothing where they stand, which are told', async () => {
     const config = { ...leaf, strategy: { mode: 'fallback' }, targets: [{ ...leaf, weight: 1 }] };
     const created = await save(config).expect(200);

@@ -49,6 +49,64 @@ async function storedChecks(versionId: string) {
   return JSON.parse(createCredentialVault(h.env.MASTER_KEY).open(sealed, address));
 }
 
+const strange = (name: string, meant: string) =>
+  `${name}: is kept, and does nothing yet: nothing here has this name${meant}`;
+
+describe('parameters of checks that do nothing', () => {
+  it.each<[string, object, string[]]>([
+    ['default.pii', { redcat: true }, [strange('redcat', '; did you mean redact?')]],
+    ['default.contains', { words: ['a'], not: true }, [strange('not', '')]],
+    ['default.pii', { restore: true }, ['restore: does nothing: what redact took out is put back']],
+    ['default.modelWhitelist', { models: ['a'], subjects: ['all'] }, [strange('subjects', '')]],
+    [
+      'default.modelRules',
+      { rules: { default: ['a'] } },
+      [
+        strange('rules.default', '; did you mean defaults?'),
+        'rules: does nothing: neither defaults nor metadata name a model',
+      ],
+    ],
+    [
+      'default.bannedTopics',
+      { topics: [{ name: 'a', words: ['b'], exmples: ['c'] }], similarity: 0.5 },
+      [
+        strange('topics[0].exmples', '; did you mean examples?'),
+        'similarity: does nothing: it is of the examples of topics',
+      ],
+    ],
+    ['patronus.isPolite', { redact: true }, [strange('redact', '')]],
+  ])('are told of when %s is saved with %j', async (id, parameters, expected) => {
+    const checks = [{ id, parameters }];
+    const at = 'body.checks[0].parameters.';
+    const told = (answer: { body: { warnings?: string[] } }) => answer.body.warnings ?? [];
+    const made = await workspace()
+      .post(path, { ...body, checks })
+      .expect(200);
+    expect(told(made)).toEqual(expected.map((line) => expect.stringContaining(at + line)));
+    const changed = await workspace().put(`${path}/${made.body.id}`, { checks }).expect(200);
+    expect(told(changed)).toEqual(told(made));
+  });
+
+  it('are those of no check alone: what whoever runs it reads is read of each', async () => {
+    const parameters = { words: ['a'], timeout: 100, failOnError: true, soft_deny_200: true };
+    const checks = [{ id: 'default.contains', parameters }];
+    const made = await workspace()
+      .post(path, { ...body, checks })
+      .expect(200);
+    expect(made.body.warnings).toBeUndefined();
+  });
+
+  it('are all of them, where they say nothing', async () => {
+    const checks = [{ id: 'default.requestParametersCheck' }];
+    const made = await workspace()
+      .post(path, { ...body, checks })
+      .expect(200);
+    expect(made.body.warnings).toEqual([
+      expect.stringContaining('body.checks[0].parameters: does nothing: neither tools nor params'),
+    ]);
+  });
+});
+
 describe('guardrails', () => {
   it('are found by id and both spellings of the slug, with every default filled in', async () => {
     const made = await create();

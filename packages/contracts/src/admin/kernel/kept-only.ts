@@ -16,7 +16,7 @@ export function keptOnly<S extends z.ZodType>(schema: S, why: string): S {
  * An object whose further names are kept as they are, because others' settings have them: nothing acts by those, and
  * whoever sends one is warned, since it may be a slip.
  */
-export function openObject<S extends z.ZodRawShape>(shape: S) {
+export function openObject<S extends z.core.$ZodLooseShape>(shape: S) {
   return z.object(shape).catchall(unknownName);
 }
 

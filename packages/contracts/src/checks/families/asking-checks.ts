@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { headersField, hostField } from '../../admin/kernel/fields.ts';
+import { openObject } from '../../admin/kernel/kept-only.ts';
 import type { CheckDeclaration } from '../declaration.ts';
 import {
   anyText,
@@ -18,7 +19,7 @@ const headers = z.union([headersField, anyText]).optional();
 
 const claimValues = z.record(
   z.string().min(1).max(256),
-  z.looseObject({
+  openObject({
     values: z.union([text, z.array(text).min(1).max(100)]),
     matchType: z.enum(['exact', 'contains', 'containsAll', 'regex']).default('exact'),
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openObject } from '../../admin/kernel/kept-only.ts';
 import { requestTypes } from '../../operations/request-types.ts';
 import type { CheckDeclaration } from '../declaration.ts';
 import {
@@ -29,15 +30,13 @@ const typeList = z
 
 const scalar = z.union([anyText, z.number(), z.boolean()]);
 
-const values = z
-  .looseObject({
-    blockedValues: z.array(z.unknown()).nullish(),
-    allowedValues: z.array(z.unknown()).nullish(),
-  })
-  .refine(
-    (lists) => areApart(lists.blockedValues, lists.allowedValues),
-    'blocks and allows a value',
-  );
+const values = openObject({
+  blockedValues: z.array(z.unknown()).nullish(),
+  allowedValues: z.array(z.unknown()).nullish(),
+}).refine(
+  (lists) => areApart(lists.blockedValues, lists.allowedValues),
+  'blocks and allows a value',
+);
 
 /** Checks that look at what is known of a call beside its texts. */
 export const callChecks = {
@@ -49,7 +48,7 @@ export const callChecks = {
   'default.modelRules': {
     judges: 'parameters',
     parameters: parameters({
-      rules: z.looseObject({
+      rules: openObject({
         defaults: optionalTexts,
         /** Models by the value of each key of the request's metadata. */
         metadata: z.record(z.string(), z.record(z.string(), optionalTexts)).nullish(),
@@ -81,13 +80,12 @@ export const callChecks = {
   'default.requestParametersCheck': {
     judges: 'parameters',
     parameters: parameters({
-      tools: z
-        .looseObject({
-          blockedTypes: optionalTexts,
-          allowedTypes: optionalTexts,
-          blockedFunctionNames: optionalTexts,
-          allowedFunctionNames: optionalTexts,
-        })
+      tools: openObject({
+        blockedTypes: optionalTexts,
+        allowedTypes: optionalTexts,
+        blockedFunctionNames: optionalTexts,
+        allowedFunctionNames: optionalTexts,
+      })
         .refine(
           (tools) =>
             areApart(tools.blockedTypes, tools.allowedTypes) &&
@@ -95,13 +93,12 @@ export const callChecks = {
           'blocks and allows the same tool',
         )
         .optional(),
-      params: z
-        .looseObject({
-          blockedKeys: optionalTexts,
-          allowedKeys: optionalTexts,
-          /** By the name of a top-level parameter. */
-          values: z.record(z.string(), values.nullish()).nullish(),
-        })
+      params: openObject({
+        blockedKeys: optionalTexts,
+        allowedKeys: optionalTexts,
+        /** By the name of a top-level parameter. */
+        values: z.record(z.string(), values.nullish()).nullish(),
+      })
         .refine(
           (params) => areApart(params.blockedKeys, params.allowedKeys),
           'blocks and allows the same key',

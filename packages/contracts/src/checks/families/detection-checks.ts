@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openObject } from '../../admin/kernel/kept-only.ts';
 import type { CheckDeclaration } from '../declaration.ts';
 import { anyText, flag, not, parameters, subjects, text } from '../parameter-fields.ts';
 
@@ -40,11 +41,11 @@ export const detectionChecks = {
         .max(20)
         .default(['US']),
       patterns: z
-        .array(z.looseObject({ name: kindName, rule: text }))
+        .array(openObject({ name: kindName, rule: text }))
         .max(50)
         .default([]),
       lists: z
-        .array(z.looseObject({ name: kindName, words: z.array(text.max(1_000)).min(1).max(1_000) }))
+        .array(openObject({ name: kindName, words: z.array(text.max(1_000)).min(1).max(1_000) }))
         .max(20)
         .default([]),
       allow: z.array(anyText.max(1_000)).max(1_000).default([]),

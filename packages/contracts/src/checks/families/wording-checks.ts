@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openObject } from '../../admin/kernel/kept-only.ts';
 import type { CheckDeclaration } from '../declaration.ts';
 import {
   anyText,
@@ -76,7 +77,7 @@ export const wordingChecks = {
     parameters: parameters({
       topics: z
         .array(
-          z.looseObject({
+          openObject({
             name: listName,
             words: phrases.default([]),
             /** How many of its words speak of it. */
@@ -90,12 +91,10 @@ export const wordingChecks = {
       /** From which cosine on a text is like an example; models differ, so nobody knows one for all. */
       similarity: z.number().gt(0).max(1).optional(),
       /** Who makes vectors: a saved provider of the workspace, as @slug. Default: the operator's. */
-      embedding: z
-        .looseObject({
-          provider: z.string().regex(/^@[^/]{1,255}$/, 'must be a saved provider, as @slug'),
-          model: z.string().min(1).max(256),
-        })
-        .optional(),
+      embedding: openObject({
+        provider: z.string().regex(/^@[^/]{1,255}$/, 'must be a saved provider, as @slug'),
+        model: z.string().min(1).max(256),
+      }).optional(),
       allow: z.array(anyText.max(200)).max(200).default([]),
       not,
       timeout: timeoutMs(3000),

@@ -1,9 +1,7 @@
 import { flag, text } from '../parameter-fields.ts';
 import { apiKey, partnerParameters } from '../partner-fields.ts';
 
-const judging = {
-  parameters: partnerParameters({ credentials: apiKey, redact: flag(false) }, 15_000),
-};
+const judging = { parameters: partnerParameters({ credentials: apiKey }, 15_000) };
 const redacting = { parameters: partnerParameters({ credentials: apiKey, redact: flag(false) }) };
 
 export const patronusChecks = {

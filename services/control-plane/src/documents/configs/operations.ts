@@ -1,4 +1,5 @@
 import { type ConfigCaps, type ConfigNode, idleSettings } from '@sluice/contracts';
+import { idleParameters, strangeParameters } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
 import { actorOf } from '../../kernel/access/caller.ts';
@@ -125,7 +126,11 @@ export function createConfig(
 
 /** Tells the caller what of the document does nothing where it stands. */
 function warnOfIdle({ warnings }: AdminRequest['notes'], node: ConfigNode): void {
-  warnings.push(...idleSettings(node).map(({ path, why }) => `body.${path}: does nothing: ${why}`));
+  const idle = idleSettings(node, (id, parameters) => [
+    ...strangeParameters(id, parameters),
+    ...idleParameters(id, parameters),
+  ]);
+  warnings.push(...idle.map(({ path, why }) => `body.${path}: does nothing: ${why}`));
 }
 
 /** What stands in these is sent to providers, and nobody here calls it. */

@@ -1,5 +1,10 @@
 import { idleActions } from '@sluice/contracts';
-import type { BodyOf, GuardrailActions, GuardrailCheck } from '@sluice/contracts/admin';
+import {
+  type BodyOf,
+  type GuardrailActions,
+  type GuardrailCheck,
+  idleParameters,
+} from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
 import { actorOf } from '../../kernel/access/caller.ts';
@@ -72,6 +77,7 @@ export function createGuardrail(
   refuseBrokenChecks(body.checks);
   warnOfAddresses(call.notes, body.checks, 'body.checks', hostRules);
   warnOfIdle(call.notes, body.actions);
+  warnOfIdleChecks(call);
   const checks = withKeptSecrets([], body.checks);
   return call.change(async (change) => {
     const { db, describe } = change;
@@ -115,6 +121,16 @@ function warnOfIdle({ warnings }: AdminRequest['notes'], actions: GuardrailActio
   );
 }
 
+/** The same of parameters, as they were sent: what was filled in is nobody's slip. */
+function warnOfIdleChecks({ body, notes }: AdminRequest): void {
+  const { checks = [] } = body as { checks?: readonly { id: string; parameters?: unknown }[] };
+  for (const [index, { id, parameters = {} }] of checks.entries())
+    for (const { path, why } of idleParameters(id, parameters)) {
+      const at = ['body', `checks[${index}]`, 'parameters', path].filter((part) => part !== '');
+      notes.warnings.push(`${at.join('.')}: does nothing: ${why}`);
+    }
+}
+
 /** Other checks or actions make a new version; a new name does not, since nothing runs differently. */
 export function changeGuardrail(
   call: AdminRequest,
@@ -124,6 +140,7 @@ export function changeGuardrail(
 ): Promise<Written> {
   refuseBrokenChecks(body.checks ?? []);
   warnOfAddresses(call.notes, body.checks, 'body.checks', hostRules);
+  warnOfIdleChecks(call);
   return call.change(async (change) => {
     const row = await reachGuardrail(call, change.db, reference);
     const before = await currentVersion(change.db, row);
