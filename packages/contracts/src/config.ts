@@ -171,7 +171,7 @@ const hook = z.strictObject({
 const hooks = z.array(hook).max(100);
 const guardrailShorthand = z.array(z.union([z.string(), jsonObject])).max(100);
 
-/** Keys that only say where and as whom to call; all plain strings. */
+/** Keys that only say where, as whom and by which of a vendor's versions to call; all plain strings. */
 export const credentialKeys = [
   'api_key',
   'resource_name',
@@ -196,6 +196,9 @@ export const credentialKeys = [
   'aws_s3_bucket',
   'vertex_storage_bucket_name',
   'fireworks_account_id',
+  'anthropic_beta',
+  'anthropic_version',
+  'openai_beta',
 ] as const;
 
 const credentialShape = Object.fromEntries(

@@ -1,7 +1,7 @@
 import type { AuthRecipe, EndpointEntry, ProviderEntry, ReadSetting } from './contract.ts';
 import { compact } from './json/json-access.ts';
-import type { SettingName } from './setting-kinds.ts';
-import { readSettings } from './settings.ts';
+import { isSettingList, type SettingName } from './setting-kinds.ts';
+import { joinedLists, readSettings } from './settings.ts';
 
 /** What a provider wants, as it is stored or as the caller sent it. */
 export interface ProviderCredential {
@@ -9,22 +9,9 @@ export interface ProviderCredential {
   configurations: Readonly<Record<string, unknown>>;
 }
 
-const servicePrefix = 'x-service-';
-
-/** Put together once: a name that is made anew has to be found among all names before anything is looked up by it. */
-const prefixedNames = new Map<string, string>();
-
-function prefixed(name: string): string {
-  const known = prefixedNames.get(name);
-  if (known !== undefined) return known;
-  const whole = servicePrefix + name;
-  prefixedNames.set(name, whole);
-  return whole;
-}
-
 /**
  * The headers that this provider's requests carry beyond the body's own: fixed
- * ones, those of the caller that travel on, those the credential configures,
+ * ones, those that the credential configures or the caller sends along,
  * and the authorisation where it is only a header. Later ones win. Names are
  * lower case.
  */
@@ -35,32 +22,26 @@ export function authHeaders(
   entry?: EndpointEntry,
 ): Record<string, string> {
   const headers: Record<string, string> = { ...provider.headers, ...entry?.headers };
+  const setting = readSettings(provider, credential.configurations, callerHeaders);
   for (const name of provider.callerHeaders ?? []) {
-    const value = travellingHeader(provider, callerHeaders, name);
+    const value = setting(name);
     if (value !== undefined) headers[name] = value;
   }
-  for (const name in provider.configurationHeaders) {
-    const value = credential.configurations[provider.configurationHeaders[name] as string];
-    if (typeof value === 'string' && value !== '') headers[name] = value;
-  }
-  const recipe = entry?.auth ?? provider.auth;
-  const setting = readSettings(provider, credential.configurations, callerHeaders);
   for (const name in provider.settingHeaders) {
     const value = setting(provider.settingHeaders[name] as SettingName);
     if (value !== undefined) headers[name] = value;
   }
+  const recipe = entry?.auth ?? provider.auth;
   return Object.assign(headers, keyHeaders(recipe, credential.apiKey, setting));
 }
 
-/** A header of the caller as it travels on to this provider; undefined = it does not. */
+/** A header that travels on to this provider, as it does; undefined = nobody says it. */
 export function travellingHeader(
   provider: ProviderEntry,
-  callerHeaders: Readonly<Record<string, string | string[] | undefined>>,
+  setting: ReadSetting,
   name: SettingName,
 ): string | undefined {
-  if (provider.callerHeaders?.includes(name) !== true) return undefined;
-  const value = callerHeaders[prefixed(name)] ?? callerHeaders[name];
-  return value === undefined || value === '' ? undefined : String(value);
+  return provider.callerHeaders?.includes(name) === true ? setting(name) : undefined;
 }
 
 /** Self-hosted servers often want no key: an empty one is not sent. */
@@ -87,10 +68,7 @@ function keyHeaders(
   }
 }
 
-/** Headers that hold lists: what a request needs is added to what the caller asked for. */
-const lists = new Set(['anthropic-beta']);
-
-/** Adds the headers of an encoded request (`EncodedRequest.headers`) to those of `authHeaders`. */
+/** Adds the headers of an encoded request (`EncodedRequest.headers`) to those of `authHeaders`: of a list, to what is there. */
 export function withRequestHeaders(
   headers: Record<string, string | string[]>,
   requestHeaders: Readonly<Record<string, string>> | undefined,
@@ -101,12 +79,7 @@ export function withRequestHeaders(
     const value = requestHeaders[name] as string;
     const present = result[name];
     result[name] =
-      lists.has(name) && present !== undefined ? joined(String(present), value) : value;
+      isSettingList(name) && present !== undefined ? joinedLists(String(present), value) : value;
   }
   return result;
-}
-
-function joined(first: string, second: string): string {
-  const entries = `${first},${second}`.split(',').map((entry) => entry.trim());
-  return [...new Set(entries)].join(',');
 }

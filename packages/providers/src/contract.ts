@@ -245,12 +245,11 @@ export interface ProviderEntry {
   /** Sent with every request, e.g. `anthropic-version`. */
   headers?: Readonly<Record<string, string>>;
   /**
-   * Caller headers (lower case) that travel on, e.g. `anthropic-beta`. Each is
-   * also looked for with the service prefix (`x-service-…`), which wins.
+   * Settings that are headers (lower case) of the vendor's own, e.g. `anthropic-beta`: the
+   * caller's travel on, with the service prefix (`x-service-…`) or, unless that is
+   * there, without. What admins and configs keep wins.
    */
   callerHeaders?: readonly SettingName[];
-  /** Upstream header → key of the credential's configurations that fills it; wins over the caller's header. */
-  configurationHeaders?: Readonly<Record<string, string>>;
   /** Upstream header → setting that fills it. */
   settingHeaders?: Readonly<Record<string, SettingName>>;
   /**

@@ -1,11 +1,5 @@
 import type { ProviderEntry } from './contract.ts';
-import {
-  isPlain,
-  type SettingKind,
-  type SettingName,
-  settingKind,
-  settingKinds,
-} from './setting-kinds.ts';
+import { isPlain, type SettingKind, type SettingName, settingKinds } from './setting-kinds.ts';
 
 /** One thing that a caller's header may say to a provider. */
 export interface DeclaredSetting {
@@ -90,7 +84,5 @@ function accountHeadersOf(
   for (const { name, kind } of declared) if (!isPlain(kind)) names.add(name);
   for (const [header, name] of Object.entries(provider.settingHeaders ?? {}))
     if (!isPlain(settingKinds[name])) names.add(header);
-  for (const [header, key] of Object.entries(provider.configurationHeaders ?? {}))
-    if (!isPlain(settingKind(key.replaceAll('_', '-')))) names.add(header);
   return names;
 }

@@ -29,11 +29,8 @@ const forms: Partial<Readonly<Record<SettingName, SettingForm>>> = {
 /** All that is read of what is kept beside a credential of this provider. */
 export function keptSettings(provider: ProviderEntry): readonly KeptSetting[] {
   const { settings = [], keptSettings: further = [] } = provider;
-  const { configurationHeaders = {}, settingHeaders = {} } = provider;
-  const sent = new Set<string>([
-    ...Object.values(configurationHeaders),
-    ...Object.values(settingHeaders).map(keptName),
-  ]);
+  const { callerHeaders = [], settingHeaders = {} } = provider;
+  const sent = new Set([...callerHeaders, ...Object.values(settingHeaders)].map(keptName));
   const read = [...settings, ...further].map((setting) => {
     const name = keptName(setting);
     return { name, form: forms[setting] ?? (sent.has(name) ? 'header' : 'word') };

@@ -12,7 +12,6 @@ describe('settingKinds', () => {
   it('says of every setting of every provider what it decides', () => {
     const declared = entries.flatMap((entry) => [
       ...declaredSettings(entry).map(({ name }) => name),
-      ...Object.values(entry.configurationHeaders ?? {}).map((key) => key.replaceAll('_', '-')),
     ]);
     expect(declared.length).toBeGreaterThan(80);
     expect(declared.filter((name) => settingKind(name) === undefined)).toEqual([]);

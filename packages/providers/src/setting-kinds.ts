@@ -143,6 +143,13 @@ export const settingKinds = {
 
 export type SettingName = keyof typeof settingKinds;
 
+/** Lists with commas: what is configured, what a caller sends and what a request needs are added up. */
+const lists: ReadonlySet<string> = new Set<SettingName>(['anthropic-beta']);
+
+export function isSettingList(name: string): boolean {
+  return lists.has(name);
+}
+
 const kinds: ReadonlyMap<string, SettingKind> = new Map(Object.entries(settingKinds));
 
 /** Undefined = nobody said: treat it as a part of the credential. */

@@ -297,6 +297,29 @@ it('is served where a config sets what the version that it asks for refuses', as
   expect(lastAsked().body).toMatchObject({ temperature: 0.3 });
 });
 
+it('is asked by the version and the betas that a config names, whatever its client sends', async () => {
+  scenario.upstream.handle(anthropicReply);
+  const client = clientOf('anthropic').withOptions({
+    defaultHeaders: {
+      'anthropic-beta': 'a-2026-01-01, b-2026-01-01',
+      'x-service-custom-host': `${scenario.upstream.url}/v1`,
+      'x-service-config': JSON.stringify({
+        provider: 'anthropic',
+        anthropic_version: '2023-06-01',
+        anthropic_beta: 'c-2026-01-01,a-2026-01-01',
+        override_params: { temperature: 0.3 },
+      }),
+    },
+  });
+  const { response } = await client.messages.create(body).withResponse();
+  expect(response.headers.get('x-service-dropped-params')).toBeNull();
+  expect(lastAsked().body).toMatchObject({ temperature: 0.3 });
+  expect(scenario.upstream.requests.at(-1)?.headers).toMatchObject({
+    'anthropic-version': '2023-06-01',
+    'anthropic-beta': 'c-2026-01-01,a-2026-01-01,b-2026-01-01',
+  });
+});
+
 describe('countTokens', () => {
   it('asks the provider, with the request as it is', async () => {
     scenario.upstream.handle(json(200, { input_tokens: 12 }));

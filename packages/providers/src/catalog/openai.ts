@@ -17,11 +17,6 @@ export const openai: ProviderEntry = {
     chatComplete: chatOrResponses({ chat: openAiEndpoints.chatComplete }),
   },
   callerHeaders: ['openai-organization', 'openai-project', 'openai-beta'],
-  configurationHeaders: {
-    'openai-organization': 'openai_organization',
-    'openai-project': 'openai_project',
-    'openai-beta': 'openai_beta',
-  },
   keeps: openAiKeeps,
   quirks: { outputTokensField: 'max_completion_tokens', stopsMax: 4, callIds: openAiCallIds },
   source: 'https://platform.openai.com/docs/api-reference, November 2026',

@@ -29,7 +29,6 @@ export const selfHostedProviders: readonly ProviderEntry[] = [
     endpoints: offering('chatComplete', 'complete', 'embed', 'listModels'),
     // A pair in place of the key; a server behind Modal's proxy may want both.
     callerHeaders: ['modal-key', 'modal-secret'],
-    configurationHeaders: { 'modal-key': 'modal_key', 'modal-secret': 'modal_secret' },
     quirks: { ...compatible.quirks, takesTopK: true },
     source: 'https://modal.com/docs/guide/webhook-proxy-auth, November 2026',
   },

@@ -189,7 +189,6 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     endpoints: offering('chatComplete', 'complete', 'embed', 'createModelResponse', 'listModels'),
     // Who is asking, for its rankings: never set by the gateway itself.
     callerHeaders: ['http-referer', 'x-title'],
-    configurationHeaders: { 'http-referer': 'http_referer', 'x-title': 'x_title' },
     quirks: {
       ...compatible.quirks,
       takesTopK: true,

@@ -15,6 +15,7 @@ export type ClaudeFacts = ModelFacts &
       | 'systemTurnsAt'
       | 'prefill'
       | 'bindsThoughts'
+      | 'newerVersions'
     >
   >;
 
@@ -37,6 +38,7 @@ const third: Abilities = {
   systemTurnsAt: [],
   prefill: true,
   bindsThoughts: false,
+  newerVersions: false,
   contextTokens: 200_000,
   outputTokensMax: 4096,
   endpoints: ['messages'],
@@ -80,6 +82,7 @@ const fourSeven: Abilities = {
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
   thinking: { types: ['adaptive', 'disabled'], default: 'disabled', display: 'omitted' },
   forcedTools: 'always',
+  newerVersions: true,
   source: `${docs}/about-claude/models/migration-guide`,
 };
 

@@ -36,6 +36,8 @@ export interface ModelFacts {
   prefill?: boolean;
   /** A signed thought is refused when anything before it has changed. */
   bindsThoughts?: boolean;
+  /** Served by later versions of its maker's API also by who serves it with the first alone elsewhere. */
+  newerVersions?: boolean;
   /** In its maker's formats parts may say where a prefix of the prompt ends that is to be kept. */
   cacheBreakpoints?: boolean;
   /** Tokens of a prompt and its answer together. */

@@ -99,6 +99,52 @@ describe('a request to Claude by a version of its API', () => {
   });
 });
 
+describe('a request to Claude where a cloud serves it', () => {
+  const version = '2026-10-21';
+  const hosts = [
+    ['vertex-ai', 'vertex', 'anthropic.', 'vertex-2023-10-16'],
+    ['bedrock', 'bedrock', 'us.anthropic.', 'bedrock-2023-05-31'],
+  ] as const;
+  const named = (name: string) => (name === 'anthropic-version' ? version : undefined);
+  const isLate = (model: string) => !/-4-[56]$/.test(model);
+
+  it.each(hosts)(
+    '%s is by the version that it asks for, where that is had there',
+    (id, host, prefix, own) => {
+      const provider = findProvider(id)!;
+      for (const [index, model] of models.entries())
+        for (const sampling of samplings) {
+          const asked = { model: `${prefix}${model}`, max_tokens: 9, messages, ...sampling };
+          const ways: [JsonObject, object][] = [
+            [{ ...asked, anthropic_version: version }, {}],
+            [asked, { setting: named }],
+            [{ ...asked, anthropic_version: own }, { setting: named }],
+            [{ ...asked, anthropic_version: '2023-06-01' }, {}],
+            [asked, {}],
+          ];
+          for (const [way, [body, more]] of ways.entries())
+            for (const from of host === 'vertex'
+              ? (['messages', 'chatComplete'] as const)
+              : (['messages'] as const)) {
+              const context = {
+                ...contextFor(provider, true, { model: asked.model, request: body }),
+                ...more,
+              };
+              const sent = findTranslation(provider, from, context).encode(body, context);
+              const isNew = way < 2 && (host === 'vertex' || isLate(model));
+              const said = `${index} ${way} ${from} ${JSON.stringify(body)}`;
+              expect(sent.body?.anthropic_version, said).toBe(isNew ? version : own);
+              expect(refuseMessages(sent.body, { host, model }), said).toBeUndefined();
+              if (!isNew && !isLate(model))
+                expect(sent.body?.temperature ?? sent.body?.top_k, said).toBe(
+                  sampling.temperature ?? sampling.top_k,
+                );
+            }
+        }
+    },
+  );
+});
+
 describe('a native request to Claude', () => {
   it.each(models)(
     'to %s is served whatever it asks, and stays as it came where it was',

@@ -13,7 +13,7 @@ export interface MessagesOptions {
   host?: 'anthropic' | 'azure' | 'bedrock' | 'vertex';
   /** Where the address names it. */
   model?: string;
-  /** `anthropic-version`; 2023-06-01 when absent. */
+  /** `anthropic-version`; 2023-06-01 when absent. Clouds read it in the body. */
   version?: string;
 }
 
@@ -51,17 +51,22 @@ function faultOf(
   body: JsonRecord,
   { host = 'anthropic', model, version = '' }: MessagesOptions,
 ): string | undefined {
-  if (version >= '2026-10-21') {
+  const isCloud = host === 'bedrock' || host === 'vertex';
+  const asked = isCloud ? String(body.anthropic_version ?? '') : version;
+  if (/^\d/.test(asked) && asked >= '2026-10-21') {
     const fault = faultOfNewVersion(body);
     if (fault !== undefined) return fault;
-  }
+  } else if (isCloud && asked !== '' && !asked.startsWith(`${host}-`))
+    return `Invalid API version: ${asked}`;
   for (const key in body) if (!known.has(key)) return `${key}: Extra inputs are not permitted`;
-  const isCloud = host === 'bedrock' || host === 'vertex';
   if (isCloud && body.anthropic_version === undefined) return 'anthropic_version: Field required';
   if (isCloud && body.model !== undefined) return 'model: Extra inputs are not permitted';
   const name = String(model ?? body.model);
   const rules = rulesOfClaude(name);
   if (rules === undefined) return `model: ${name}`;
+  // Claude 4.7 and later: https://platform.claude.com/docs/en/api/versioning
+  if (host === 'bedrock' && rules.takesSampling && /^\d/.test(asked))
+    return `Invalid API version: ${asked}`;
   const facts: Facts = { body, rules, host };
   return (
     faultOfLimit(facts) ??

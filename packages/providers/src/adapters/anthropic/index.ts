@@ -41,9 +41,5 @@ export const anthropic: ProviderEntry = {
     'anthropic-workspace-id',
     'anthropic-user-profile-id',
   ],
-  configurationHeaders: {
-    'anthropic-workspace-id': 'anthropic_workspace_id',
-    'anthropic-user-profile-id': 'anthropic_user_profile_id',
-  },
   source: 'https://docs.claude.com/en/api/overview, November 2026',
 };

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '@sluice/contracts';
 import { anthropicTypeOfStatus } from '@sluice/errors';
+import { cloudVersion } from '../../codecs/anthropic-messages/api-version.ts';
 import { bedrockBetas } from '../../codecs/bedrock-converse/betas.ts';
 import { metricsName } from '../../codecs/bedrock-invoke/facts.ts';
 import { textOfChunk } from '../../codecs/bedrock-invoke/frames.ts';
@@ -19,15 +20,14 @@ import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { empty } from '../../translation/native-stream.ts';
 import { modelOperation } from './address.ts';
 
-const anthropicVersion = 'bedrock-2023-05-31';
+const ownVersion = 'bedrock-2023-05-31';
 
 /** A body of messages as InvokeModel takes it. */
 export function claudeBody(body: JsonObject, context: CallContext): JsonObject {
   const { model: _model, stream: _stream, anthropic_version, anthropic_beta, ...rest } = body;
   const betas = bedrockBetas(anthropic_beta, context.setting);
-  const version = stringOf(anthropic_version);
   return {
-    anthropic_version: version?.startsWith('bedrock-') ? version : anthropicVersion,
+    anthropic_version: cloudVersion(anthropic_version, context, ownVersion),
     ...rest,
     ...(betas.length === 0 ? {} : { anthropic_beta: betas }),
   };

@@ -22,7 +22,6 @@ export const claudeGoogleCloud: ProviderEntry = {
   auth: { type: 'google' },
   // The workspace is a part of the address here.
   callerHeaders: ['anthropic-version', 'anthropic-beta', 'anthropic-user-profile-id'],
-  configurationHeaders: { 'anthropic-user-profile-id': 'anthropic_user_profile_id' },
   // Names the project whose quota and bill a call is for.
   accountHeaders: ['x-goog-user-project'],
   settings: [...vertexSettings, workspace],

@@ -11,7 +11,6 @@ export const claudePlatformAws: ProviderEntry = {
   auth: { type: 'aws', service: 'aws-external-anthropic' },
   // The workspace is a setting of its own here.
   callerHeaders: ['anthropic-version', 'anthropic-beta', 'anthropic-user-profile-id'],
-  configurationHeaders: { 'anthropic-user-profile-id': 'anthropic_user_profile_id' },
   accountHeaders: ['x-amz-security-token'],
   settings: [...awsSettings, 'anthropic-aws-workspace-id'],
   settingHeaders: { 'anthropic-workspace-id': 'anthropic-aws-workspace-id' },

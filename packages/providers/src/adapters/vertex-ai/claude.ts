@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { EndpointEntry, Envelope } from '../../contract.ts';
+import { cloudVersion } from '../../codecs/anthropic-messages/api-version.ts';
+import type { CallContext, EndpointEntry, Envelope } from '../../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { locationPath, publisherPath, vertexModel } from './address.ts';
 
@@ -9,22 +10,27 @@ import { locationPath, publisherPath, vertexModel } from './address.ts';
  * (`vertex_event`) are no concern of the format's readers.
  * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude
  */
-const version = 'vertex-2023-10-16';
+const ownVersion = 'vertex-2023-10-16';
 
 const messagesEnvelope: Envelope = {
-  wrap(body) {
+  wrap(body, context) {
     const { model, ...rest } = body;
-    return { ...plainCacheMarks(rest), anthropic_version: version };
+    return { ...plainCacheMarks(rest), anthropic_version: versionIn(context) };
   },
 };
 
 const countEnvelope: Envelope = {
-  wrap: (body, { model }) => ({
+  wrap: (body, context) => ({
     ...plainCacheMarks(body),
-    model: vertexModel(model).name,
-    anthropic_version: version,
+    model: vertexModel(context.model).name,
+    anthropic_version: versionIn(context),
   }),
 };
+
+/** The body's has become a header by then, as Anthropic takes it. */
+function versionIn(context: CallContext): string {
+  return cloudVersion(context.request.anthropic_version, context, ownVersion);
+}
 
 export const claudeMessages: EndpointEntry = {
   format: 'anthropic-messages',

@@ -81,6 +81,9 @@ export const vertexAi: ProviderEntry = {
     'provider-model',
     'provider-batch-endpoint',
     'file-purpose',
+    'anthropic-version',
   ],
+  // It goes into the body.
+  bareSettings: ['anthropic-version'],
   source: 'https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest, November 2026',
 };

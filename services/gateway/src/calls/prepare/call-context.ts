@@ -19,7 +19,7 @@ export function contextOf(
     stream: request.stream === true,
     setting: target.setting,
     sentHeader: (name) =>
-      target.customHeaders[name] ?? travellingHeader(target.entry, target.settingHeaders, name),
+      target.customHeaders[name] ?? travellingHeader(target.entry, target.setting, name),
     betas: requester.arrival.caller.betas,
     accountIsSettled: target.credentialBy === 'admin',
     request,
