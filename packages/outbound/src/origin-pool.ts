@@ -8,6 +8,8 @@ export interface OriginPoolOptions extends Omit<Client.Options, 'pipelining'> {
 /** One connection: opened by its first request, and anew when a request finds it closed. */
 interface Lane {
   readonly client: Client;
+  /** Requests that it was given. */
+  sent: number;
   /** It may be given the next request. */
   isFree: boolean;
   /** It is given none any more. */
@@ -153,7 +155,14 @@ export class OriginPool extends Dispatcher {
 
   #openLane(): Lane {
     const client = new Client(this.#origin, this.#options);
-    const lane: Lane = { client, isFree: false, isGone: false, below: undefined, above: undefined };
+    const lane: Lane = {
+      client,
+      sent: 0,
+      isFree: false,
+      isGone: false,
+      below: undefined,
+      above: undefined,
+    };
     this.#lanes.add(lane);
     client.on('drain', () => this.#freed(lane));
     // With something left to do it opens its connection anew by itself.
@@ -166,9 +175,15 @@ export class OriginPool extends Dispatcher {
   }
 
   #send(lane: Lane, options: Queued['options'], handler: Queued['handler']): void {
-    const isOver = lane.client.dispatch(options, handler);
-    // What was asked for, and be it for a moment, is followed by `drain`; a request that could not even be made is not.
-    if (!isOver && lane.client.stats.size === 0) this.#freed(lane);
+    lane.sent += 1;
+    const { sent } = lane;
+    lane.client.dispatch(options, handler);
+    // What was asked for, and be it for a moment, is followed by `drain`, in the turn at the latest that was begun by now;
+    // a request that could not even be made is not.
+    if (lane.client.stats.size === 0)
+      queueMicrotask(() => {
+        if (lane.sent === sent) this.#freed(lane);
+      });
   }
 
   /** It may take a request: the first in line, or the next that comes. */

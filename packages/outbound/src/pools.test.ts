@@ -150,6 +150,41 @@ describe('connections of one origin', () => {
     await expect(bad).rejects.toThrow();
     expect(await (await get(made, origin)).body.text()).toBe('ok');
   });
+
+  it('whoever gives up as it begins leaves it to the next, whether it is open or not', async () => {
+    let [now, most] = [0, 0];
+    const { origin } = await upstream((_req, res) => {
+      now += 1;
+      most = Math.max(most, now);
+      setTimeout(() => {
+        now -= 1;
+        res.end('ok');
+      }, 5);
+    });
+    const made = pools({ connectionsMax: 1 });
+    // Once before there is a connection, then on the one that is open.
+    for (let round = 0; round < 2; round += 1) {
+      const gaveUp = Promise.withResolvers<Error>();
+      made.pool(origin).dispatch(
+        { method: 'GET', path: '/', origin },
+        {
+          onRequestStart: (controller) => controller.abort(new Error('gave up')),
+          onResponseStart: () => {},
+          onResponseData: () => {},
+          onResponseEnd: () => {},
+          onResponseError: (_controller, error) => gaveUp.resolve(error),
+        },
+      );
+      const bad = made.pool(origin).request({ method: 'GET', path: 'no path' });
+      const refused = expect(bad).rejects.toThrow('path');
+      const replies = Array.from({ length: 4 }, () => get(made, origin));
+      for (const reply of replies) expect(await (await reply).body.text()).toBe('ok');
+      expect((await gaveUp.promise).message).toBe('gave up');
+      await refused;
+    }
+    expect(most).toBe(1);
+    expect(made.load).toEqual({ connections: 1, waiting: 0 });
+  });
 });
 
 it('shows how many connections are open and how many requests wait, and bounds neither unless told', async () => {
