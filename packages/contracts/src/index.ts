@@ -157,6 +157,7 @@ export {
 export { type PublishedOperation, publishedOperations } from './operations/published-operations.ts';
 export { type RequestType, requestTypes } from './operations/request-types.ts';
 export { rowNames } from './operations/row-names.ts';
+export { namedResources, vendorCollections } from './operations/vendor-collections.ts';
 export {
   agentServerUrl,
   isLoopback,

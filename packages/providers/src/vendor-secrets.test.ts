@@ -10,7 +10,8 @@ const handing = `
   /v1/convai/conversation/get-signed-url /v1/convai/conversation/get_signed_url /v1/convai/conversation/token
   /api/2.0/token/create /accounts/a/users/u/apiKeys /v3/token /v1/api-keys
   /v1/webhook_endpoints /v1/webhook_endpoints/we_1/rotate_secret /v1beta/webhooks /v1beta/webhooks/w:ping
-  /v1/webhooks/default/secret`
+  /v1/webhooks/default/secret /v1/tunnels/t/reveal_token /v1/tunnels/t/rotate_token
+  /v1/user_profiles/p/enrollment_url /v1/user_profiles/p/action_urls`
   .trim()
   .split(/\s+/);
 

@@ -6,12 +6,14 @@
  * `/live/sessions`, `/chatkit/sessions`, `/organization/…/service_accounts`; Google's `/auth_tokens`
  * (https://ai.google.dev/gemini-api/docs/ephemeral-tokens); Deepgram's `/auth/grant` and `/projects/…/keys`;
  * ElevenLabs' `/single-use-token`, `/convai/conversation/get-signed-url` and `…/token`; Cartesia's `/access-token`;
- * Databricks' `/token/create`; Fireworks' `…/apiKeys`. November 2026.
+ * Databricks' `/token/create`; Fireworks' `…/apiKeys`; Anthropic's `/tunnels/…/reveal_token`, and `/user_profiles/…/enrollment_url`. November 2026.
  */
 const names: ReadonlySet<string> = new Set(
   `clientsecret clientsecrets authtoken authtokens accesstoken accesstokens apikey apikeys adminapikeys
   serviceaccount serviceaccounts singleusetoken singleusetokens ephemeraltoken ephemeraltokens ephemeralkeys
-  getsignedurl webhookendpoints webhooks`.split(/\s+/),
+  getsignedurl webhookendpoints webhooks revealtoken rotatetoken enrollmenturl actionurls`.split(
+    /\s+/,
+  ),
 );
 
 /** One behind the other. */

@@ -1,5 +1,12 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { freePort, json, startUpstream, type Upstream } from '@sluice/testkit';
+import {
+  freePort,
+  json,
+  sse,
+  startUpstream,
+  type Upstream,
+  type UpstreamReply,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grpcClient } from './grpc.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
@@ -17,11 +24,46 @@ function keep(kind: string): string {
   return id;
 }
 
+/** What else an account has, in the words of its vendor: openai 7.59, @anthropic-ai/sdk 1.14, @google/genai 3.3. */
+const collections: Record<string, () => UpstreamReply> = {
+  '/v1/agents': () => json(200, { id: keep('agent'), object: 'agent' }),
+  '/v1/agents/sessions': () => json(200, { id: keep('agentsess'), object: 'agent.session' }),
+  '/v1/agents/environments': () => json(200, { id: keep('agentenv'), object: 'agent.environment' }),
+  '/v1/agents/automations': () => json(200, { id: keep('agentauto'), object: 'agent.automation' }),
+  '/v1/sessions': () => json(200, { id: keep('sesn'), type: 'session' }),
+  '/v1/environments': () => json(200, { id: keep('env'), type: 'environment' }),
+  '/v1/memory_stores': () => json(200, { id: keep('memstore'), type: 'memory_store' }),
+  '/v1/vaults': () => json(200, { id: keep('vlt'), type: 'vault' }),
+  '/v1/interactions': () =>
+    sse([
+      {
+        event_type: 'interaction.created',
+        interaction: { id: keep('v1_interaction'), status: 'in_progress' },
+      },
+      { event_type: 'step.delta', delta: { text: 'a' } },
+    ]),
+  '/v1/cachedContents': () => json(200, { name: `cachedContents/${keep('cache')}` }),
+  '/v1/fileSearchStores': () => json(200, { name: `fileSearchStores/${keep('store')}` }),
+};
+
 /** A vendor that reads whatever can be read, and tells of what it keeps where it is shown its id. */
 async function startVendor(): Promise<Upstream> {
   const vendor = await startUpstream();
   vendor.handle(({ method, path, headers, body }) => {
-    if (method === 'GET') return json(200, { id: path.split('/').at(-1), secret });
+    if (
+      method === 'GET' &&
+      (path.replace(/\?.*/, '') in collections || path.endsWith('/credentials'))
+    )
+      return json(200, { items: [...kept].map((id) => ({ id, secret })) });
+    if (method === 'GET' || body.length === 0)
+      return json(200, { id: path.split('/').at(-1), secret });
+    const make = method === 'POST' ? collections[path] : undefined;
+    if (make !== undefined) {
+      const asked = body.toString();
+      if ([...kept].some((id) => new RegExp(`\\b${id}\\b`).test(asked)))
+        return json(200, { secret });
+      return make();
+    }
     if (path === '/v1/files')
       return json(200, { id: keep('file'), object: 'file', bytes: 3, purpose: 'user_data' });
     if (path === '/v1/files?in=bucket') {
@@ -167,6 +209,184 @@ function piecesOf(text: string): ReadableStream<Uint8Array> {
     },
   });
 }
+
+type Asked = [method: 'GET' | 'POST' | 'DELETE' | 'PATCH', path: string, body?: object];
+/** Where each is made, and each way to name it. */
+const namings: [string, (id: string) => Asked[]][] = [
+  [
+    '/v1/agents',
+    (id) => [
+      ['GET', `/v1/agents/${id}`],
+      ['POST', `/v1/agents/${id}/archive`, {}],
+      ['POST', '/v1/agents/sessions', { agent_id: id, environment: {} }],
+      ['POST', '/v1/sessions', { agent: id }],
+      ['POST', '/v1/sessions', { agent: { type: 'agent', id, version: 1 } }],
+      ['POST', '/v1/agents/automations', { target: { agent_id: id } }],
+      ['POST', '/v1/interactions', { agent: id, input: 'a' }],
+    ],
+  ],
+  [
+    '/v1/agents/sessions',
+    (id) => [
+      ['GET', `/v1/agents/sessions/${id}/items`],
+      ['POST', `/v1/agents/sessions/${id}/events`, { events: [] }],
+      ['DELETE', `/v1/proxy/v1//Agents/%53essions/${id}`],
+      ['POST', '/v1/agents/automations', { target: { session_id: id } }],
+      ['GET', `/v1/agents/automations?session_id=${id}`],
+    ],
+  ],
+  [
+    '/v1/agents/environments',
+    (id) => [
+      ['GET', `/v1/agents/environments/${id}/files`],
+      ['POST', '/v1/agents/sessions', { environment: { type: 'hosted', environment_id: id } }],
+    ],
+  ],
+  [
+    '/v1/sessions',
+    (id) => [
+      ['GET', `/v1/sessions/${id}/events/stream`],
+      ['POST', `/v1/sessions/${id}/events`, { events: [] }],
+      ['GET', `/v1/sessions/${id}/anything/new`],
+      ['POST', '/v1/dreams', { inputs: [{ type: 'sessions', session_ids: [id] }] }],
+    ],
+  ],
+  ['/v1/environments', (id) => [['POST', '/v1/sessions', { agent: 'a', environment_id: id }]]],
+  [
+    '/v1/memory_stores',
+    (id) => [
+      ['GET', `/v1/memory_stores/${id}/memories`],
+      ['POST', '/v1/sessions/made-elsewhere/resources', { memory_store_id: id }],
+      ['POST', '/v1/sessions', { resources: [{ type: 'memory_store', memory_store_id: id }] }],
+      ['GET', `/v1/sessions?memory_store_id=${id}`],
+    ],
+  ],
+  [
+    '/v1/vaults',
+    (id) => [
+      ['GET', `/v1/vaults/${id}/credentials`],
+      ['POST', '/v1/sessions', { vault_ids: ['other', id] }],
+    ],
+  ],
+  [
+    '/v1/interactions',
+    (id) => [
+      ['GET', `/v1/proxy/v1beta/interactions/${id}`],
+      [
+        'POST',
+        '/v1/proxy/v1beta/interactions',
+        { model: 'm', input: 'a', previous_interaction_id: id },
+      ],
+    ],
+  ],
+  [
+    '/v1/cachedContents',
+    (id) => [
+      ['PATCH', `/v1/proxy/v1beta/cachedContents/${id}`, {}],
+      [
+        'POST',
+        '/v1/proxy/v1beta/models/gemini-3-pro:generateContent',
+        { cachedContent: `cachedContents/${id}` },
+      ],
+      [
+        'POST',
+        '/v1/proxy/v1beta/interactions',
+        { model: 'm', cached_content: `cachedContents/${id}` },
+      ],
+    ],
+  ],
+  [
+    '/v1/fileSearchStores',
+    (id) => [
+      ['POST', `/v1/proxy/v1beta/fileSearchStores/${id}:importFile`, {}],
+      ['GET', `/v1/proxy/v1beta/fileSearchStores/${id}/documents`],
+      [
+        'POST',
+        '/v1/proxy/v1beta/models/gemini-3-pro:generateContent',
+        { tools: [{ fileSearch: { fileSearchStoreNames: [`fileSearchStores/${id}`] } }] },
+      ],
+    ],
+  ],
+];
+
+describe.each(namings)('what was made at %s', (at, waysOf) => {
+  const call = ([method, path, body]: Asked, key?: string) =>
+    fetch(`${scenario.stack.gatewayUrls[0]}${path}`, {
+      method,
+      headers: {
+        'x-service-api-key': key ?? scenario.stack.credentials.workspace_key,
+        'x-service-provider': '@passing-openai',
+        'content-type': 'application/json',
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const make = async (): Promise<string> => {
+    const before = new Set(kept);
+    const made = await call(['POST', at, { model: 'm' }]);
+    expect([made.status, await made.text()]).toEqual([200, expect.stringMatching(/\w/)]);
+    return [...kept].find((id) => !before.has(id)) ?? '';
+  };
+
+  it('is shown to no other workspace, however it is named', async () => {
+    const id = await make();
+    for (const way of waysOf(id)) {
+      const answer = await call(way, other.openai);
+      const told = await answer.text();
+      expect([way, answer.status, told]).toEqual([way, 404, expect.not.stringContaining(secret)]);
+      expect(told).toContain('object.owner_unknown');
+    }
+  });
+
+  it('is one’s own, and so is whatever nobody made here', async () => {
+    const id = await make();
+    for (const name of [id, 'made-elsewhere'])
+      for (const way of waysOf(name)) {
+        const answer = await call(way);
+        expect([way, answer.status, await answer.text()]).toEqual([way, 200, expect.anything()]);
+      }
+  });
+
+  it('is listed for its workspace alone', async () => {
+    const id = await make();
+    const mine = await (await call(['GET', at])).text();
+    const theirs = await (await call(['GET', at], other.openai)).text();
+    expect([mine, theirs]).toEqual([
+      expect.stringContaining(id),
+      expect.not.stringContaining(secret),
+    ]);
+  });
+});
+
+describe.each([
+  [
+    'openai',
+    '/v1/responses',
+    { model: 'gpt-6.2', input: 'a' },
+    (id: string) => ({ prompt_cache_options: { comparison_response_id: id } }),
+  ],
+  [
+    'anthropic',
+    '/v1/messages',
+    { model: 'claude-sonnet-4-5', max_tokens: 9, messages: [], diagnostics: {} },
+    (id: string) => ({ diagnostics: { previous_message_id: id } }),
+  ],
+] as const)('what a prompt is compared with at %s', (vendor, path, body, comparing) => {
+  // Responses are always read.
+  it.each(vendor === 'openai' ? [{}] : [{}, nitro])(
+    'is none of another workspace’s: %j',
+    async (headers) => {
+      const made = await ask(vendor, path, JSON.stringify(body));
+      const { id } = (await made.json()) as { id: string };
+      const compared = JSON.stringify({ ...body, ...comparing(id) });
+      const theirs = await ask(vendor, path, compared, { key: other[vendor], headers });
+      const told = await theirs.text();
+      expect([theirs.status, told]).toEqual([404, expect.not.stringContaining(secret)]);
+      expect((await ask(vendor, path, compared, { headers })).status).toBe(200);
+      const unknown = JSON.stringify({ ...body, ...comparing('made-elsewhere') });
+      expect((await ask(vendor, path, unknown, { headers })).status).toBe(200);
+    },
+  );
+});
 
 describe.each(ways)('by %s at %s, %s', (_way, vendor, path, headers) => {
   it.each(forms)('another workspace’s file is shown to nobody, %s', async (_form, formOf) => {

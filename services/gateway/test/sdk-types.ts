@@ -22,7 +22,7 @@ export function namingMembers(folder: string, isAbout: (file: string) => boolean
 
 /** Ids of items and calls within one request are left out: they name nothing outside it. */
 const isNaming =
-  /^(?:(?:\w+_)?(?:file|container|vector_store|thread|assistant|upload|video|voice|skill|character|consent|response|message|batch)_ids?|container|conversation|consent|video|voice|audio|training_file|validation_file)$/;
+  /^(?:(?:\w+_)?(?:file|container|vector_store|thread|assistant|upload|video|voice|skill|character|consent|response|message|batch|agent|vault|environment|environment_template|session|memory_store|credential|tunnel|user_profile)_ids?|container|conversation|consent|video|voice|audio|training_file|validation_file)$/;
 
 /** A type's name with its text, those within namespaces as well; of one name, together. */
 function readTypes(text: string, types: Map<string, string>): void {

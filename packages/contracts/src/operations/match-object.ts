@@ -5,6 +5,7 @@ import {
   type ObjectOperationId,
   objectOperations,
 } from './operations.ts';
+import { vendorCollections, vendorModels } from './vendor-collections.ts';
 
 /** The operation that a path is the address of, and the segments that its row has names for. */
 export interface MatchedObject {
@@ -23,6 +24,10 @@ interface Node {
   /** Of what the segment is the id. */
   kind: ObjectKind | undefined;
   readonly operations: Map<string, { operation: CalledOperation; names: string[] }>;
+  /** What is known of calls that no row serves, by their method. */
+  readonly passing: Map<string, ObjectFacts>;
+  /** The same of whatever is below, and has nothing of its own. */
+  below: ObjectFacts | undefined;
 }
 
 const newNode = (): Node => ({
@@ -31,6 +36,8 @@ const newNode = (): Node => ({
   takesRest: false,
   kind: undefined,
   operations: new Map(),
+  passing: new Map(),
+  below: undefined,
 });
 
 const root = newNode();
@@ -55,6 +62,31 @@ for (const operation of [...objectOperations, ...naming]) {
     }
   }
   node.operations.set(method, { operation, names });
+}
+
+for (const { at, objects } of vendorCollections) {
+  const node = nodeAt(at);
+  const { lists, makes, ...looked } = objects;
+  node.passing.set('GET', { ...looked, lists });
+  node.passing.set('POST', { ...looked, makes });
+  node.varying ??= newNode();
+  node.varying.kind ??= lists;
+  node.below = looked;
+}
+for (const { at, objects } of vendorModels) nodeAt(at).passing.set('POST', objects);
+
+function nodeAt(path: string): Node {
+  let node = root;
+  for (const segment of path.split('/').slice(2)) {
+    const isVarying = segment.startsWith(':');
+    // Segments are looked up as the most lenient server would.
+    const key = segment.toLowerCase();
+    const next = (isVarying ? node.varying : node.fixed.get(key)) ?? newNode();
+    if (isVarying) node.varying = next;
+    else node.fixed.set(key, next);
+    node = next;
+  }
+  return node;
 }
 
 const segmentsMax = 16;
@@ -82,14 +114,21 @@ export function objectsAt(
   if (segments === undefined) return nothing;
   const ids: { kind: ObjectKind; id: string; at: NamedObject['at'] }[] = [];
   let node: Node | undefined = root;
+  let below: ObjectFacts | undefined;
   for (const segment of segments) {
     const fixed: Node | undefined = node.fixed.get(segment.toLowerCase());
-    node = fixed ?? node.varying;
-    if (node === undefined) break;
-    if (fixed === undefined && node.kind !== undefined)
-      ids.push({ kind: node.kind, id: segment, at: 'path.id' });
+    below = node.below ?? below;
+    const next: Node | undefined = fixed ?? node.varying;
+    if (next !== undefined && fixed === undefined && next.kind !== undefined)
+      ids.push({ kind: next.kind, id: segment, at: 'path.id' });
+    if (next === undefined || next.takesRest) {
+      node = next;
+      break;
+    }
+    node = next;
   }
-  return { facts: match(segments, method)?.operation.objects, ids };
+  const passing = node?.passing.get(method === 'HEAD' ? 'GET' : method);
+  return { facts: match(segments, method)?.operation.objects ?? passing ?? below, ids };
 }
 
 const nothing = { facts: undefined, ids: [] };

@@ -74,9 +74,12 @@ export const rowsOf = (
 export const address = (...at: NamedObject['at'][]): readonly NamedObject[] =>
   at.map((place) => ({ kind: 'file', at: place, isAddress: true }));
 
+/** What may also be everybody's, or nobody's that is known: it says nothing then of who is asked. */
+export const orCommon = (kind: ObjectKind, ...at: NamedObject['at'][]): readonly NamedObject[] =>
+  at.map((place) => ({ kind, at: place, mayBeCommon: true }));
+
 /** Skills, of which vendors have their own. */
-export const skill = (...at: NamedObject['at'][]): readonly NamedObject[] =>
-  at.map((place) => ({ kind: 'skill', at: place, mayBeCommon: true }));
+export const skill = (...at: NamedObject['at'][]) => orCommon('skill', ...at);
 
 /** With further names beside those of the path. */
 export function naming<Of extends { objects: { names: readonly NamedObject[] } }>(

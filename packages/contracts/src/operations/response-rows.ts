@@ -7,6 +7,7 @@ import {
   made,
   named,
   naming,
+  orCommon,
   passed,
   remove,
   say,
@@ -54,6 +55,8 @@ export const responseObjects: ObjectFacts = {
   ],
   names: [
     ...named('response', 'body.previous_response_id'),
+    // How much of its prompt is the same is told; it need not have been kept.
+    ...orCommon('response', 'body.prompt_cache_options.comparison_response_id'),
     ...named('conversation', 'body.conversation', 'body.conversation.id'),
     ...file('body.prompt.variables.*.file_id'),
     ...toolsOf('body.tools.*'),
@@ -95,6 +98,9 @@ const messagesOf = (at: 'body' | `body.${string}`) => [
   ...named('container', `${at}.container`, `${at}.container.id`),
   ...skill(`${at}.container.skills.*.skill_id`),
   ...named('message', `${at}.thread.previous_message_id`),
+  ...orCommon('message', `${at}.diagnostics.previous_message_id`),
+  // Of a line of a batch, and at Bedrock; elsewhere it is a header.
+  ...orCommon('user profile', `${at}.user_profile_id`),
 ];
 
 /** What `POST /v1/messages/count_tokens` names. */

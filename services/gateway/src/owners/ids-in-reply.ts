@@ -1,6 +1,7 @@
 import type { MadeObject } from '@sluice/contracts';
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
-import { canonicalFileId, parseSseEvents, SseFramer } from '@sluice/providers';
+import { parseSseEvents, SseFramer } from '@sluice/providers';
+import { objectId } from './object-id.ts';
 
 /** What a reply says was made. */
 export interface MadeId {
@@ -39,7 +40,7 @@ export function idsInDocument(
     const { model } = document;
     return idsAt(document, place.split('.')).map((id) => ({
       kind,
-      id: kind === 'file' ? canonicalFileId(id) : id,
+      id: objectId(kind, id),
       model: typeof model === 'string' ? model.slice(0, 1024) : '',
       made,
     }));
@@ -58,11 +59,11 @@ function idsAt(value: unknown, [first, ...rest]: readonly string[]): readonly st
   return isRecord(value) ? idsAt(value[first], rest) : [];
 }
 
-const tellsObject = /^\{.*?(?:"object"|"message_(?:start|delta)")/s;
+const tellsObject = /^\{.*?(?:"object"|"message_(?:start|delta)"|"interaction")/s;
 
 /**
  * The documents that the events of a stream tell: a run's or a thread's own, or
- * the response or message that an event is about. Looks at copies; nothing is held back.
+ * the response, message, interaction or session that an event is about. Looks at copies; nothing is held back.
  */
 export class DocumentsInStream {
   readonly #framer = new SseFramer();
@@ -74,7 +75,10 @@ export class DocumentsInStream {
       // Pieces of text are most of a stream, and are no objects.
       if (!tellsObject.test(data)) return [];
       const document = documentOf(Buffer.from(data));
-      const told = [document?.response, document?.message].find(isRecord) ?? document;
+      const told =
+        [document?.response, document?.message, document?.interaction, document?.session].find(
+          isRecord,
+        ) ?? document;
       return told === undefined ? [] : [told];
     });
   }

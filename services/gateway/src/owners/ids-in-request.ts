@@ -1,9 +1,10 @@
 import { matchObject, type NamedObject, objectsAt } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { canonicalFileId, type JsonObject, type JsonValue } from '@sluice/providers';
+import type { JsonObject, JsonValue } from '@sluice/providers';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { NamedObjects } from '../exchange/named-objects.ts';
 import { repeatedMember } from '../http/repeated-members.ts';
+import { objectId } from './object-id.ts';
 
 type Id = NamedObjects['ids'][number];
 /** `at` as callers read it. */
@@ -33,7 +34,7 @@ export class NamedIds {
   add({ kind, at: field, isAddress, mayBeCommon, rows }: Name, given: unknown): void {
     if (typeof given !== 'string' || given === '') return;
     if (isAddress === true && !inBucket.test(given)) return;
-    const id = kind === 'file' ? canonicalFileId(given) : given;
+    const id = objectId(kind, given);
     if (given.length > idLengthMax)
       throw new GatewayError('request.invalid_field', {
         field,

@@ -1,8 +1,9 @@
-import type { ObjectKind } from '@sluice/contracts';
+import { namedResources, type ObjectKind } from '@sluice/contracts';
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
-import { canonicalFileId } from '@sluice/providers';
-import type { ModelCall } from '../exchange/subject.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
 import type { Target } from '../exchange/target.ts';
+import { objectFactsOf } from './object-facts.ts';
+import { objectId } from './object-id.ts';
 
 /** Of so many items in one reply somebody can be asked whose they are. */
 export const listedMax = 1_000;
@@ -11,10 +12,10 @@ const pageMax = 100;
 
 /** What of a target's reply is narrowed to the workspace's own; undefined = it lists nothing, or everything is shown. */
 export function narrowedKind(
-  { operation }: Pick<ModelCall, 'operation'>,
+  exchange: Pick<ModelExchange, 'subject' | 'arrival'>,
   { saved }: Pick<Target, 'saved'>,
 ): ObjectKind | undefined {
-  return saved?.narrowsLists === true ? operation.objects?.lists : undefined;
+  return saved?.narrowsLists === true ? objectFactsOf(exchange)?.lists : undefined;
 }
 
 /** The query with pages of at most a hundred. */
@@ -59,9 +60,9 @@ export function readPage(bytes: Buffer, kind: ObjectKind): ListPage | undefined 
   if (document === undefined || (!lists.some(Array.isArray) && !isNoList(document)))
     return undefined;
   const idOf = (item: unknown): string | undefined => {
-    const id = isRecord(item) ? item.id : undefined;
-    if (typeof id !== 'string') return undefined;
-    return kind === 'file' ? canonicalFileId(id) : id;
+    if (!isRecord(item)) return undefined;
+    const id = item.id ?? (namedResources.has(kind) ? item.name : undefined);
+    return typeof id === 'string' ? objectId(kind, id) : undefined;
   };
   return {
     ids: new Set(items.flatMap((item) => idOf(item) ?? [])),

@@ -31,6 +31,7 @@ const signsOf: Readonly<Record<string, Signs>> = {
     texts: {
       'body.thread.type': anyText,
       'body.container': anyText,
+      'body.diagnostics.previous_message_id': anyText,
       'body.container.id': anyText,
       'body.container.skills.*.skill_id': anyText,
       'body.tools.*.type': /^code_execution_/,

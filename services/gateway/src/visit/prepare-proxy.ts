@@ -24,6 +24,7 @@ import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
 import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment } from '../http/request-target.ts';
+import { objectFactsOf } from '../owners/object-facts.ts';
 import { boundedSearch, narrowedKind } from '../owners/own-list.ts';
 import type { BatchParts } from './asking-batches.ts';
 import { prepareBatches, vendorBatchesFor } from './prepare-batches.ts';
@@ -82,10 +83,10 @@ export function prepareProxy(
     exchange.arrival.method === 'GET' ||
     exchange.arrival.method === 'DELETE' ||
     exchange.arrival.method === 'HEAD';
-  const narrowed = narrowedKind(exchange.subject, target);
+  const narrowed = narrowedKind(exchange, target);
   // What its reply says was made must be read, and so must what is billed by it, and what lists the workspace's own alone.
   const isRead =
-    operation.objects?.makes !== undefined ||
+    objectFactsOf(exchange)?.makes !== undefined ||
     translation !== undefined ||
     narrowed !== undefined ||
     (operation.about === 'object' && operation.bills !== undefined);

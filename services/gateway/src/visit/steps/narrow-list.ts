@@ -22,9 +22,8 @@ const pagesMs = 10_000;
 export function narrowList({ owners }: NarrowListParts): Step {
   return {
     run(visit, next) {
-      const { subject, arrival } = visit.exchange;
-      const kind = narrowedKind(subject, targetOf(visit));
-      return kind === undefined || arrival.method === 'HEAD'
+      const kind = narrowedKind(visit.exchange, targetOf(visit));
+      return kind === undefined || visit.exchange.arrival.method === 'HEAD'
         ? next(visit)
         : narrowed(visit, next, kind);
     },

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type ObjectFacts, objectsAt } from '@sluice/contracts';
+import type { ObjectFacts } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { backgroundTierOf, type JsonObject } from '@sluice/providers';
 import { isAskedAlone } from '../../exchange/asked-alone.ts';
@@ -7,6 +7,7 @@ import type { NamedObjects, OwnerNote } from '../../exchange/named-objects.ts';
 import { mayTellOfWork } from '../../owners/ended-work.ts';
 import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { keptAt } from '../../owners/kept-at.ts';
+import { objectFactsOf } from '../../owners/object-facts.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
 import {
@@ -182,9 +183,8 @@ function isBilled({ exchange }: TargetVisit): boolean {
   return operation.about === 'object' && operation.bills !== undefined;
 }
 
-export function factsOf({ exchange: { subject, arrival } }: TargetVisit): ObjectFacts | undefined {
-  if (subject.operation.id !== 'proxy') return subject.operation.objects;
-  return objectsAt(arrival.method, subject.pathname).facts;
+export function factsOf({ exchange }: TargetVisit): ObjectFacts | undefined {
+  return objectFactsOf(exchange);
 }
 
 /** @throws GatewayError `object.owner_unknown`, as for an id that nobody ever gave out */
@@ -238,10 +238,10 @@ function isNative(visit: TargetVisit): boolean {
   return translation === undefined || translation.mode === 'native';
 }
 
-/** Of Anthropic's requests: whether the provider has something of it afterwards that can be gone on with. */
+/** Of Anthropic's requests: whether the provider has something of it afterwards that can be gone on, or compared, with. */
 function holdsState(json: JsonObject | undefined): boolean {
-  const { thread, container, tools } = json ?? {};
-  if ((thread ?? container ?? undefined) !== undefined) return true;
+  const { thread, container, diagnostics, tools } = json ?? {};
+  if ((thread ?? container ?? diagnostics ?? undefined) !== undefined) return true;
   return (
     Array.isArray(tools) &&
     tools.some(
