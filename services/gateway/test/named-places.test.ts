@@ -122,7 +122,6 @@ const ofAnthropic: Record<string, string> = {
   'MessageCountTokensParams.user_profile_id': 'a header',
   'MessageCreateParamsBase.container': 'body.container',
   'MessageCreateParamsBase.user_profile_id': 'a header',
-  'Params.container': 'requests.*.params.container',
   'SkillParams.skill_id': 'container.skills.*.skill_id',
 };
 
