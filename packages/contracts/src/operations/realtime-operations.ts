@@ -1,5 +1,6 @@
 import { passed } from './object-row.ts';
 import type { ModelOperation, ObjectOperation } from './operation.ts';
+import { saidResponses } from './response-rows.ts';
 
 /** A connection of WebSocket frames, opened by a GET: what is asked and answered passes within it. */
 const session = {
@@ -33,7 +34,12 @@ export const realtimeOperations = {
     format: 'openai-realtime-translation',
   },
   /** The endpoint of the same path over a WebSocket: each frame of the caller names its model. */
-  responseSession: { ...session, at: 'GET /v1/responses', format: 'openai-responses-session' },
+  responseSession: {
+    ...session,
+    at: 'GET /v1/responses',
+    format: 'openai-responses-session',
+    objects: saidResponses,
+  },
 } as const satisfies Readonly<Record<string, ModelOperation>>;
 
 /** Prepares a session, begins one that goes past us, or steers it: what is said in it is charged, and that alone. */

@@ -64,6 +64,12 @@ export const responseObjects: ObjectFacts = {
   ],
 };
 
+/** The same of events: one that adds to a response (`response.inject`) names it in a way of its own. */
+export const saidResponses: ObjectFacts = {
+  ...responseObjects,
+  names: [...(responseObjects.names ?? []), ...named('response', 'body.response_id')],
+};
+
 /** What `POST /v1/chat/completions` makes where it is asked to store, and what it names. */
 export const completionObjects: ObjectFacts = {
   stored: 'when-asked',

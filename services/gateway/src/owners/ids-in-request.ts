@@ -93,6 +93,13 @@ export function idsInRequest({ subject, arrival }: ModelExchange): readonly Id[]
   return found.ids;
 }
 
+/** The same of a body alone. @throws GatewayError for too many */
+export function idsInBody(names: readonly NamedObject[], body: JsonObject): readonly Id[] {
+  const found = new NamedIds();
+  collect(body, placesOf(names).inBody, found);
+  return found.ids;
+}
+
 const none: readonly Id[] = [];
 
 /** What a value is looked at for. */

@@ -9,6 +9,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Reply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
+import type { OwnerNotes } from '../owners/owner-notes.ts';
 import type { Step } from '../visit/step.ts';
 import { refuseOthers } from '../visit/steps/note-owner.ts';
 import { callOf, targetOf } from '../visit/target-visit.ts';
@@ -16,6 +17,7 @@ import { connectUpstream } from './connect-upstream.ts';
 import { sessionUpdate } from './session-document.ts';
 import { type SessionGuardParts, SessionGuards } from './session-guards.ts';
 import { type MeterParts, SessionMeter } from './session-meter.ts';
+import { SessionObjects } from './session-objects.ts';
 import { SessionTalk, type TalkParts } from './session-talk.ts';
 import type { Sessions } from './sessions.ts';
 import { readProtocols } from './sub-protocols.ts';
@@ -29,6 +31,8 @@ export interface OpenedSession {
   readonly isMetered: boolean;
   /** Undefined = nobody judges what is said. */
   readonly guards: SessionGuards | undefined;
+  /** Undefined = nothing is named in it that stays at the provider. */
+  readonly objects: SessionObjects | undefined;
   /** Undefined = its bodies are not kept. */
   readonly talk: SessionTalk | undefined;
   /** Of a translation: so much of it is one request. */
@@ -46,6 +50,7 @@ export interface OpenSessionParts
     SessionGuardParts,
     TalkParts {
   readonly sessions: Sessions;
+  readonly owners: OwnerNotes;
   readonly stretchMs: number;
 }
 
@@ -144,6 +149,7 @@ export function openSession(parts: OpenSessionParts): Step {
           call,
           isMetered,
           guards: SessionGuards.of(visit.exchange, call.target, parts),
+          objects: SessionObjects.of(visit.exchange, call, parts.owners),
           talk: isMetered ? SessionTalk.of(visit.exchange, parts) : undefined,
           stretchMs: parts.stretchMs,
           leave,

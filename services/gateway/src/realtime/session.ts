@@ -10,6 +10,7 @@ import { refuseKeptIds } from './refuse-kept-ids.ts';
 import { Relay, type Side } from './relay.ts';
 import { SessionEvents } from './session-events.ts';
 import type { SessionGuards } from './session-guards.ts';
+import type { SessionObjects } from './session-objects.ts';
 import { isTranslation, TranslatedTime } from './translated-time.ts';
 import { withdrawal } from './withdrawal.ts';
 
@@ -37,17 +38,19 @@ export class Session implements LiveSession {
   lookedAt = this.openedAt;
   readonly #events: SessionEvents | undefined;
   readonly #translated: TranslatedTime | undefined;
+  readonly #objects: SessionObjects | undefined;
   /** Said to the caller, and the reason of what is cut. */
   #endedBy: GatewayError | undefined;
 
   /** @param onOver once, when both sides are closed or closing, and all is accounted for */
   constructor(
     caller: WebSocket,
-    { upstream, meter, call, isMetered, guards, talk, stretchMs }: OpenedSession,
+    { upstream, meter, call, isMetered, guards, objects, talk, stretchMs }: OpenedSession,
     exchange: ModelExchange,
     onOver: () => void,
   ) {
     this.exchange = exchange;
+    this.#objects = objects;
     // What is said in a call is counted beside it.
     this.#events = isMetered ? new SessionEvents(meter, { guards, talk }) : undefined;
     if (this.#events !== undefined)
@@ -68,13 +71,19 @@ export class Session implements LiveSession {
       { waitingBytesMax },
       {
         fromCaller:
-          checks.length === 0 && guards?.hearsCaller !== true && translated === undefined
+          checks.length === 0 &&
+          objects === undefined &&
+          guards?.hearsCaller !== true &&
+          translated === undefined
             ? undefined
             : (frame) => {
                 translated?.heard(frame);
                 return this.#mayPass(frame, checks, guards);
               },
-        fromUpstream: (frame) => this.#events?.read(frame),
+        fromUpstream: (frame) => {
+          objects?.hear(frame);
+          this.#events?.read(frame);
+        },
         closed: (by) => {
           this.#recordCut(by);
           translated?.end();
@@ -126,6 +135,16 @@ export class Session implements LiveSession {
     } catch (error) {
       return this.#told(fromUnknown(error));
     }
+    const named = this.#objects?.judge(frame);
+    if (named instanceof GatewayError) return this.#told(named);
+    return named === undefined
+      ? this.#judged(frame, guards)
+      : named.then((error) =>
+          error === undefined ? this.#judged(frame, guards) : this.#told(error),
+        );
+  }
+
+  #judged(frame: Buffer, guards: SessionGuards | undefined): boolean | Promise<boolean> {
     const judged = guards?.judgeFrame(frame);
     if (judged === undefined) return this.#asked(frame);
     if (!(judged instanceof Promise)) return this.#told(judged);

@@ -48,8 +48,12 @@ const known = new Set([
   'session.input_audio_buffer.append',
   'input_audio_buffer.commit',
   'response.create',
+  'response.steer',
   'response.cancel',
 ]);
+
+/** Responses over WebSockets, whose ids are not told twice. */
+let responsesMade = 0;
 
 /**
  * Models do what their names say: `refuse-429` answers the handshake so, `hang` never
@@ -179,14 +183,15 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
             ? { type: 'duration', seconds: 12 }
             : { type: 'tokens', input_tokens: 50, output_tokens: 5, input_token_details: {} },
       });
-    if (event.type !== 'response.create') return;
+    if (event.type !== 'response.create' && event.type !== 'response.steer') return;
     const id = `resp_${++responses}`;
     if (pathname.endsWith('/responses')) {
-      send({ type: 'response.created', response: { id } });
+      const made = { id: `resp_${++responsesMade}`, object: 'response' };
+      send({ type: 'response.created', response: made });
       send({
         type: 'response.completed',
         response: {
-          id,
+          ...made,
           model: 'gpt-4o-mini',
           status: 'completed',
           usage: { input_tokens: 10, output_tokens: 20 },

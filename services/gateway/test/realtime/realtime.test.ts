@@ -837,6 +837,79 @@ describe('no way round', () => {
     ]);
   });
 
+  it('what another workspace keeps is named by nobody, and what is made is the workspace’s', async () => {
+    const { id } = await scenario.admin<{ id: string }>('POST', '/admin/workspaces', {
+      name: 'Beside responses',
+    });
+    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'beside',
+      workspace_id: id,
+      scopes: ['completions.write'],
+    });
+    const mine = await session(undefined, { path: '/v1/responses' });
+    const ask = { type: 'response.create', model: 'gpt-4o-mini', input: 'hi' };
+    mine.say(ask);
+    await mine.hears('response.completed');
+    const { response } = mine.heard[0] as { response: { id: string } };
+    const made = response.id;
+    const wants = { type: 'input_file', file_id: made };
+    const naming: [string, object][] = [
+      ['previous_response_id', { ...ask, previous_response_id: made }],
+      ['previous_response_id', { type: ask.type, response: { previous_response_id: made } }],
+      ['previous_response_id', { type: 'response.steer', input: 'a', previous_response_id: made }],
+      ['response_id', { type: 'response.inject', input: [], response_id: made }],
+      ['conversation.id', { ...ask, conversation: { id: made } }],
+      ['input.*.content.*.file_id', { ...ask, input: [{ role: 'user', content: [wants] }] }],
+      [
+        'input.*.content.*.file_id',
+        { type: 'response.steer', input: [{ role: 'user', content: [wants] }] },
+      ],
+      [
+        'prompt_cache_options.comparison_response_id',
+        { ...ask, prompt_cache_options: { comparison_response_id: made } },
+      ],
+    ];
+    const theirs = await session(undefined, { path: '/v1/responses', key });
+    for (const [, event] of naming) theirs.say(event);
+    theirs.socket.send(
+      JSON.stringify({ ...ask, previous_response_id: made }).replace('_id', '\\u005fid'),
+    );
+    theirs.socket.send(`{"previous_response_id":"a","previous_response_id":"${made}"}`);
+    theirs.socket.send(`{"previous_response_id":"${made}"`);
+    theirs.say({ ...ask, previous_response_id: 'resp_of_nobody' });
+    await theirs.hears('response.completed');
+    const errors = theirs.heard.filter(({ type }) => type === 'error');
+    expect(errors).toMatchObject([
+      ...[...naming.map(([at]) => at), 'previous_response_id'].map((at) => ({
+        status: 404,
+        error: { code: 'object.owner_unknown', param: `event.${at}` },
+      })),
+      { error: { code: 'request.ambiguous_member' } },
+      { error: { code: 'request.malformed_json' } },
+    ]);
+    mine.say({ ...ask, previous_response_id: made });
+    await mine.hears('response.completed', 2);
+    // By HTTP as well, either way.
+    const over = {
+      headers: {
+        'x-service-provider': 'openai',
+        'x-service-custom-host': vendor.base,
+        authorization: `Bearer ${vendorKey}`,
+        'x-service-api-key': key,
+        'content-type': 'application/json',
+      },
+    };
+    const asked = await fetch(`${origin}/v1/responses`, {
+      method: 'POST',
+      ...over,
+      body: JSON.stringify({ model: 'm', input: 'a', previous_response_id: made }),
+    });
+    expect([asked.status, await asked.text()]).toEqual([
+      404,
+      expect.stringContaining('object.owner_unknown'),
+    ]);
+  });
+
   it('how many sessions a key may have', async () => {
     const { key } = await newKey({});
     const all = await Promise.all(

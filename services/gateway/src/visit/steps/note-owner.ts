@@ -5,8 +5,8 @@ import { backgroundTierOf, type JsonObject } from '@sluice/providers';
 import { isAskedAlone } from '../../exchange/asked-alone.ts';
 import type { NamedObjects, OwnerNote } from '../../exchange/named-objects.ts';
 import { mayTellOfWork } from '../../owners/ended-work.ts';
-import { idsInDocument } from '../../owners/ids-in-reply.ts';
 import { keptAt } from '../../owners/kept-at.ts';
+import { noted, noteMade } from '../../owners/note-made.ts';
 import { objectFactsOf } from '../../owners/object-facts.ts';
 import { observedReply } from '../../owners/observed-reply.ts';
 import type { OwnerNotes } from '../../owners/owner-notes.ts';
@@ -17,7 +17,8 @@ import {
   saidInBytes,
   watchedBody,
 } from '../../owners/passing-ids.ts';
-import { accountOf, ownersOf } from '../../owners/route-to-owner.ts';
+import { othersField, ownerUnknown } from '../../owners/refuse-others.ts';
+import { ownersOf } from '../../owners/route-to-owner.ts';
 import type { WorkNotes } from '../../owners/work-notes.ts';
 import type { LateBills } from '../late-bills.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
@@ -98,9 +99,9 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
     const facts = factsOf(visit);
     const makes = facts?.makes !== undefined && mayBeKept(visit, facts) ? facts.makes : none;
     if (makes.length === 0 && !isBilled(visit)) return next(visit);
-    return noteMade(visit, makes);
+    return notingMade(visit, makes);
 
-    async function noteMade(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
+    async function notingMade(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
       const answer = await next(of);
       const { reply, status } = answer;
       if (reply === undefined || status < 200 || status > 299) return answer;
@@ -123,36 +124,16 @@ export function noteOwner({ owners, lateBills, workNotes }: NoteOwnerParts): Ste
 
   /** What is done with each document of an answer that may tell of what was made. */
   function noting(of: TargetVisit, makes: NonNullable<ObjectFacts['makes']>) {
-    const { key, subject } = of.exchange;
-    const target = targetOf(of);
+    const { exchange } = of;
     const call = callOf(of);
-    const workspaceId = key?.source.workspaceId ?? '';
-    const provider = target.saved === undefined ? target.entry.id : `@${target.saved.slug}`;
-    const account = accountOf(target);
-    const organisationId = key?.source.organisationId ?? '';
-    const follower = followerOf(of, provider);
-    const tier = backgroundTierOf(call.sentJson) ?? subject.named?.own?.tier;
-    let last = '';
-    return (document: Record<string, unknown>): Promise<void>[] =>
-      idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
-        if (follower !== undefined) workNotes.note(made, document, follower);
-        // A stream tells of one with each of its pieces.
-        const said = `${kind} ${id} ${model}`;
-        if (said === last) return [];
-        last = said;
-        const served = model || subject.modelOfNamed || target.servedModel;
-        const origin = keptAt(id, call);
-        const note = {
-          kind,
-          workspaceId,
-          origin,
-          provider,
-          account,
-          model: served,
-          ...(tier !== undefined && { tier }),
-        };
-        return owners.note(organisationId, id, note) ?? [];
-      });
+    const follower = followerOf(of, noted(targetOf(of)));
+    return noteMade(owners, {
+      exchange,
+      call,
+      makes,
+      tier: backgroundTierOf(call.sentJson) ?? exchange.subject.named?.own?.tier,
+      heard: follower && ((made, document) => workNotes.note(made, document, follower)),
+    });
   }
 }
 
@@ -195,10 +176,8 @@ export function refuseOthers(visit: TargetVisit): void {
 
 /** @throws GatewayError the same, for what another workspace keeps where the call goes */
 export function refuseNamed(visit: TargetVisit, { others }: Pick<NamedObjects, 'others'>): void {
-  const call = callOf(visit);
-  const first = others.find(({ id, origin }) => origin === keptAt(id, call));
-  if (first === undefined) return;
-  throw new GatewayError('object.owner_unknown', { field: first.field });
+  const field = othersField({ others }, callOf(visit));
+  if (field !== undefined) throw ownerUnknown(field);
 }
 
 /** What such a body says is heard while it passes: of one that was read it is known. */
