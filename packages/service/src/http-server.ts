@@ -8,14 +8,21 @@ export interface HttpCertificate {
 }
 
 /**
+ * An idle connection is kept longer than those who come keep it themselves (load balancers a minute, a gateway at the
+ * control plane half of one): what closes first just as the other sends on it loses a request, which nobody may send again.
+ */
+const keepAliveMs = 75_000;
+
+/**
  * Where callers come, by HTTPS where there is a certificate. They need none
  * themselves: who they are is told by their keys, and probes have none to show.
  */
 export function createHttpServer(
-  options: ServerOptions,
+  own: ServerOptions,
   certificate: HttpCertificate | undefined,
   app: RequestListener,
 ): Server {
+  const options = { keepAliveTimeout: keepAliveMs, ...own };
   if (certificate === undefined) return createServer(options, app);
   const { cert, key } = certificate;
   // It has all that a server of HTTP has; only the types differ.

@@ -31,6 +31,14 @@ const modelInFull = {
   },
 };
 
+describe('a connection', () => {
+  // A gateway keeps one for half a minute: closed as it sends on it, a change would be lost that nobody may send again.
+  it('that is idle is kept longer than whoever comes keeps it', async () => {
+    const { headers } = await h.as(h.first.admin_key).get('/api-keys');
+    expect(headers['keep-alive']).toBe('timeout=75');
+  });
+});
+
 describe('bad input', () => {
   it.each([
     ['malformed JSON', '{"name": ', 400, 'request.malformed_json'],

@@ -27,7 +27,6 @@ export function callersServer(
     tls,
     app,
   );
-  server.keepAliveTimeout = 75_000;
   server.headersTimeout = 60_000;
   // Large uploads take their time; silence is what the idle deadline is for.
   server.requestTimeout = 0;

@@ -177,6 +177,8 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
       headersTimeout: 60_000,
       bodyTimeout: 60_000,
       connectTimeout: 5_000,
+      // The control plane keeps it longer, and says so.
+      keepAliveMaxTimeout: 30_000,
     });
   const pools = { questions: openPool(questionsMax), records: openPool(32), others: openPool(32) };
   let questions = 0;
