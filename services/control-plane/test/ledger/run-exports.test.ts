@@ -13,6 +13,8 @@ const rows = 25_000;
 const startMs = Date.now() - 86_400_000;
 /** What the ledger was asked, and what it does before it answers. */
 let asked: analytics.ListLogsRequest[] = [];
+/** ms that it had for each answer. */
+let hadMs: number[] = [];
 let beforeAnswer: () => Promise<void> = async () => {};
 
 let h: Harness;
@@ -22,8 +24,9 @@ beforeAll(async () => {
   h = await startHarness({
     analytics: {},
     logs: {
-      async listLogs(request) {
+      async listLogs(request, { deadlineMs }) {
         asked.push(request);
+        hadMs.push((deadlineMs ?? 0) - Date.now());
         await beforeAnswer();
         const from = Number(request.cursor || 0);
         const to = Math.min(rows, from + Math.min(request.pageSize, 1000));
@@ -43,6 +46,7 @@ beforeAll(async () => {
 afterAll(() => h.stop());
 beforeEach(() => {
   asked = [];
+  hadMs = [];
   beforeAnswer = async () => {};
 });
 afterEach(async () => {
@@ -295,6 +299,15 @@ describe('an export', () => {
     await work();
     await eventually(async () => expect(await partsOf(id)).toEqual([]));
     expect((await read(id)).status).toBe('stopped');
+  });
+
+  // What a ledger cannot answer in its time is too large, which is how an export would end on a busy machine.
+  it('gives the ledger a minute for each of its pages, as nobody looks on', async () => {
+    await work();
+    await ended(await start({ filters: { page_size: 3_000 } }), 'success');
+    expect(hadMs).toHaveLength(3);
+    // A page of logs that somebody looks at has ten seconds.
+    expect(Math.min(...hadMs)).toBeGreaterThan(30_000);
   });
 
   it('is tried again while the ledger is away', async () => {

@@ -7,6 +7,8 @@ import { type Logger, Outage } from '@sluice/telemetry';
 
 /** Somebody looks at a page: a ledger that is down is said at once. */
 const options = { timeoutMs: 10_000, failFast: true };
+/** Nobody looks on. What the ledger cannot answer in its time is told as too large, for which a busy machine is no reason. */
+const patient = { ...options, timeoutMs: 60_000 };
 const { getGraph, getSummary, listGroups, sumCounters } = analytics.AnalyticsService.method;
 const { listLogs, getLog, listAttempts } = analytics.LogService.method;
 const { writeUsage } = usage.UsageService.method;
@@ -41,6 +43,10 @@ export interface Ledger {
   listLogs(
     request: MessageInitShape<typeof analytics.ListLogsRequestSchema>,
     signal?: AbortSignal,
+  ): Promise<analytics.ListLogsResponse>;
+  /** The same for a job, which waits longer. */
+  readLogs(
+    request: MessageInitShape<typeof analytics.ListLogsRequestSchema>,
   ): Promise<analytics.ListLogsResponse>;
   getLog(
     request: MessageInitShape<typeof analytics.GetLogRequestSchema>,
@@ -92,6 +98,7 @@ export function createLedger(client: RpcClient): Ledger {
     listGroups: (request, signal) => ask(listGroups, request, signal),
     sumCounters: (request) => client.unary(sumCounters, request, options).catch(translate),
     listLogs: (request, signal) => ask(listLogs, request, signal),
+    readLogs: (request) => client.unary(listLogs, request, patient).catch(translate),
     getLog: (request, signal) => ask(getLog, request, signal),
     listAttempts: (request, signal) => ask(listAttempts, request, signal),
     writeUsage: (request) => client.unary(writeUsage, request, options).catch(translate),
@@ -100,8 +107,7 @@ export function createLedger(client: RpcClient): Ledger {
     listModelDays: (request) => client.unary(listModelDays, request, options).catch(translate),
     listSeals: (request) => client.unary(listSeals, request, options).catch(translate),
     // Every row of weeks is read.
-    verifySeals: (request) =>
-      client.unary(verifySeals, request, { ...options, timeoutMs: 60_000 }).catch(translate),
+    verifySeals: (request) => client.unary(verifySeals, request, patient).catch(translate),
     keep: (request) => client.unary(keep, request, options).catch(translate),
     listAdjustments: (request) => client.unary(listAdjustments, request, options).catch(translate),
     replayRejects: (request) => client.unary(replayRejects, request, options).catch(translate),

@@ -24,7 +24,7 @@ const contentsAtOnce = 8;
 
 export interface ExportParts {
   readonly client: DatabaseClient;
-  readonly ledger: Pick<Ledger, 'listLogs'>;
+  readonly ledger: Pick<Ledger, 'readLogs'>;
   readonly store: ObjectStore;
   readonly now: () => Date;
   readonly onRows: (count: number) => void;
@@ -68,7 +68,7 @@ export async function runExport(
     : undefined;
   const file = new FileInParts(claim, parts, fields);
   while (file.rows < most) {
-    const { entries, nextCursor } = await parts.ledger.listLogs({
+    const { entries, nextCursor } = await parts.ledger.readLogs({
       filter,
       pageSize: Math.min(pageSize, passFirst - file.passed + most - file.rows),
       cursor: file.cursor,
