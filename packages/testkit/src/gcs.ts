@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { byteRange } from './byte-range.ts';
+import { keepAliveMs } from './keep-alive.ts';
 import type { Beside } from './s3.ts';
 import { recordedRequest } from './upstream.ts';
 
@@ -132,7 +133,7 @@ export async function startGcs(): Promise<TestGcs> {
     } else json(200, described(name));
   }
 
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));

@@ -13,6 +13,7 @@ export { eventually } from './eventually.ts';
 export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
 export { startGcs, type TestGcs } from './gcs.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
+export { keepAliveMs } from './keep-alive.ts';
 export { eachWith, inTurns, isLongForm } from './long-form.ts';
 export { startNats } from './nats.ts';
 export { type OauthServer, type OauthServerSettings, startOauthServer } from './oauth-server.ts';
@@ -29,6 +30,7 @@ export {
   startPartnerServer,
 } from './partners/partner-server.ts';
 export { address as partnerAddress, vendorKey } from './partners/vendor.ts';
+export { waitMs } from './patience.ts';
 export { createDatabase, inDatabase, startPostgres, type TestPostgres } from './postgres.ts';
 export { prepareLedger } from './prepare-ledger.ts';
 export { preparedDatabase } from './prepared-database.ts';

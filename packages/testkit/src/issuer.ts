@@ -2,6 +2,7 @@ import { generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypt
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type JWTPayload, SignJWT } from 'jose';
+import { keepAliveMs } from './keep-alive.ts';
 
 /** A question that came to the introspection endpoint. */
 export interface Introspected {
@@ -44,7 +45,7 @@ export async function startIssuer(): Promise<Issuer> {
   const introspected: Introspected[] = [];
   let fetches = 0;
 
-  const server = createServer(async (req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, async (req, res) => {
     if (req.url === '/jwks') fetches += 1;
     if (issuer.answer !== undefined) return issuer.answer(req, res);
     if (req.url === '/jwks') return reply(res, { keys: issuer.published });

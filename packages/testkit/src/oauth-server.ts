@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Issuer } from './issuer.ts';
+import { keepAliveMs } from './keep-alive.ts';
 
 /** How an authorisation server of ours behaves; may be changed while it runs. */
 export interface OauthServerSettings {
@@ -131,7 +132,7 @@ export async function startOauthServer(
   const refreshes = new Map<string, Refresh>();
   const tokensGiven = new Map<string, GivenToken>();
   const paths: string[] = [];
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (req, res) => {
     paths.push(req.url ?? '');
     void answer(req, res).catch((error: unknown) => send(res, 500, { error: String(error) }));
   });

@@ -9,6 +9,7 @@ import {
   ExportTraceServiceRequestSchema,
   type KeyValue,
 } from '@sluice/otlp';
+import { keepAliveMs } from './keep-alive.ts';
 
 /** A span as a receiver has it, its ids in hex. */
 export interface ReceivedSpan {
@@ -89,7 +90,7 @@ export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
     response.end(type === jsonType ? '{}' : '');
   }
 
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((ready) => server.listen(port, '127.0.0.1', ready));

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { byteRange } from './byte-range.ts';
+import { keepAliveMs } from './keep-alive.ts';
 import { OpenUploads } from './s3-multipart.ts';
 import { signatureFault } from './s3-signature.ts';
 import { type RecordedRequest, recordedRequest } from './upstream.ts';
@@ -138,7 +139,7 @@ export async function startS3(): Promise<TestS3> {
     return `<?xml version="1.0"?><ListBucketResult><Name>${bucket}</Name><KeyCount>${contents.length}</KeyCount><IsTruncated>${found.length > max}</IsTruncated>${contents.join('')}</ListBucketResult>`;
   }
 
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));

@@ -7,6 +7,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { eventually } from './eventually.ts';
+import { keepAliveMs } from './keep-alive.ts';
 import { json, type UpstreamReply } from './upstream-replies.ts';
 
 export interface RecordedRequest {
@@ -64,7 +65,7 @@ export async function startUpstream(handler: UpstreamHandler = json(200, {})): P
     await reply.send(response, AbortSignal.any([gone.signal, closing.signal]));
   }
 
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, response) => {
     answer(incoming, response).catch((error: Error) => {
       // A caller who left ends the script of the reply; that is not a fault.
       if (response.destroyed || closing.signal.aborted) return;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { temporaryFolder } from '@sluice/testkit';
+import { keepAliveMs, temporaryFolder } from '@sluice/testkit';
 import { createChdbConnection } from 'chdb/connection';
 import { blockFile } from '../src/clickhouse/block-file.ts';
 
@@ -40,38 +40,41 @@ export async function startClickHouseFront({
   const dataDir = given ?? (await temporaryFolder('clickhouse-front'));
   const engine = createChdbConnection({ path: dataDir });
   const file = blockFile(dataDir);
-  const server: Server = createServer(async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    if (url.pathname === '/ping') return response.end('Ok.\n');
-    if (front.refusal !== undefined) {
-      const { code, type, isLate } = front.refusal;
-      const exception = `Code: ${code}. DB::Exception: No. (${type})`;
-      if (isLate === true && url.searchParams.get('wait_end_of_query') !== '1')
-        return response.end(`{"meta": [], "data": [${exception}`);
-      return response.writeHead(500).end(exception);
-    }
-    try {
-      const { sets, query: asked, body, format } = await statementOf(request, url);
-      statements.push(asked);
-      const query =
-        replicaOf === undefined ? asked : ofOneServer(asked, replicaOf, url.searchParams);
-      const run = async (statement: string) => {
-        const result = await engine.chdb.queryAsync(`${sets}${statement}`, { format });
-        response.end(result.bytes());
-      };
-      // The embedded engine takes no bytes beside a statement.
-      const insert = /^(INSERT INTO \w+ \((.+)\)) FORMAT Native$/s.exec(query);
-      if (insert === null) await run(body.length === 0 ? query : `${query}\n${body}`);
-      else
-        await file.hold(body, (path) =>
-          run(`${insert[1]} SELECT ${insert[2]} FROM file('${path}', Native)`),
-        );
-    } catch (error) {
-      // A server keeps nothing of what failed.
-      await engine.ping({ select: true });
-      response.writeHead(500).end(error instanceof Error ? error.message : String(error));
-    }
-  });
+  const server: Server = createServer(
+    { keepAliveTimeout: keepAliveMs },
+    async (request, response) => {
+      const url = new URL(request.url ?? '/', 'http://localhost');
+      if (url.pathname === '/ping') return response.end('Ok.\n');
+      if (front.refusal !== undefined) {
+        const { code, type, isLate } = front.refusal;
+        const exception = `Code: ${code}. DB::Exception: No. (${type})`;
+        if (isLate === true && url.searchParams.get('wait_end_of_query') !== '1')
+          return response.end(`{"meta": [], "data": [${exception}`);
+        return response.writeHead(500).end(exception);
+      }
+      try {
+        const { sets, query: asked, body, format } = await statementOf(request, url);
+        statements.push(asked);
+        const query =
+          replicaOf === undefined ? asked : ofOneServer(asked, replicaOf, url.searchParams);
+        const run = async (statement: string) => {
+          const result = await engine.chdb.queryAsync(`${sets}${statement}`, { format });
+          response.end(result.bytes());
+        };
+        // The embedded engine takes no bytes beside a statement.
+        const insert = /^(INSERT INTO \w+ \((.+)\)) FORMAT Native$/s.exec(query);
+        if (insert === null) await run(body.length === 0 ? query : `${query}\n${body}`);
+        else
+          await file.hold(body, (path) =>
+            run(`${insert[1]} SELECT ${insert[2]} FROM file('${path}', Native)`),
+          );
+      } catch (error) {
+        // A server keeps nothing of what failed.
+        await engine.ping({ select: true });
+        response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+      }
+    },
+  );
   const listen = (port: number) =>
     new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const stop = () =>

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineSettings } from '@sluice/env';
 import { createConnectGuard, createUpstreamPools, makeHostRules } from '@sluice/outbound';
+import { keepAliveMs } from '@sluice/testkit';
 import type { CallAuthoriser, UnauthorisedRequest } from '../src/calls/call-authoriser.ts';
 import { cloudSettings } from '../src/cloud-settings.ts';
 import { createAuthoriser } from '../src/upstream-auth/authoriser.ts';
@@ -35,7 +36,7 @@ export async function startTokenServer(
   answer: (asked: Asked, number: number) => Answer,
 ): Promise<TokenServer> {
   const asked: Asked[] = [];
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { keepAliveMs } from '../keep-alive.ts';
 import type { VendorRequest } from './vendor.ts';
 import { vendors } from './vendors.ts';
 
@@ -29,7 +30,7 @@ export interface PartnerServer {
 export async function startPartnerServer(): Promise<PartnerServer> {
   const requests: VendorRequest[] = [];
   const away = new Set<string>();
-  const server = createServer(async (req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, async (req, res) => {
     const request = await received(req);
     requests.push(request);
     const mode = (request.headers['x-test-mode'] ?? 'well') as PartnerMode;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { keepAliveMs } from '@sluice/testkit';
 import { z } from 'zod';
 
 export interface LocalServer {
@@ -18,7 +19,7 @@ export async function listenLocally(
   answer: (req: IncomingMessage, res: ServerResponse) => void,
 ): Promise<LocalServer> {
   const seen: IncomingMessage[] = [];
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (req, res) => {
     seen.push(req);
     answer(req, res);
   });

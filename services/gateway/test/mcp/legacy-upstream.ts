@@ -10,6 +10,7 @@ import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import type { EventStore } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { keepAliveMs } from '@sluice/testkit';
 
 /** Whatever a transport can be connected to. */
 interface Connectable {
@@ -41,9 +42,6 @@ export interface LegacyUpstreamOptions {
   /** True = it is answered, and nothing else is. */
   readonly guard?: (req: IncomingMessage, res: ServerResponse) => boolean;
 }
-
-/** Node's 5 s end connections just as a busy gateway sends on them, and a call that may have arrived is not sent again. */
-const keepAliveMs = 75_000;
 
 /** A server of the SDK of the older era, with sessions in memory and events that can be asked for again. */
 export async function startLegacyUpstream({

@@ -8,6 +8,7 @@ import {
   type McpHttpHandler,
   McpServer,
 } from '@modelcontextprotocol/server';
+import { keepAliveMs } from '@sluice/testkit';
 import { z } from 'zod';
 
 export interface ModernUpstream {
@@ -29,7 +30,7 @@ export async function startModernUpstream(
   const broken: string[] = [];
   const handler = createMcpHandler(() => fixture(broken), { legacy });
   const handle = toNodeHandler(handler);
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (req, res) => {
     headers.push(req.headers);
     void handle(req, res);
   });

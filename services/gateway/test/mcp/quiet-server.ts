@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { keepAliveMs } from '@sluice/testkit';
 
 /** A server of either era that answers when it is asked, has no stream of its own, and tells of no change. */
 export async function startQuietServer(era: 'older' | 'newer') {
@@ -22,7 +23,7 @@ export async function startQuietServer(era: 'older' | 'newer') {
           },
           'tools/list': { ...newer, tools },
         };
-  const server = createServer(async (req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, async (req, res) => {
     if (req.method !== 'POST') return void res.writeHead(405, { allow: 'POST' }).end();
     const { id, method } = await messageOf(req);
     if (id === undefined) return void res.writeHead(202).end();

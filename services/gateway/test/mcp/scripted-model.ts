@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { keepAliveMs } from '@sluice/testkit';
 
 /** What a model says in one visit. */
 export interface Turn {
@@ -28,7 +29,7 @@ export type Body = Record<string, any>;
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const scripts = new Map<string, readonly Turn[]>();
   const asked = new Map<string, Body[]>();
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (req, res) => {
     void answer(req, res, scripts, asked);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { keepAliveMs } from '@sluice/testkit';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { FakeCalls } from './fake-calls.ts';
 
@@ -63,7 +64,7 @@ let responsesMade = 0;
  */
 export async function startFakeVendor(): Promise<FakeVendor> {
   const calls = new FakeCalls(vendorKey);
-  const server = createServer((req, res) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (req, res) => {
     calls.answer(req, res).then(
       (isAnswered) => isAnswered || res.writeHead(404).end(),
       () => res.destroy(),

@@ -1,6 +1,7 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
+import { keepAliveMs } from '@sluice/testkit';
 import type { RunningServer } from './start-fixtures.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { RunningServer } from './start-fixtures.ts';
  */
 export async function startKeyProxy(urls: readonly string[], key: string): Promise<RunningServer> {
   let next = 0;
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, outgoing) => {
     const target = new URL(urls[next++ % urls.length] as string);
     const forwarded = httpRequest(
       target,

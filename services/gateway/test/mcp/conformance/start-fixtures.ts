@@ -13,6 +13,7 @@ import {
   validateHostHeader,
   validateOriginHeader,
 } from '@modelcontextprotocol/server';
+import { keepAliveMs } from '@sluice/testkit';
 import { conformanceServer, type FixtureHooks } from './conformance-fixtures.ts';
 
 export interface RunningServer {
@@ -66,7 +67,7 @@ export async function startFixtures(eras: 'both' | 'newer'): Promise<RunningServ
     return transport.handleRequest(request, response, body);
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
     handle(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else refuse(response, 500, String(error));

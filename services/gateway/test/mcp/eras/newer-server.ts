@@ -8,6 +8,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { keepAliveMs } from '@sluice/testkit';
 import type { FixtureLog } from '../fixture-server.ts';
 
 export interface NewerServer {
@@ -34,7 +35,10 @@ const pages = [
 export async function startNewerServer(log: FixtureLog): Promise<NewerServer> {
   const handler = createMcpHandler(() => serverOf(log), { legacy: 'reject' });
   const handle = toNodeHandler(handler);
-  const server = createServer((req, res) => void handle(req, res));
+  const server = createServer(
+    { keepAliveTimeout: keepAliveMs },
+    (req, res) => void handle(req, res),
+  );
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   return {
