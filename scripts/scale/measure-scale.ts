@@ -69,7 +69,7 @@ export interface ScaleFigures {
   changeMs: number;
 }
 
-const freshTimeoutMs = 60_000;
+const freshTimeoutMs = 120_000;
 /** Between two calls of the admin API; each takes a turn in another workspace. */
 const adminEveryMs = 100;
 /** After which what was told has been heard and asked for. */

@@ -3,7 +3,7 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { usageStream } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
-import { eventually, type SpawnedServer, startNats } from '@sluice/testkit';
+import { eventually, type SpawnedServer, startNats, waitMs } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RunningService, runService } from './running-service.ts';
 import { encodedRecord } from './usage-records.ts';
@@ -45,7 +45,7 @@ function message(...records: Uint8Array[]): Uint8Array {
   );
 }
 
-function publish(bytes: Uint8Array, timeout = 5000) {
+function publish(bytes: Uint8Array, timeout = waitMs) {
   return manager.jetstream().publish(usageStream.subject, bytes, { timeout });
 }
 

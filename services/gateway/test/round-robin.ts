@@ -18,7 +18,7 @@ export interface RoundRobinOptions {
 
 /** How often readiness is read, and how old what was read may be for a request to be sent: well below any `SHUTDOWN_DELAY`. */
 const lookEveryMs = 50;
-const freshMs = 300;
+const freshMs = 1_000;
 
 /**
  * A load balancer of a test: reads the readiness of each gateway, and sends
