@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './packages/testkit/src/longest-first.ts';
+import { testMs, waitMs } from './packages/testkit/src/patience.ts';
 import { SlowestFiles } from './packages/testkit/src/slowest-files.ts';
 
 const installations = ['packages/{stack,testkit,demo-upstream}/src/**/*.test.ts'];
@@ -50,11 +51,10 @@ export default defineConfig({
     maxWorkers: 5,
     reporters: ['default', new SlowestFiles()],
     sequence: { sequencer: LongestFirst },
-    // What hangs ends here, and nothing is measured by it: on a busy machine an installation starts in a minute.
-    testTimeout: 60_000,
-    hookTimeout: 180_000,
+    testTimeout: testMs,
+    hookTimeout: testMs,
     // One second is the runner's own, which a busy machine takes for a single request.
-    expect: { poll: { timeout: 40_000 } },
+    expect: { poll: { timeout: waitMs } },
     teardownTimeout: 30_000,
   },
 });

@@ -55,7 +55,7 @@ async function killedAfter(steps: number, env: Record<string, string>): Promise<
 
 const migrationsFolder = join(import.meta.dirname, '../services/control-plane/prisma/migrations');
 
-describe('npm run migrate', { timeout: 120_000 }, () => {
+describe('npm run migrate', () => {
   it('says what is missing, brings it in, and has nothing to do then', async () => {
     const env = { DATABASE_URL: await createDatabase(postgres.url), NATS_URL: nats.url };
     const before = await migrate(env, '--check');

@@ -47,9 +47,7 @@ function renderObjects(set: ValueSet): KubernetesObject[] {
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
 
 describe('profiles', () => {
-  it('render to objects that Kubernetes takes, without a field that it does not know', {
-    timeout: 60_000,
-  }, async () => {
+  it('render to objects that Kubernetes takes, without a field that it does not know', async () => {
     const objects = Object.values(profiles).flatMap((set) => renderObjects(set));
     expect(await faultsOf(objects)).toEqual([]);
   });

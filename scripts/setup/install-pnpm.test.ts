@@ -77,9 +77,7 @@ async function install(into: string, from?: string): Promise<{ ok: boolean; said
 }
 
 describe('installPnpm', () => {
-  it('takes nothing that has another hash, whatever the registry says', {
-    timeout: 60_000,
-  }, async () => {
+  it('takes nothing that has another hash, whatever the registry says', async () => {
     const into = join(folder, 'refused');
     const { ok, said } = await install(into);
     expect(ok).toBe(false);
@@ -87,7 +85,7 @@ describe('installPnpm', () => {
     expect(existsSync(join(into, 'node_modules/pnpm/package.json'))).toBe(false);
   });
 
-  it('runs nothing of what it takes', { timeout: 60_000 }, async () => {
+  it('runs nothing of what it takes', async () => {
     const from = join(folder, 'pinned');
     mkdirSync(from);
     const manifest = { name: 'toolchain', private: true, dependencies: { pnpm: '12.21.0' } };

@@ -34,13 +34,10 @@ function launch(dataDir: string, port: number) {
     errors += chunk;
   });
   const credentials = async (): Promise<SluiceCredentials> => {
-    await eventually(
-      () => {
-        if (launcher.exitCode !== null) throw new Error(`ended: ${errors}`);
-        return output.endsWith('\n');
-      },
-      { timeoutMs: 50_000 },
-    );
+    await eventually(() => {
+      if (launcher.exitCode !== null) throw new Error(`ended: ${errors}`);
+      return output.endsWith('\n');
+    });
     return JSON.parse(output);
   };
   return { launcher, credentials, output: () => output, errors: () => errors };
@@ -153,9 +150,7 @@ async function expectRepricing(dataDir: string): Promise<void> {
 }
 
 describe('npm start', () => {
-  it('prints the credentials once all is ready, recovers when it is killed, keeps the data, and leaves no process', {
-    timeout: 180_000,
-  }, async () => {
+  it('prints the credentials once all is ready, recovers when it is killed, keeps the data, and leaves no process', async () => {
     const dataDir = join(await temporaryFolder('start'), 'data');
     const port = await freeBase();
     const first = launch(dataDir, port);

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitMs } from './patience.ts';
 
-/** What is there comes at once on a quiet machine; this is when a busy one is given up. */
-const usualMs = 40_000;
 /** A look that hung says nothing of what the next one costs. */
 const restMsMax = 500;
 
@@ -14,7 +13,7 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   options: { timeoutMs?: number; intervalMs?: number } = {},
 ): Promise<Exclude<T, false>> {
-  const timeoutMs = options.timeoutMs ?? usualMs;
+  const timeoutMs = options.timeoutMs ?? waitMs;
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     let failure: unknown;

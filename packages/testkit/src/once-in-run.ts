@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { eventually } from './eventually.ts';
+import { testMs } from './patience.ts';
 import { runFile } from './run-folder.ts';
 
 /** A folder that all tests of a run share: whoever asks first makes what is in it, the others wait until it is whole. */
@@ -14,7 +15,7 @@ export async function onceInRun(
     await make(folder);
     writeFileSync(note, '');
   }
-  await eventually(() => access(note), { timeoutMs: 60_000 });
+  await eventually(() => access(note), { timeoutMs: testMs });
   return folder;
 }
 

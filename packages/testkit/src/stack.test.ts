@@ -4,7 +4,7 @@ import { eventually, startStack, type TestStack } from './index.ts';
 let stack: TestStack;
 beforeAll(async () => {
   stack = await startStack({ processes: true, gateways: 2, nats: true, redis: true });
-}, 120_000);
+});
 afterAll(() => stack.stop());
 
 function ask(origin: string | undefined): Promise<Response> {

@@ -54,7 +54,7 @@ it('what was answered is there with its audit entry after a kill -9, what was no
   expect(lost).toEqual([]);
   expect(found.halves).toEqual([]);
   expect(await brokenLink(run)).toBeUndefined();
-}, 60_000);
+});
 
 function answered(writes: readonly Write[]): number {
   return writes.filter((each) => each.answered).length;

@@ -17,7 +17,7 @@ beforeAll(async () => {
   h = await startHarness();
   await insertConfigs();
   gateway = await startGateway(h, h.service);
-}, 120_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await h.stop();
@@ -56,7 +56,7 @@ it(`one of ${count} configs changed: less than 10 kB, in force within a second, 
   const { slug } = made.body.data;
   const held = new HeldSections(h, h.first.workspace_id);
   expect((await held.refresh()).items).toBeGreaterThan(count);
-  await expect.poll(async () => (await ask(slug)).path, { timeout: 60_000 }).toContain('/before/');
+  await expect.poll(async () => (await ask(slug)).path).toContain('/before/');
   for (let warm = 0; warm < 50; warm += 1) await ask(slug);
 
   let longestMs = 0;
@@ -95,7 +95,7 @@ it(`one of ${count} configs changed: less than 10 kB, in force within a second, 
   // What an answer waits for on a machine of its own is the work of these two.
   expect(gatewayMs).toBeLessThan(50);
   expect(controlPlaneMs).toBeLessThan(50);
-}, 180_000);
+});
 
 async function insertConfigs(): Promise<void> {
   const { organisation_id: organisationId, workspace_id: workspaceId } = h.first;

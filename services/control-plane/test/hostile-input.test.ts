@@ -235,9 +235,7 @@ describe('requests that nobody should send', () => {
 });
 
 describe('after all of it', () => {
-  it('the log holds each change once, no secret, and is one chain', {
-    timeout: 120_000,
-  }, async () => {
+  it('the log holds each change once, no secret, and is one chain', async () => {
     // And some that go well, with secrets in every place that takes one.
     for (const one of contract.filter(({ endpoint }) => endpoint.method !== 'get')) {
       const path = await freshPath(context, one);

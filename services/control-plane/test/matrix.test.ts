@@ -196,7 +196,7 @@ describe.each(numbered)('%s', (title, one, turn) => {
     expect(await world.fingerprint()).toBe(before);
   });
 
-  it('serves whom its access lets in, and nobody else', { timeout: 60_000 }, async () => {
+  it('serves whom its access lets in, and nobody else', async () => {
     const rule = one.endpoint.access as Access;
     const services = await Promise.all(
       (['organisation-service', 'workspace-service'] as const).flatMap((type, at) =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { config } from '@sluice/proto-stubs';
-import { eventually, startPostgres, type TestPostgres } from '@sluice/testkit';
+import { eventually, startPostgres, type TestPostgres, waitMs } from '@sluice/testkit';
 import { Client } from 'pg';
 import type { Response, Test } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ it('an outage of Postgres is a 503 by code, and over when Postgres is back', asy
   await workspace().put(`/policies/rate-limits/${policy.body.id}`, { value: 7 }).expect(200);
   await eventually(() => expect(events.at(-1)).toBe('workspaceChanged'));
   stream.cancel();
-}, 60_000);
+});
 
 it('a replica that hangs in the middle of a change is given up, and others go on', async () => {
   const policy = await workspace().post('/policies/rate-limits', policyBody).expect(200);
@@ -79,7 +79,7 @@ it('a replica that hangs in the middle of a change is given up, and others go on
   const [{ limit } = { limit: '' }] = await h.db.$queryRaw<{ limit: string }[]>`
     SELECT current_setting('idle_in_transaction_session_timeout') AS limit`;
   expect(limit).toBe('1min');
-}, 60_000);
+});
 
 describe('what Postgres gives up', () => {
   let direct: Client;
@@ -121,7 +121,7 @@ describe('what Postgres gives up', () => {
     const outcome = await whileKeysAreLocked(async () => {
       const request = { keyHash: randomBytes(32) };
       const answer = h.rpc
-        .unary(config.ConfigService.method.resolveKey, request, { timeoutMs: 10_000 })
+        .unary(config.ConfigService.method.resolveKey, request, { timeoutMs: waitMs })
         .then(
           () => 'answered',
           ({ code, details }: { code: number; details: string }) => `${code} ${details}`,

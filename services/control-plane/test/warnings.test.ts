@@ -38,4 +38,4 @@ it('a connection to Postgres has one statement at a time, so that Node warns of 
     .split('\n')
     .filter((line) => line.includes('Node warns'));
   expect(warnings).toEqual([]);
-}, 60_000);
+});

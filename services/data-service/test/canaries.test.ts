@@ -28,9 +28,7 @@ const answerOf = (content: string) => ({
  * A byte search finds nothing in compressed columns, so the tables are asked
  * themselves; and a spool is fullest when its gateway is killed while the store is away.
  */
-it('bodies are in no column of the ledger, and after a kill with a full spool in the store alone', {
-  timeout: 180_000,
-}, async () => {
+it('bodies are in no column of the ledger, and after a kill with a full spool in the store alone', async () => {
   const [s3, upstream] = await Promise.all([startS3(), startUpstream()]);
   const stack = await startStack({
     promptLedger: true,

@@ -35,7 +35,7 @@ beforeAll(async () => {
     await ledger.client.command({ query: `SYSTEM STOP MERGES ${table}` });
   random = randomLedger(organisationId, rows, 20_261_122);
   await ledger.sink.write(randomLedger('another', 200, 1).written.map(({ entry }) => entry));
-}, 120_000);
+});
 afterAll(() => ledger.close());
 
 const dayEnd = dayMs + 24 * 3_600_000 - 1;

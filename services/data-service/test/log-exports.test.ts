@@ -16,6 +16,7 @@ import {
   type TestS3,
   type TestStack,
   temporaryFolder,
+  waitMs,
 } from '@sluice/testkit';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 
@@ -76,7 +77,7 @@ async function fill({ ports, serviceToken, credentials }: TestStack): Promise<vo
         }),
       );
     });
-    await rpc.unary(usage.UsageService.method.writeUsage, { records }, { timeoutMs: 30_000 });
+    await rpc.unary(usage.UsageService.method.writeUsage, { records }, { timeoutMs: waitMs });
   }
   rpc.close();
 }

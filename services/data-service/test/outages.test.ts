@@ -14,7 +14,7 @@ beforeAll(async () => {
   front = await startClickHouseFront();
   await migrateClickHouse(front.url, false);
   service = await runService({ CLICKHOUSE_URL: front.url });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   await front.close();
@@ -44,7 +44,7 @@ it('says once that ClickHouse is away and why, and once that it is back, without
     expect.objectContaining({ level: 'info', msg: 'ClickHouse is back' }),
   ]);
   expect(said(fromMs).at(-1)?.away_ms).toBeGreaterThan(0.8 * awayMs);
-}, 60_000);
+});
 
 /** There is none here. */
 const ofControlPlane = /^(batches|work at providers) /;

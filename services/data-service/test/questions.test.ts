@@ -19,7 +19,7 @@ import { dayFilter, encodedRecord } from './usage-records.ts';
 let ledger: Ledger;
 beforeAll(async () => {
   ledger = await openLedger();
-}, 60_000);
+});
 afterAll(() => ledger.close());
 
 /** As long as the busy ones of a dashboard. */
@@ -64,14 +64,14 @@ it('lets nothing that is stored, no job and no ping wait behind questions', asyn
     ]);
     for (const seconds of took) expect(seconds).toBeLessThan(3);
   });
-}, 30_000);
+});
 
 it('asks nothing that nobody waits for any more', async () => {
   const answers = await whileAsked(ledger.questions, () => delay(200));
   const gone = answers.filter((each) => each instanceof Error && each.name === 'AbortError');
   expect(gone.length).toBeGreaterThan(questionLimits.waitingMax / 2);
   expect(await secondsOf(ledger.questions.one(anyone()).query(slow))).toBeLessThan(3);
-}, 30_000);
+});
 
 it('refuses what too many wait before, and what does not come to its turn in time', async () => {
   const questions = createQuestions(ledger.client, { atOnce: 2, waitingMax: 20 });
@@ -91,7 +91,7 @@ it('refuses what too many wait before, and what does not come to its turn in tim
   expect(refused.length).toBeGreaterThan(12);
   expect(codes.filter(({ code }) => code === 'answered').length).toBe(30 - refused.length);
   expect(refused.length).toBeLessThan(30);
-}, 30_000);
+});
 
 it('ends a question that has begun before it begins another', async () => {
   const questions = createQuestions(ledger.client, { atOnce: 1, waitingMax: 20 });
@@ -106,7 +106,7 @@ it('ends a question that has begun before it begins another', async () => {
   await Promise.all(['a', 'b', 'c'].map(ask));
   expect(order.filter((each) => each.endsWith('2'))).toEqual(['a2', 'b2', 'c2']);
   expect(order.indexOf('a2')).toBeLessThan(order.indexOf('c1'));
-}, 30_000);
+});
 
 describe('a question whose caller waits for so long', () => {
   const long = 'SELECT 1 FROM numbers(2000000) WHERE sleep(0.3) = 1';
@@ -220,7 +220,7 @@ it('asks nothing for longer than its caller waits, whatever is asked', async () 
       expect(statements.length > 0, why).toBe(answer !== undefined);
       for (const limit of limits) expect(Number(limit), why).toBeLessThan(7);
     }
-}, 30_000);
+});
 
 type Handler = (
   request: object,

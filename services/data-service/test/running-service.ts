@@ -1,7 +1,13 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
-import { prepareLedger, startHostedService, startService, temporaryFolder } from '@sluice/testkit';
+import {
+  prepareLedger,
+  startHostedService,
+  startService,
+  temporaryFolder,
+  waitMs,
+} from '@sluice/testkit';
 import { dayFilter } from './usage-records.ts';
 
 export interface RunningService {
@@ -54,7 +60,7 @@ export async function runService(
     async count(filter = {}) {
       const method = analytics.AnalyticsService.method.getGraph;
       const request = { graph: analytics.Graph.REQUESTS, filter: dayFilter(filter) };
-      const { summary } = await rpc.unary(method, request, { timeoutMs: 10_000 });
+      const { summary } = await rpc.unary(method, request, { timeoutMs: waitMs });
       return summary.total ?? Number.NaN;
     },
     log: () => running.stderr(),

@@ -9,7 +9,7 @@ import {
 } from '@sluice/contracts';
 import { jobs } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
-import { eventually, json } from '@sluice/testkit';
+import { eventually, json, waitMs } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answersSlowly, line, linesIn, manyLines, question } from './batch-lines.ts';
@@ -461,7 +461,7 @@ describe('a batch that the gateway runs', () => {
         headersJson: JSON.stringify({ 'x-service-config': JSON.stringify(atUpstream().config) }),
         windowMs: 1500n,
       },
-      { timeoutMs: 5_000 },
+      { timeoutMs: waitMs },
     );
     registry.close();
     const end = await ended(storedId('batch', batch?.id ?? ''), 'expired');

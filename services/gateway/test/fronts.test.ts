@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   records = await readRecords(scenario.stack.nats?.url as string);
   grpc = grpcClient(`127.0.0.1:${port}`);
-}, 60_000);
+});
 afterAll(async () => {
   grpc?.close();
   await records?.close();

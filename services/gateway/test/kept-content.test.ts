@@ -190,7 +190,7 @@ function mayBeTold(request: Sent, side: keyof Canaries): boolean {
 }
 
 describe('the content of requests', () => {
-  it('is kept where, and only where, the table allows it', { timeout: 120_000 }, async () => {
+  it('is kept where, and only where, the table allows it', async () => {
     for (const logging of settings) {
       await scenario.admin('PUT', '/admin/organisation/settings', { request_logging: logging });
       for (const way of ways.filter((each) => each.logging === logging))
@@ -242,9 +242,7 @@ describe('the content of requests', () => {
       }
   });
 
-  it('is shown with its log and its request, and what is not says why', {
-    timeout: 180_000,
-  }, async () => {
+  it('is shown with its log and its request, and what is not says why', async () => {
     for (const { name, kind, isKept, canaries, requestId } of sent) {
       const request = await eventually(() =>
         scenario.admin<{ contents: Shown[] }>('GET', `/requests/${requestId}`),
@@ -279,9 +277,7 @@ describe('the content of requests', () => {
     }
   });
 
-  it('is in an export where its log shows it, and in none of who may not look into logs', {
-    timeout: 60_000,
-  }, async () => {
+  it('is in an export where its log shows it, and in none of who may not look into logs', async () => {
     const { workspace_id, workspace_key } = scenario.stack.credentials;
     const exportWith = async (scopes: string[]) => {
       const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {

@@ -169,7 +169,7 @@ describe('a body far larger than what is held, through pass-through', () => {
   });
 
   // One of the two each in the suite.
-  it.each(inTurns(lengths, 2, 0))('up, %s', { timeout: 60_000 }, async (_name, headers) => {
+  it.each(inTurns(lengths, 2, 0))('up, %s', async (_name, headers) => {
     let seen: ReturnType<typeof measured> | undefined;
     let declared: string | undefined;
     const host = await upstreamThat((req, res) => {
@@ -190,7 +190,7 @@ describe('a body far larger than what is held, through pass-through', () => {
     expect(growth).toBeLessThan(growthMax);
   });
 
-  it.each(inTurns(lengths, 2, 1))('down, %s', { timeout: 60_000 }, async (_name, headers) => {
+  it.each(inTurns(lengths, 2, 1))('down, %s', async (_name, headers) => {
     const host = await upstreamThat((_req, res) => {
       res.writeHead(200, { 'content-type': 'application/octet-stream', ...headers });
       void pour(pieces, res).then(() => res.end());

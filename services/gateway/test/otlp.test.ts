@@ -333,9 +333,7 @@ describe('what we tell', () => {
 });
 
 describe('a receiver', () => {
-  it('that hangs, refuses or is away costs requests nothing, and what it does not get is counted', {
-    timeout: 60_000,
-  }, async () => {
+  it('that hangs, refuses or is away costs requests nothing, and what it does not get is counted', async () => {
     scenario.upstream.handle(json(200, chatReply));
     const send = async (count: number) => {
       const startedAt = performance.now();

@@ -29,7 +29,7 @@ beforeAll(async () => {
     logStore: true,
     relaysPostgres: true,
   });
-}, 120_000);
+});
 afterAll(() => scenario.stop());
 
 const services = ['gateway', 'control-plane', 'data-service'] as const;

@@ -70,7 +70,7 @@ describe('a hostile address', () => {
     },
   );
 
-  it('is not connected to when a saved provider has it', { timeout: 120_000 }, async () => {
+  it('is not connected to when a saved provider has it', async () => {
     const { workspace_id } = lab.scenario.stack.credentials;
     const slugs = new Map<string, string>();
     const saved = inTurns(hostileUrls, 12);
@@ -148,7 +148,7 @@ describe('a setting that becomes part of an address', () => {
   ];
   const withSettings = providerIds().filter((id) => findProvider(id)?.settings !== undefined);
 
-  it('leads where the provider lives, or nowhere', { timeout: 120_000 }, async () => {
+  it('leads where the provider lives, or nowhere', async () => {
     for (const [at, id] of withSettings.entries()) await expectAtHome(id, at);
   });
 

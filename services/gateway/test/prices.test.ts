@@ -248,7 +248,7 @@ describe('what administrators say of prices', () => {
 });
 
 describe('the operator’s price files that have changed', () => {
-  it('are charged by anew', { timeout: 60_000 }, async () => {
+  it('are charged by anew', async () => {
     await eventually(
       async () => expect(await askOwn()).toMatchObject({ costNanoUsd: 2_000_000n }),
       { intervalMs: 2000 },

@@ -180,7 +180,7 @@ export function provesKilledBatches({ scenario, makeBatch, ended, canary, isFull
         expect(Math.round(cost * 1e7)).toBeGreaterThanOrEqual(isFull ? once : full);
         expect(Math.round(cost * 1e7)).toBeLessThanOrEqual(full);
       },
-      { timeoutMs: 60_000, intervalMs: 300 },
+      { intervalMs: 300 },
     );
     if (isFull)
       tell(
@@ -226,7 +226,7 @@ export function provesKilledBatches({ scenario, makeBatch, ended, canary, isFull
             nanoUsd: full,
           });
         },
-        { timeoutMs: 60_000, intervalMs: 300 },
+        { intervalMs: 300 },
       );
       tell(
         `${provedLines} lines at two replicas, ${made - provedLines} called twice, taken over after ${pauses.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(' and ')}`,

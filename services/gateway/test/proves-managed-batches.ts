@@ -45,7 +45,7 @@ export async function provesManagedBatches(s: Scenario, cases: readonly ManagedC
         expect([vendor, now.errors, now.status]).toEqual([vendor, null, 'completed']);
         return now;
       },
-      { timeoutMs: 40_000, intervalMs: 200 },
+      { intervalMs: 200 },
     );
     const total = lines.length;
     expect(end.request_counts, vendor).toEqual({ total, completed: total, failed: 0 });
@@ -69,7 +69,7 @@ export async function provesManagedBatches(s: Scenario, cases: readonly ManagedC
         if (asked.cents === undefined) expect(use.cost).toBeGreaterThan(0);
         else expect(use.cost, vendor).toBeCloseTo(asked.cents, 9);
       },
-      { timeoutMs: 40_000, intervalMs: 200 },
+      { intervalMs: 200 },
     );
   }
 
@@ -86,7 +86,7 @@ export async function provesStoppedBatch(s: Scenario, provider: string, lines: r
     completion_window: '24h',
     ...({ service_options: { provider } } as object),
   });
-  const patient = { timeoutMs: 40_000, intervalMs: 200 };
+  const patient = { intervalMs: 200 };
   await eventually(
     async () => expect((await client.batches.retrieve(id)).status).toBe('in_progress'),
     patient,

@@ -1,4 +1,8 @@
 import { connect, type Socket } from 'node:net';
+import { waitMs } from '@sluice/testkit';
+
+/** Well below the 75 s after which a gateway closes what is idle. */
+const closedMs = 30_000;
 
 export interface RawReply {
   status: number;
@@ -76,14 +80,14 @@ export async function openRaw(origin: string): Promise<RawConnection> {
       new Promise((resolve) => {
         socket.write(bytes, () => resolve());
       }),
-    reply: ({ to = 'GET', timeoutMs = 5000 } = {}) =>
+    reply: ({ to = 'GET', timeoutMs = waitMs } = {}) =>
       until('a whole answer', timeoutMs, () => {
         const parsed = parseReply(unread, to, isClosed);
         if (parsed === undefined) return undefined;
         unread = unread.subarray(parsed.end);
         return parsed.reply;
       }),
-    closed: (timeoutMs = 5000) =>
+    closed: (timeoutMs = closedMs) =>
       until('close', timeoutMs, () => (isClosed ? true : undefined)).then(() => {}),
     end: () => void socket.destroy(),
   };

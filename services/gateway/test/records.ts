@@ -32,7 +32,7 @@ export async function readRecords(url: string): Promise<Records> {
   const connection = await connect({ servers: url });
   const manager = await jetstreamManager(connection);
   // Gateway or data service creates the stream, whoever comes first.
-  await eventually(() => manager.streams.info(usageStream.name), { timeoutMs: 15_000 });
+  await eventually(() => manager.streams.info(usageStream.name));
   const byRequest = new Map<string, usage.UsageRecord[]>();
   const consumer = await jetstream(connection).consumers.get(usageStream.name);
   const messages = await consumer.consume({

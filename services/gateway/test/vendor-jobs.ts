@@ -261,7 +261,7 @@ export function describeVendorJobs(
           expect(use.total).toBe(5);
           return use;
         },
-        { timeoutMs: 20_000, intervalMs: 200 },
+        { intervalMs: 200 },
       );
       expect(cost).toBeGreaterThan((5 * 3 * 0.0001) / 2);
       expect(cost).toBeLessThan((5 * 20 * 0.0001) / 2);

@@ -135,7 +135,7 @@ export function openVendorWorld(scenario: () => Scenario) {
     eventually(
       async () =>
         expect(await batchUse(scenario(), id)).toEqual({ total, cost: expect.closeTo(cents, 9) }),
-      { timeoutMs: 20_000, intervalMs: 200 },
+      { intervalMs: 200 },
     );
   const refusedBy = (...vendors: { refusals: string[] }[]) =>
     vendors.flatMap(({ refusals }) => refusals.splice(0));

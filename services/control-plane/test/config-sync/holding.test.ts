@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
+import { waitMs } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createFixture, createPerson, type Fixture } from '../support/fixture.ts';
 import { TestFollower } from '../support/follower.ts';
@@ -243,11 +244,11 @@ describe('ResolveKeys', () => {
     const { found } = await h.rpc.unary(
       resolveKeys,
       { keyHashes: [...hashes, nobodys] },
-      { timeoutMs: 5_000 },
+      { timeoutMs: waitMs },
     );
     expect(found).toHaveLength(2);
     for (const { keyHash, key } of found)
-      expect((await h.rpc.unary(resolveKey, { keyHash }, { timeoutMs: 5_000 })).key).toEqual(key);
+      expect((await h.rpc.unary(resolveKey, { keyHash }, { timeoutMs: waitMs })).key).toEqual(key);
   });
 });
 

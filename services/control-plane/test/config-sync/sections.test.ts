@@ -123,7 +123,7 @@ describe('GetSections', () => {
       hashes.add(held.end?.hash);
     }
     expect(hashes.size).toBe(changes.length);
-  }, 180_000);
+  });
 
   it('tells of servers whatever decides about them, in every workspace that has one', async () => {
     const { body: another } = await admin().post('/admin/workspaces', { name: 'Beside' });
@@ -182,7 +182,7 @@ describe('GetSections', () => {
       // The user is there for one of them only, and an offer that is on again is what it was.
       expect(states.size, kind).toBeGreaterThanOrEqual(8);
     }
-  }, 60_000);
+  });
 
   it('gives a server with what counts in its workspace, and its secrets in clear', async () => {
     const secret = 'token-of-the-upstream';

@@ -28,9 +28,7 @@ it('knows every column that is sealed', async () => {
   expect(found.map(({ name }) => name).sort()).toEqual([...known].sort());
 });
 
-it('seals all anew, some at a time, and counts what no key opens', {
-  timeout: 60_000,
-}, async () => {
+it('seals all anew, some at a time, and counts what no key opens', async () => {
   const old = createCredentialVault(before);
   const vault = createCredentialVault(after, [before]);
   const table = 'secret_references';

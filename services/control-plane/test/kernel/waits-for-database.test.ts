@@ -13,7 +13,7 @@ beforeAll(async () => {
   await database.connect();
   // Who starts one waits for nothing but the process then.
   await builtServices();
-}, 120_000);
+});
 afterAll(() => database.end());
 
 type Started = Awaited<ReturnType<typeof startService>>;
@@ -49,7 +49,7 @@ const answer = async (path: string) => {
   return { status, after: headers.get('retry-after'), body: JSON.parse(text) };
 };
 
-describe('a control plane whose database was not migrated', { timeout: 60_000 }, () => {
+describe('a control plane whose database was not migrated', () => {
   it('alters nothing, lives, is not ready and says what for; once it was it starts', async () => {
     const { origin, log, started } = await start();
     await eventually(async () => {

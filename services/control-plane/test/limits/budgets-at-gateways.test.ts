@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   expect(made.status, made.text).toBe(200);
   provider = '@upstream';
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await h.stop();

@@ -1,4 +1,5 @@
 import { type analytics, config } from '@sluice/proto-stubs';
+import { waitMs } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -22,7 +23,7 @@ afterAll(() => h.stop());
 const ask = async (counters: string[]) => {
   const organisationId = h.first.organisation_id;
   const request = { organisationId, counters };
-  return (await h.rpc.unary(sumCounters, request, { timeoutMs: 10_000 })).sums;
+  return (await h.rpc.unary(sumCounters, request, { timeoutMs: waitMs })).sums;
 };
 
 describe('sums of counters', () => {

@@ -563,7 +563,7 @@ it('proof 8: documents of clients are fetched from no host that must not be reac
   expect(reached).toBe(0);
   inside.close();
   await production.close();
-}, 60_000);
+});
 
 it('whoever names documents of clients without end leaves some for others', async () => {
   waitAMinute();

@@ -1,5 +1,5 @@
 import { config } from '@sluice/proto-stubs';
-import { type Issuer, startIssuer } from '@sluice/testkit';
+import { type Issuer, startIssuer, waitMs } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPerson } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -256,7 +256,7 @@ describe('ReportRefusedTokens', () => {
           },
         ],
       },
-      { timeoutMs: 5_000 },
+      { timeoutMs: waitMs },
     );
 
   it('writes what gateways saw, whatever text the token had in it', async () => {

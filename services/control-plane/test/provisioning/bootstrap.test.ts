@@ -107,7 +107,7 @@ it('bootstrap makes a further organisation, with an owner and strict settings, a
   } finally {
     await db.$disconnect();
   }
-}, 60_000);
+});
 
 /** Whoever lost the first key has another one made. */
 async function expectAdminKeyAnew(

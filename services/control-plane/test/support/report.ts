@@ -1,4 +1,5 @@
 import { config } from '@sluice/proto-stubs';
+import { waitMs } from '@sluice/testkit';
 import type { Harness } from './harness.ts';
 
 const { reportCounters } = config.ConfigService.method;
@@ -33,7 +34,7 @@ export async function report(
         ...told,
       })),
     },
-    { timeoutMs: 40_000 },
+    { timeoutMs: waitMs },
   );
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
+import { waitMs } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { HeldSections } from '../support/held-sections.ts';
@@ -56,7 +57,7 @@ const report = (
         definitionJson: JSON.stringify(definition),
       })),
     },
-    { timeoutMs: 5_000 },
+    { timeoutMs: waitMs },
   );
 
 const pins = async (path: string, query = '') =>

@@ -11,6 +11,7 @@ import {
   pageOf,
   signInUpstream,
   startOauthServer,
+  waitMs,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Asker } from '../../src/tools/upstream-oauth/asker.ts';
@@ -99,7 +100,7 @@ const ask = (serverId: string, refused?: Buffer, at = 0) =>
   replicas[at]!.unary(
     method,
     { serverId, ...(refused === undefined ? {} : { refusedSha256: refused }) },
-    { timeoutMs: 20_000 },
+    { timeoutMs: waitMs },
   );
 
 describe('discovery', () => {
@@ -257,7 +258,7 @@ const saveAuto = (metadata: object | null = null) =>
   });
 
 const askFor = (serverId: string, userId: string, more: object = {}, at = 0) =>
-  replicas[at]!.unary(method, { serverId, userId, ...more }, { timeoutMs: 20_000 });
+  replicas[at]!.unary(method, { serverId, userId, ...more }, { timeoutMs: waitMs });
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 

@@ -50,7 +50,7 @@ describe('with Redis between two gateways', () => {
     await stores.server.restart();
     expect(await waits).toEqual(letter);
     await expect(one.take(here, AbortSignal.timeout(500))).rejects.toThrow();
-  }, 60_000);
+  });
 
   it('what nobody hears takes no more than some MiB: the oldest make room', async () => {
     const mailbox = new Mailbox(stores.open());

@@ -108,7 +108,7 @@ describe('Redis Cluster', () => {
     await cluster.nodes[2]?.restart();
     await eventually(() => one.isWhole() && other.isWhole());
     await share(one, other);
-  }, 90_000);
+  });
 });
 
 describe('Redis Sentinel', () => {
@@ -131,7 +131,7 @@ describe('Redis Sentinel', () => {
     // A sentinel that had no turn for two seconds distrusts its clock, and makes nobody a master for thirty.
     await eventually(() => one.isWhole() && other.isWhole(), { timeoutMs: 90_000 });
     await share(one, other);
-  }, 180_000);
+  });
 });
 
 describe('TLS', () => {

@@ -95,13 +95,13 @@ describe('a private key that comes with a request', () => {
     // That signatures never take all threads is shown where they are made, and not by the clock;
     // here, that nobody else is refused or given up meanwhile.
     expect(await longestWaitDuring(flood, anothersLookUp)).toBeLessThan(lookUpMsMax);
-  }, 60_000);
+  });
 
   it('of too large a size fills no threads by way of Google’s tokens either', async () => {
     const keys = Array.from({ length: 4 }, () => forgedRsaKey(16_384));
     const flood = () => Promise.all(keys.map(google));
     expect(await longestWaitDuring(flood, anothersLookUp)).toBeLessThan(waitMsMax);
-  }, 60_000);
+  });
 
   it('of an honest caller signs, while others send hostile ones', async () => {
     const honest = small.export({ type: 'pkcs8', format: 'pem' }) as string;
@@ -112,5 +112,5 @@ describe('a private key that comes with a request', () => {
     expect(answers.map(({ status }) => status)).toEqual(
       Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 200 : 400)),
     );
-  }, 60_000);
+  });
 });

@@ -1,5 +1,6 @@
 import { analytics } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
+import { waitMs } from '@sluice/testkit';
 
 /** What the ledger has, entry by entry. */
 export interface LedgerContent {
@@ -26,7 +27,7 @@ export async function readLedger(
     const page = await client.unary(
       analytics.LogService.method.listLogs,
       { filter, pageSize: 1000, cursor },
-      { timeoutMs: 30_000 },
+      { timeoutMs: waitMs },
     );
     for (const { record, attempts: count } of page.entries) {
       if (record === undefined) throw new Error('an entry without a record');

@@ -1,6 +1,6 @@
 import { analytics } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
-import { isLongForm } from '@sluice/testkit';
+import { isLongForm, waitMs } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { sharedKeys } from '../../src/redis/shared-keys.ts';
 import { type Lab, startLab } from '../lab.ts';
@@ -86,7 +86,7 @@ export async function startFleet(): Promise<Fleet> {
     async ledgerSums(names) {
       const request = { organisationId: organisation, counters: [...names], fromMs: 0n };
       const { sumCounters } = analytics.AnalyticsService.method;
-      return (await ledger.unary(sumCounters, request, { timeoutMs: 10_000 })).sums;
+      return (await ledger.unary(sumCounters, request, { timeoutMs: waitMs })).sums;
     },
     async killGateway(index) {
       const part = stack.part(nameOf(index));

@@ -10,7 +10,7 @@ import { Witness } from './witness.ts';
 let fleet: Fleet;
 beforeAll(async () => {
   fleet = await startFleet();
-}, 120_000);
+});
 afterAll(() => fleet?.stop(), 60_000);
 
 const perDollar = 1_000_000_000;
@@ -155,7 +155,7 @@ describe('four gateways that are killed at random', () => {
             reserved: [counter?.reserved, counter?.overshoot, told.reserved, counter?.held],
           };
         },
-        { timeout: 60_000, interval: 500 },
+        { interval: 500 },
       )
       .toEqual({ counter: 0, entity: 0, reserved: [0, 0, 0, []] })
       .then(() => fleet.countersOf(policy.id));

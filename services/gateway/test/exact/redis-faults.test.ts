@@ -89,9 +89,7 @@ function unknownAt(load: Load, atMs: number): number {
 }
 
 describe('a limit over four gateways', () => {
-  it('holds, but for what nobody could know, when Redis fails over', {
-    timeout: 120_000,
-  }, async () => {
+  it('holds, but for what nobody could know, when Redis fails over', async () => {
     const redis = await startRedisSentinel();
     closers.push(() => redis.stop());
     const all = await gateways({
@@ -111,9 +109,7 @@ describe('a limit over four gateways', () => {
     expect(load.admitted).toBeLessThanOrEqual(value + unknownAt(load, atMs));
   });
 
-  it('holds, but for what nobody could know, when its slot moves from node to node', {
-    timeout: 120_000,
-  }, async () => {
+  it('holds, but for what nobody could know, when its slot moves from node to node', async () => {
     const cluster = await startRedisCluster();
     closers.push(() => cluster.stop());
     const all = await gateways({

@@ -95,7 +95,7 @@ export function translationCases(bench: () => CallBench): void {
       expect(placed.status, await placed.text()).toBe(201);
       const call = vendor().calls.last;
       expect(call.session).toEqual({ model: 'interpreter' });
-      await eventually(() => expect(call.hungUpAt).toBeDefined(), { timeoutMs: 15_000 });
+      await eventually(() => expect(call.hungUpAt).toBeDefined());
       await recordsOf('interpreted', 'call.hangup', 1);
       // Two that were held, and what it took to hang up.
       const stretches = await recordsOf('interpreted', type, 3);
