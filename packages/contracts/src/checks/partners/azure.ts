@@ -3,42 +3,45 @@ import { openObject } from '../../admin/kernel/kept-only.ts';
 import { flag, someOf, text } from '../parameter-fields.ts';
 import { baseAddress, hostLabel, partnerParameters, secret } from '../partner-fields.ts';
 
-/** Published samples have what it holds below the name of the service. */
-const resourceOf = (service: string) => {
-  const resource = openObject({
-    resourceName: hostLabel.optional(),
-    customHost: baseAddress.optional(),
-    apiKey: secret.optional(),
-    azureAuthMode: z.enum(['apiKey', 'entra']).default('apiKey'),
-    tenantId: hostLabel.optional(),
-    clientId: secret.optional(),
-    clientSecret: secret.optional(),
-    [service]: z
-      .unknown()
-      .meta({ description: 'All of this, as published samples have it.' })
-      .optional(),
-  })
-    .refine(
-      ({ resourceName, customHost }) => (resourceName ?? customHost) !== undefined,
-      'needs resourceName or customHost',
-    )
-    .refine(
-      (given) => given.azureAuthMode === 'entra' || given.apiKey !== undefined,
-      'needs apiKey, or azureAuthMode entra',
-    )
-    .refine(
-      ({ azureAuthMode, tenantId, clientId, clientSecret }) =>
-        azureAuthMode !== 'entra' || ![tenantId, clientId, clientSecret].includes(undefined),
-      'needs tenantId, clientId and clientSecret',
-    );
-  return z.preprocess(
+const asPublished = z
+  .unknown()
+  .meta({ description: 'All of this, as published samples have it.' })
+  .optional();
+
+const resource = openObject({
+  resourceName: hostLabel.optional(),
+  customHost: baseAddress.optional(),
+  apiKey: secret.optional(),
+  azureAuthMode: z.enum(['apiKey', 'entra']).default('apiKey'),
+  tenantId: hostLabel.optional(),
+  clientId: secret.optional(),
+  clientSecret: secret.optional(),
+  contentSafety: asPublished,
+  pii: asPublished,
+})
+  .refine(
+    ({ resourceName, customHost }) => (resourceName ?? customHost) !== undefined,
+    'needs resourceName or customHost',
+  )
+  .refine(
+    (given) => given.azureAuthMode === 'entra' || given.apiKey !== undefined,
+    'needs apiKey, or azureAuthMode entra',
+  )
+  .refine(
+    ({ azureAuthMode, tenantId, clientId, clientSecret }) =>
+      azureAuthMode !== 'entra' || ![tenantId, clientId, clientSecret].includes(undefined),
+    'needs tenantId, clientId and clientSecret',
+  );
+
+/** Published samples have them below the name of the service. */
+const resourceOf = (service: 'contentSafety' | 'pii') =>
+  z.preprocess(
     (given) =>
       typeof given === 'object' && given !== null && service in given
         ? (given as Record<string, unknown>)[service]
         : given,
     resource.optional(),
   );
-};
 
 const apiVersion = (absent: string) =>
   z
