@@ -2,17 +2,19 @@ import { spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { quietFlags } from './service-processes.ts';
 
-const timeoutMs = 60_000;
+/** What is run makes an installation, which a machine that is busy or small takes minutes for. */
+const usualMs = 300_000;
 const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).href;
 
 /**
  * Runs a program of ours to its end, which comes with ours, and gives what it printed.
- * @throws Error with what it wrote to stderr, when it failed or took longer than a minute
+ * @throws Error with what it wrote to stderr, when it failed, or that it took too long
  */
 export async function runOnce(
   what: string,
   entry: string,
   env: Record<string, string | undefined>,
+  timeoutMs = usualMs,
 ): Promise<string> {
   const argv = [...quietFlags, '--import', followParent, entry];
   const child = spawn(process.execPath, argv, { env, stdio: 'pipe', detached: true });
@@ -30,6 +32,7 @@ export async function runOnce(
     child.once('error', reject).once('close', resolve);
   });
   clearTimeout(timer);
-  if (code !== 0) throw new Error(`${what} failed:\n${errors}`);
+  const why = code === null ? `${errors}It was ended after ${timeoutMs / 1000} s.` : errors;
+  if (code !== 0) throw new Error(`${what} failed:\n${why}`);
   return output;
 }

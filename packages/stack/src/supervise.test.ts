@@ -12,6 +12,7 @@ import {
   startProcess,
   supervise,
 } from './index.ts';
+import { runOnce } from './run-once.ts';
 
 const fixtures = `${import.meta.dirname}/../test/fixtures`;
 const ticker = (...args: string[]): ProcessSpec => ({
@@ -115,6 +116,11 @@ describe('startProcess', () => {
       'was not ready within 3 s',
     );
     expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false);
+  });
+
+  it('says so of one that is run to its end, and takes too long', async () => {
+    const running = runOnce('A set-up', `${fixtures}/ticker.ts`, baseEnvironment(), 3000);
+    await expect(running).rejects.toThrow(/^A set-up failed:\n(.*\n)?It was ended after 3 s\.$/);
   });
 
   it('kills a process that ignores SIGTERM', async () => {
