@@ -2,8 +2,8 @@ import { address, file, made, named, orCommon, skill } from './object-row.ts';
 import type { NamedObject, ObjectFacts, ObjectKind } from './operation.ts';
 
 /**
- * What vendors keep at paths that have no row: nothing of it is asked of who has it, listed, translated or billed, but whose it is
- * is noted, and what is below its path, or names it in a body, is refused to others. As the vendors' clients have it: `openai` 7.59,
+ * What vendors keep at paths that have no row: nothing of it is translated, judged or billed by itself, but whose it is
+ * is noted, and what is below its path, or names it in a query or a body, is refused to others. As the vendors' clients have it: `openai` 7.59,
  * `@anthropic-ai/sdk` 1.14, `@google/genai` 3.3, `@mistralai/mistralai` 2.7, November 2026.
  */
 export interface VendorCollection {

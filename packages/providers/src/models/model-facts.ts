@@ -36,7 +36,7 @@ export interface ModelFacts {
   prefill?: boolean;
   /** A signed thought is refused when anything before it has changed. */
   bindsThoughts?: boolean;
-  /** Served by later versions of its maker's API also by who serves it with the first alone elsewhere. */
+  /** Where some models have the first version of their maker's API alone, as at Bedrock, this one has the later ones too. */
   newerVersions?: boolean;
   /** In its maker's formats parts may say where a prefix of the prompt ends that is to be kept. */
   cacheBreakpoints?: boolean;

@@ -7,5 +7,9 @@ import { canonicalFileId } from '@sluice/providers';
  */
 export function objectId(kind: ObjectKind, text: string): string {
   if (kind === 'file') return canonicalFileId(text);
-  return namedResources.has(kind) ? (/([^/:]+)(?::[^/]*)?$/.exec(text)?.[1] ?? text) : text;
+  if (!namedResources.has(kind)) return text;
+  const name = text.slice(text.lastIndexOf('/') + 1);
+  const verb = name.indexOf(':');
+  const id = verb < 0 ? name : name.slice(0, verb);
+  return id === '' ? text : id;
 }
