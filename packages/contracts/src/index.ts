@@ -196,6 +196,7 @@ export {
   uuidOfStored,
 } from './stored-ids.ts';
 export { holdBounds, type StreamMode, streamModes } from './stream-checks.ts';
+export { agentHeaderNames, hopByHop, mcpHeaderNames, type ToolHeaders } from './tool-headers.ts';
 export type {
   SentToolPolicy,
   ToolAccess,
@@ -221,6 +222,7 @@ export {
   issuerLoginSecret,
   type JwtValidation,
   jwtValidation,
+  toldClaims,
   type UserIdentityForwarding,
   userIdentityForwarding,
 } from './user-identity.ts';

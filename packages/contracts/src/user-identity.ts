@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { headerNameField, hostField } from './admin/kernel/fields.ts';
-import { openObject } from './admin/kernel/kept-only.ts';
+import { keptOnly, openObject } from './admin/kernel/kept-only.ts';
 
 const names = z.array(z.string().max(128)).max(100);
 
@@ -80,7 +80,7 @@ export type JwtValidation = z.output<typeof jwtValidation>;
  * An authorisation server of the organisation's own, which gives the tokens for a server in place of ours. Clients learn where people are
  * asked, and where tokens are, from its own metadata: endpoints and client that others' settings name are kept and mean nothing here.
  */
-export const externalAuthConfig = z.looseObject({
+export const externalAuthConfig = openObject({
   issuer: hostField,
   /** Without it that of the issuer's metadata. */
   jwks_uri: hostField.nullish(),
@@ -91,13 +91,18 @@ export const externalAuthConfig = z.looseObject({
   user_claim: z.string().min(1).max(128).nullish(),
   /** What a token must have, all of them; what clients ask for. */
   scope: z.string().max(2048).nullish(),
-  authorization_endpoint: hostField.nullish(),
-  token_endpoint: hostField.nullish(),
-  registration_endpoint: hostField.nullish(),
-  client_id: z.string().max(2048).nullish(),
-  client_secret: z.string().max(8192).nullish(),
-  authorization_params: z.record(z.string().max(128), z.string().max(2048)).nullish(),
+  authorization_endpoint: foundByClients(hostField),
+  token_endpoint: foundByClients(hostField),
+  registration_endpoint: foundByClients(hostField),
+  client_id: foundByClients(z.string().max(2048)),
+  client_secret: foundByClients(z.string().max(8192)),
+  authorization_params: foundByClients(z.record(z.string().max(128), z.string().max(2048))),
 });
+
+function foundByClients<S extends z.ZodType>(schema: S) {
+  // Around a copy: fields of others are made of the same schemas.
+  return keptOnly(schema.nullish(), 'clients find it in the metadata of the issuer');
+}
 
 export type ExternalAuthConfig = z.output<typeof externalAuthConfig>;
 
@@ -118,10 +123,9 @@ export function issuerLoginSecret({ serverId, issuer, subject, user }: IssuerLog
 export const identityIssuer = 'service-mcp-gateway';
 export const identityLifetimeSeconds = 300;
 
-/** What a server may be told of who calls. */
-export const identityClaims = [
+/** What gateways tell a server of who calls, where there is something to tell. */
+export const toldClaims = [
   'sub',
-  'email',
   'username',
   'user_id',
   'workspace_id',
@@ -130,3 +134,6 @@ export const identityClaims = [
   'scope',
   'client_id',
 ] as const;
+
+/** What a server may be told: what a gateway asks to be signed beyond these is left out. */
+export const identityClaims = [...toldClaims, 'email'] as const;

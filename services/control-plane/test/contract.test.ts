@@ -156,9 +156,11 @@ function warningFaults(
   // Nothing can be told beside lines.
   if (endpoint.lines === true) return [];
   const { warnings = [] } = answer.body as { warnings?: string[] };
-  // A virtual key has a field for each setting of each provider; some of what is published is only kept.
+  // A virtual key has a field for each setting of each provider; some of what is published is only kept, or does nothing
+  // beside the rest of the example.
   const ofInput = warnings.filter(
-    (each) => !/is no setting of \S+, and does|is kept, and does nothing yet/.test(each),
+    (each) =>
+      !/is no setting of \S+, and does|is kept, and does nothing yet|: does nothing: /.test(each),
   );
   const told = ofInput.map((each) => each.split(':', 1)[0]).sort();
   const isTold = endpoint.body !== undefined;

@@ -16,6 +16,7 @@ export {
   type QueryOf,
 } from './endpoints.ts';
 export { fieldWords, pathHelp, wordOf } from './field-help.ts';
+export { idleByResource } from './idle.ts';
 export {
   type Access,
   type AuditAction,
@@ -36,6 +37,7 @@ export {
   idempotencyKeyMax,
   replayedHeader,
 } from './kernel/idempotency.ts';
+export type { IdleField, IdleFields } from './kernel/idle-fields.ts';
 export { type KeptField, keptFields } from './kernel/kept-only.ts';
 export type { Page } from './kernel/paging.ts';
 export { contradictions } from './kernel/second-names.ts';

@@ -92,3 +92,42 @@ it('a server made of an integration may be sent back as it is shown', async () =
   const emptied = await as('workspace_key').put(`/mcp-servers/${merged.id}`, { members: [] });
   expect([emptied.status, emptied.text]).toEqual([400, expect.stringContaining('body.members')]);
 });
+
+it('what does nothing beside the rest is told whoever sends it, or what makes it so, and nobody else', async () => {
+  const told = async (answer: PromiseLike<{ status: number; body: Shown; text: string }>) => {
+    const { status, body, text } = await answer;
+    expect(status, text).toBe(200);
+    return ((body.warnings ?? []) as string[]).map((line) => line.split(': does nothing: ', 1)[0]);
+  };
+  const caller = as('workspace_key');
+  const headers = 'body.configurations.custom_headers';
+  const integration = {
+    name: 'Idle',
+    slug: 'idle',
+    url: 'https://mcp.example.com/mcp',
+    auth_type: 'none',
+    transport: 'http',
+    configurations: { custom_headers: { 'x-key': 'of the server' } },
+  };
+  const path = '/mcp-integrations/idle';
+  expect(await told(caller.post('/mcp-integrations', integration))).toEqual([headers]);
+  expect(await told(caller.put(path, { name: 'Still idle' }))).toEqual([]);
+  expect(await told(caller.put(path, { auth_type: 'headers' }))).toEqual([]);
+  expect(await told(caller.put(path, { auth_type: 'oauth_auto' }))).toEqual([headers]);
+  const { configurations } = (await caller.get(path).expect(200)).body;
+  expect(await told(caller.put(path, { configurations }))).toEqual([headers]);
+
+  const name = 'Idle alerts';
+  const { body: key } = await caller
+    .post('/api-keys/workspace/service', { name, scopes: ['completions.write'] })
+    .expect(200);
+  const alerts = { alert_emails: ['ann@example.org'] };
+  const budget = { usage_limits: { type: 'cost', credit_limit: 5 } };
+  const of = (body: object) => told(caller.put(`/api-keys/${key.id}`, body));
+  expect(await of(alerts)).toEqual(['body.alert_emails']);
+  expect(await of({ ...alerts, ...budget })).toEqual([]);
+  expect(
+    await of({ usage_limits: { type: 'tokens', credit_limit: 500, unpriced: 'refuse' } }),
+  ).toEqual(['body.usage_limits.unpriced']);
+  expect(await of({ usage_limits: null })).toEqual(['body.alert_emails']);
+});

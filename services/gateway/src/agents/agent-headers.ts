@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '@sluice/a2a';
+import { agentHeaderNames } from '@sluice/contracts';
 import type { JsonObject } from '@sluice/providers';
 import { carriesServiceKey } from '../calls/prepare/request-headers.ts';
 import { replyHeaders } from '../calls/reply-headers.ts';
 import { lowerCased } from '../compiled/compiled-bundle.ts';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
-import { isOurs } from '../http/caller-headers.ts';
-import { connectionTokens, hopByHop } from '../http/connection-headers.ts';
+import { connectionTokens } from '../http/connection-headers.ts';
 import { type IdentityPlan, identityPlan } from '../identity/tell-identity.ts';
 
 /** What of a caller's headers belongs to the call itself, and always goes on. */
@@ -23,36 +23,6 @@ const kept = [
   'tracestate',
   'x-request-id',
 ] as const;
-
-/** In what callers say who they are, or gateways who called: never passed on, under no other name either. */
-const neverForwarded = new Set([
-  ...hopByHop,
-  'cookie',
-  'set-cookie',
-  'x-api-key',
-  'api-key',
-  'apikey',
-  'x-auth-token',
-  'x-access-token',
-  'x-user-claims',
-  'x-user-jwt',
-  'accept-encoding',
-  'content-encoding',
-  'forwarded',
-  'via',
-]);
-
-/** Whether an admin may have a header copied, or written by a copy. `authorization` only by name. */
-function isForwardable(name: string): boolean {
-  return (
-    /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) &&
-    !neverForwarded.has(name) &&
-    !isOurs(name) &&
-    !name.startsWith('x-forwarded-') &&
-    !name.startsWith('proxy-') &&
-    !name.startsWith('sec-')
-  );
-}
 
 interface HeaderChoice {
   readonly from: string;
@@ -84,7 +54,9 @@ export function headerPlan(configurations: JsonObject): HeaderPlan {
   return {
     forwarded: isExcept
       ? []
-      : choices.filter(({ from, to }) => isForwardable(from) && isForwardable(to)),
+      : choices.filter(
+          ({ from, to }) => agentHeaderNames.forwards(from) && agentHeaderNames.forwards(to),
+        ),
     allExcept: isExcept ? new Set(choices.map(({ from }) => from)) : undefined,
     fixed: { ...fixedIn(headers), ...fixedIn(custom), ...fixedIn(extra) },
     identity: identityPlan(identity),
@@ -108,9 +80,7 @@ function fixedIn(headers: unknown): Record<string, string> {
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
   const named = Object.entries(lowerCased(Object.fromEntries(texts)));
-  return Object.fromEntries(
-    named.filter(([name]) => !hopByHop.has(name) && name !== 'accept-encoding'),
-  );
+  return Object.fromEntries(named.filter(([name]) => agentHeaderNames.sets(name)));
 }
 
 /**
@@ -137,7 +107,7 @@ export function agentHeaders(
     for (const name in arrived)
       if (
         name !== 'authorization' &&
-        isForwardable(name) &&
+        agentHeaderNames.forwards(name) &&
         !plan.allExcept.has(name) &&
         named?.has(name) !== true
       )

@@ -1,18 +1,4 @@
-/** Headers that belong to one connection, never to the next. */
-export const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'host',
-  'expect',
-  'content-length',
-]);
+export { hopByHop } from '@sluice/contracts';
 
 /** The headers that `Connection` declares to be of this connection only. */
 export function connectionTokens(

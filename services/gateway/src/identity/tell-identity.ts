@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { userIdentityForwarding } from '@sluice/contracts';
+import { type toldClaims, userIdentityForwarding } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped, TokenCache } from '@sluice/jwt';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
@@ -64,7 +64,7 @@ export function claimsOfCaller(
   { source }: ResolvedKey,
   bundle: CompiledBundle,
   login?: { readonly scope: string; readonly clientId: string },
-): Record<string, string> {
+): Record<(typeof toldClaims)[number], string> {
   return {
     sub: source.userId === '' ? source.id : source.userId,
     username: source.name,

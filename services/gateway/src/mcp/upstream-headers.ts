@@ -1,43 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { mcpHeaderNames } from '@sluice/contracts';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
-import { hopByHop } from '../http/connection-headers.ts';
 import { type IdentityPlan, identityPlan } from '../identity/tell-identity.ts';
 import { validationFault } from './user-tokens.ts';
-
-/** Headers that make a client somebody, belong to one connection, or to the protocol: never passed on. */
-const neverForwarded = new Set([
-  ...hopByHop,
-  'cookie',
-  'set-cookie',
-  'authorization',
-  'x-api-key',
-  'x-service-api-key',
-  'api-key',
-  'apikey',
-  'x-auth-token',
-  'x-access-token',
-  'x-user-claims',
-  'x-user-jwt',
-  'last-event-id',
-  'content-type',
-  'content-encoding',
-  'accept',
-  'accept-encoding',
-  'origin',
-  'referer',
-]);
-
-/** Whether a caller's header may be copied, or be written by a copy. Takes names in lower case. */
-export function isForwardable(name: string): boolean {
-  return (
-    !neverForwarded.has(name) &&
-    !name.startsWith('mcp-') &&
-    !name.startsWith('x-service-') &&
-    !name.startsWith('x-forwarded-') &&
-    !name.startsWith('sec-') &&
-    !name.startsWith('proxy-')
-  );
-}
 
 interface HeaderChoice {
   readonly from: string;
@@ -83,7 +48,7 @@ export function upstreamHeaders(
   if (forwarded.except) {
     const kept = new Set(forwarded.headers.map(({ from }) => from));
     for (const [name, value] of Object.entries(arrived))
-      if (value !== undefined && !kept.has(name) && isForwardable(name))
+      if (value !== undefined && !kept.has(name) && mcpHeaderNames.forwards(name))
         headers[name] = String(value);
   } else
     for (const { from, to } of forwarded.headers) {
@@ -131,7 +96,10 @@ function makePlan({ configurations, source }: CompiledMcpServer): HeaderPlan {
       headers: (Array.isArray(choices) ? choices : [])
         .flatMap(asChoice)
         // Of those that are left out the names alone count.
-        .filter(({ from, to }) => except || (isForwardable(from) && isForwardable(to)))
+        .filter(
+          ({ from, to }) =>
+            except || (mcpHeaderNames.forwards(from) && mcpHeaderNames.forwards(to)),
+        )
         // A token that was for the gateway to check goes on only where an admin names its header.
         .concat(except ? tokenHeader(validation) : []),
     },
@@ -157,15 +125,6 @@ function asChoice(choice: unknown): HeaderChoice[] {
     : [];
 }
 
-/** What the transport itself says of a call is said by nobody else. */
-const ofTransport = new Set([
-  ...hopByHop,
-  'content-type',
-  'accept',
-  'accept-encoding',
-  'last-event-id',
-]);
-
 function named(headers: unknown): Record<string, string> {
   if (!isRecord(headers)) return {};
   return Object.fromEntries(
@@ -173,9 +132,7 @@ function named(headers: unknown): Record<string, string> {
       .map(([name, value]) => [name.toLowerCase(), value] as const)
       .filter(
         (entry): entry is [string, string] =>
-          typeof entry[1] === 'string' &&
-          !ofTransport.has(entry[0]) &&
-          !entry[0].startsWith('mcp-'),
+          typeof entry[1] === 'string' && mcpHeaderNames.sets(entry[0]),
       ),
   );
 }

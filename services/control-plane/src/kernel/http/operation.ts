@@ -25,6 +25,7 @@ import {
   type IdempotencyKeys,
   idempotencyKeyIn,
 } from './idempotency.ts';
+import { idleWarnings } from './idle-warnings.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
 import type { InputNotes } from './parse-input.ts';
 import type { RecordRefusal } from './record-refusal.ts';
@@ -280,13 +281,28 @@ function createCall(
     },
     permit: (variant: string) => authorise(caller, access, variant),
     permits: (variant: string) => isPermitted(caller, access, variant),
-    change: <T>(work: (change: Change) => Promise<T>) =>
-      commitChange(
+    change: async <T>(work: (change: Change) => Promise<T>) => {
+      let after: object | undefined;
+      const result = await commitChange(
         parts.client,
         entry(200),
-        (change) => underKey({ ...change, unchanged: () => tellUnchanged(change) }, work),
+        (change) =>
+          underKey(
+            {
+              ...change,
+              unchanged: () => tellUnchanged(change),
+              describe: (facts) => {
+                after = facts.after ?? after;
+                change.describe(facts);
+              },
+            },
+            work,
+          ),
         (told) => committed.push(told),
-      ),
+      );
+      call.notes.warnings.push(...idleWarnings(asked.resourceType, after, call.body));
+      return result;
+    },
     committed,
     entry,
   };

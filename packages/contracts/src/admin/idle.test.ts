@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { idleByResource } from './idle.ts';
+import type { AuditResource } from './kernel/access.ts';
+
+const paths = (resource: AuditResource, shown: object) =>
+  (idleByResource[resource]?.(shown as Record<string, unknown>) ?? []).map(({ path }) => path);
+
+type Case = [AuditResource, object, object, string[]];
+
+/** A resource, what of it acts by something else, and what does nothing without that. */
+function idle(resource: AuditResource, said: object, acts: object, ...expected: string[]): Case {
+  return [resource, said, acts, expected];
+}
+
+const mcp = (configurations: object, auth_type = 'none') => ({ auth_type, configurations });
+const agent = (configurations: object, protocol = 'a2a') => ({ protocol, configurations });
+const told = (user_identity_forwarding: object) => mcp({ user_identity_forwarding });
+const checked = (jwt_validation: object) => mcp({ jwt_validation });
+const url = 'https://issuer.example/x';
+const budget = { type: 'cost', credit_limit: 5 };
+const key = (fields: object) => ({ type: 'workspace-service', ...fields });
+const c = 'configurations';
+
+describe('what does nothing beside the rest of a resource', () => {
+  it.each<Case>([
+    idle(
+      'mcp_integrations',
+      mcp({ custom_headers: { a: '1' } }),
+      mcp({ custom_headers: { a: '1' } }, 'headers'),
+      `${c}.custom_headers`,
+    ),
+    idle(
+      'mcp_integrations',
+      mcp({ oauth_metadata: { issuer: url } }, 'headers'),
+      mcp({ oauth_metadata: { issuer: url } }, 'oauth_auto'),
+      `${c}.oauth_metadata`,
+    ),
+    idle(
+      'mcp_integrations',
+      mcp({ oauth_metadata: { authorization_endpoint: url } }, 'oauth_client_credentials'),
+      mcp({ oauth_metadata: { token_endpoint: url } }, 'oauth_client_credentials'),
+      `${c}.oauth_metadata.authorization_endpoint`,
+    ),
+    idle(
+      'mcp_integrations',
+      mcp({ passthrough_header: { 'MCP-Session-Id': '1', Accept: 'a/b', 'x-a': '1' } }),
+      mcp({ passthrough_header: { 'x-a': '1' } }),
+      `${c}.passthrough_header.MCP-Session-Id`,
+      `${c}.passthrough_header.Accept`,
+    ),
+    idle(
+      'mcp_integrations',
+      mcp({ forward_headers: ['x-a', 'Authorization', { from: 'x-b', to: 'cookie' }] }),
+      mcp({ forward_headers: { mode: 'all-except', headers: ['authorization'] } }),
+      `${c}.forward_headers[1]`,
+      `${c}.forward_headers[2]`,
+    ),
+    idle(
+      'mcp_integrations',
+      mcp({ forward_headers: { mode: 'allowlist', headers: ['cookie'] } }),
+      mcp({ forward_headers: { mode: 'allowlist', headers: ['x-a'] } }),
+      `${c}.forward_headers.headers[0]`,
+    ),
+    idle(
+      'mcp_integrations',
+      told({ method: 'jwt_header', include_claims: ['sub', 'email'], forward_gateway_token: true }),
+      told({ method: 'jwt_header', include_claims: ['sub'], forward_gateway_token: false }),
+      `${c}.user_identity_forwarding.include_claims[1]`,
+      `${c}.user_identity_forwarding.forward_gateway_token`,
+    ),
+    idle(
+      'mcp_integrations',
+      told({ method: 'bearer', include_claims: ['sub'], forward_gateway_token: true }),
+      told({ method: 'bearer', forward_gateway_token: true }),
+      `${c}.user_identity_forwarding.include_claims`,
+    ),
+    idle(
+      'mcp_integrations',
+      checked({ jwks: {}, introspectCacheMaxAge: 5, introspectClientId: 'a', cacheMaxAge: 60 }),
+      checked({ jwksUri: url, cacheMaxAge: 60, algorithms: ['RS256'] }),
+      `${c}.jwt_validation.introspectClientId`,
+      `${c}.jwt_validation.introspectCacheMaxAge`,
+      `${c}.jwt_validation.cacheMaxAge`,
+    ),
+    idle(
+      'mcp_integrations',
+      checked({ introspectEndpoint: url, introspectClientSecret: 's', algorithms: ['RS256'] }),
+      checked({ introspectEndpoint: url, introspectClientSecret: 's', introspectClientId: 'a' }),
+      `${c}.jwt_validation.algorithms`,
+      `${c}.jwt_validation.introspectClientSecret`,
+    ),
+    idle(
+      'agent_integrations',
+      agent({ push_notifications: 'relay' }, 'openai'),
+      agent({ push_notifications: 'relay' }),
+      `${c}.push_notifications`,
+    ),
+    idle(
+      'agent_integrations',
+      agent({ forward_headers: ['cookie'], custom_headers: { 'Accept-Encoding': 'br' } }),
+      // An agent may be named the caller's own credential.
+      agent({ forward_headers: ['authorization'], custom_headers: { authorization: 'x' } }),
+      `${c}.custom_headers.Accept-Encoding`,
+      `${c}.forward_headers[0]`,
+    ),
+    idle(
+      'api_keys',
+      key({ alert_emails: ['a@example.org'] }),
+      key({ alert_emails: ['a@example.org'], usage_limits: budget }),
+      'alert_emails',
+    ),
+    idle(
+      'api_keys',
+      { type: 'organisation-service', usage_limits: budget, defaults: { config_id: 'pc-a' } },
+      { type: 'organisation-service', rate_limits: [], defaults: { allow_config_override: true } },
+      'usage_limits',
+      'defaults.config_id',
+    ),
+    idle(
+      'api_keys',
+      key({ usage_limits: { type: 'tokens', credit_limit: 500, unpriced: 'refuse' } }),
+      key({ usage_limits: { ...budget, unpriced: 'refuse' } }),
+      'usage_limits.unpriced',
+    ),
+    idle(
+      'providers',
+      { rate_limits: [{ type: 'requests', admission: 'strict', estimate: 'observed' }] },
+      { rate_limits: [{ type: 'tokens', admission: 'strict', estimate: 'observed' }] },
+      'rate_limits[0].admission',
+      'rate_limits[0].estimate',
+    ),
+    idle(
+      'workspaces',
+      { usage_limits: [budget, { type: 'tokens', unpriced: 'pass' }] },
+      { usage_limits: [{ ...budget, unpriced: 'pass' }, { type: 'tokens' }] },
+      'usage_limits[1].unpriced',
+    ),
+    idle(
+      'policies',
+      { type: 'requests', estimate: 'observed' },
+      { type: 'cost', estimate: 'observed', unpriced: 'refuse' },
+      'estimate',
+    ),
+  ])('of %s %j, but not of %j', (resource, said, acts, expected) => {
+    expect(paths(resource, said)).toEqual(expected);
+    expect(paths(resource, acts)).toEqual([]);
+    expect(paths(resource, {})).toEqual([]);
+  });
+});
