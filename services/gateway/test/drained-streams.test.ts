@@ -236,7 +236,6 @@ it(`a rolling restart of two gateways under ${rate} requests a second, half of t
 });
 
 it(`${streams} streams longer than DRAIN_TIMEOUT are told that we end them, and no record is lost`, async () => {
-  gateway.SHUTDOWN_DELAY = '500';
   gateway.DRAIN_TIMEOUT = '700';
   await scenario.stack.part('gateway').stop();
   await scenario.stack.part('gateway').start();

@@ -135,12 +135,19 @@ async function send(kind: Kind, canaries: Canaries, debug: string | undefined): 
   return response.headers.get('x-service-request-id') ?? '';
 }
 
+/** Without what a merge of the ledger takes away while it is looked at: in its place is what was merged. */
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesBelow(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
 /** Every file of the installation, with what all parts wrote to their logs. */
 async function* everythingKept(): AsyncGenerator<[place: string, content: Buffer]> {
   const { dataDir } = scenario.stack;
-  for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
+  for await (const path of filesBelow(dataDir)) {
     const content = await readFile(path).catch(() => undefined);
     if (content !== undefined) yield [relative(dataDir, path), content];
   }
