@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitMs } from '@sluice/testkit';
 
 /** What came of one request that went through the round robin. */
 export interface Sent {
@@ -19,6 +20,8 @@ export interface RoundRobinOptions {
 /** How often readiness is read, and how old what was read may be for a request to be sent: well below any `SHUTDOWN_DELAY`. */
 const lookEveryMs = 50;
 const freshMs = 1_000;
+/** After so long in which all said no a request has failed. */
+const refusedMs = 5_000;
 
 /**
  * A load balancer of a test: reads the readiness of each gateway, and sends
@@ -28,16 +31,19 @@ const freshMs = 1_000;
 export function startRoundRobin({ origins, perSecond, send }: RoundRobinOptions) {
   const stopping = new AbortController();
   const { signal } = stopping;
+  let isOver = false;
   /** When the last question that was answered with yes was asked. */
   const readyAt = origins.map(() => Number.NEGATIVE_INFINITY);
+  /** What each said last, and not what is unheard since. */
+  const saidNo = origins.map(() => false);
   const isReady = (at: number) => performance.now() - (readyAt[at] ?? 0) < freshMs;
   const sent: Promise<Sent>[] = [];
 
   const look = async (at: number) => {
-    while (!signal.aborted) {
+    while (!isOver) {
       const askedAt = performance.now();
       const saidYes = await fetch(`${origins[at]}/health/ready`, {
-        signal: AbortSignal.timeout(1_000),
+        signal: AbortSignal.timeout(waitMs),
       })
         .then(async (answer) => {
           await answer.arrayBuffer();
@@ -45,7 +51,8 @@ export function startRoundRobin({ origins, perSecond, send }: RoundRobinOptions)
         })
         .catch(() => false);
       readyAt[at] = saidYes ? askedAt : Number.NEGATIVE_INFINITY;
-      await delay(lookEveryMs, undefined, { signal }).catch(() => {});
+      saidNo[at] = !saidYes;
+      await delay(lookEveryMs);
     }
   };
   const looking = origins.map((_, at) => look(at));
@@ -62,7 +69,8 @@ export function startRoundRobin({ origins, perSecond, send }: RoundRobinOptions)
     const at = performance.now();
     let gateway = next();
     // On a busy machine nothing may have been read for a while: as a balancer would, it waits for that.
-    for (; gateway === undefined && performance.now() - at < 5_000; gateway = next())
+    const patienceMs = () => (saidNo.every(Boolean) ? refusedMs : waitMs);
+    for (; gateway === undefined && performance.now() - at < patienceMs(); gateway = next())
       await delay(lookEveryMs);
     if (gateway === undefined) return { at, gateway: -1, fault: 'no gateway is ready' };
     const fault = await send(gateway, n).catch((error: Error) =>
@@ -89,8 +97,12 @@ export function startRoundRobin({ origins, perSecond, send }: RoundRobinOptions)
     },
     async stop(): Promise<readonly Sent[]> {
       stopping.abort();
-      await Promise.all([running, ...looking]);
-      return Promise.all(sent);
+      await running;
+      // What waits for a gateway is told of one for as long.
+      const all = await Promise.all(sent);
+      isOver = true;
+      await Promise.all(looking);
+      return all;
     },
   };
 }
