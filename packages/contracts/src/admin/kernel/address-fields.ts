@@ -118,6 +118,7 @@ const settingsWithoutAddress = new Set([
   'deployment_id',
   'deployments',
   'mistral_fim_completion',
+  'openai_beta',
   'openai_organization',
   'openai_project',
   'oracle_api_format',
