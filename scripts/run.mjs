@@ -31,6 +31,7 @@ const commands = {
     'services/gateway/test/agents/agent-guards.test.ts',
     'services/gateway/test/mcp/drift.test.ts',
     'services/gateway/test/mcp/eras.test.ts',
+    'services/gateway/test/mcp/oauth.test.ts',
     'services/gateway/test/mcp/slow-readers.test.ts',
     'services/gateway/test/mcp/tool-loop.test.ts',
     'packages/engine/src/plan-properties.test.ts',

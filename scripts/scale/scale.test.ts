@@ -14,8 +14,8 @@ it('after a restart of the control plane its followers are fresh soon, and ask f
     keys: 2_000,
     changed: 5,
   });
-  // Who is not fresh in two minutes is infinitely late.
-  expect(figures.freshAfterReadyMs).toBeLessThan(Number.POSITIVE_INFINITY);
+  // `npm run scale` has ten seconds, for many more; a machine of a third of the speed took 14 here.
+  expect(figures.freshAfterReadyMs).toBeLessThan(60_000);
   expect(figures.bundlesChanged).toBeGreaterThanOrEqual(10);
   expect(figures.bundlesAsked).toBeLessThanOrEqual(figures.bundlesChanged);
   expect(figures.bundlesAsked).toBeGreaterThanOrEqual(10);

@@ -16,7 +16,14 @@ import {
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { awayFrom, Browser, freePort, pageOf, testCertificatePath } from '@sluice/testkit';
+import {
+  awayFrom,
+  Browser,
+  freePort,
+  isLongForm,
+  pageOf,
+  testCertificatePath,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { echoByInspector, echoByMcpRemote } from './hosts.ts';
@@ -67,8 +74,8 @@ async function newPersonKey(userId: string) {
   return { id: userId, key: made.key, keyId: made.id };
 }
 
-/** Of a stream, which would go on for as long as its caller stays: a busy machine has ten times the second. */
-const soonMs = 10_000;
+/** Of a stream, which would go on for as long as its caller stays: a second, and ten times of it in the suite, which busy machines run. */
+const soonMs = isLongForm ? 1_000 : 10_000;
 const redirectUri = 'http://127.0.0.1:41234/callback';
 
 /** What a host keeps of a log-in; its browser is ours. */
