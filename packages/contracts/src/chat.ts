@@ -282,6 +282,12 @@ export interface ChatReply {
   extensions: { format: string; fields: JsonObject };
 }
 
+/** What a provider tells of its fault beside type and message: a code that programs act on (`context_length_exceeded`), and a parameter. */
+export interface VendorFault {
+  readonly code?: string;
+  readonly param?: string;
+}
+
 /**
  * One step of a streamed reply. `choice` numbers the answers, `block` the
  * parts of one answer as the upstream numbers them, `call` the tool calls of
@@ -335,4 +341,4 @@ export type ChatStreamEvent =
   /** Beside tokens, also where none are counted. Callers are not told. */
   | { type: 'bill'; bill: ReplyBill }
   | { type: 'reply-end' }
-  | { type: 'fault'; kind: string; message: string; status: number };
+  | { type: 'fault'; kind: string; message: string; status: number; vendor?: VendorFault };

@@ -41,6 +41,7 @@ export type {
   ToolCallPart,
   ToolChoice,
   ToolResultPart,
+  VendorFault,
 } from './chat.ts';
 export { noUsage } from './chat.ts';
 export {

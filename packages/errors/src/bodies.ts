@@ -17,8 +17,8 @@ export function gatewayErrorBody(error: GatewayError, requestId: string): Record
     error: {
       message: error.message,
       type: error.type,
-      param: error.field ?? null,
-      code: error.code,
+      param: error.vendor?.param ?? error.field ?? null,
+      code: error.vendor?.code ?? error.code,
       ...(error.field === undefined ? {} : { field: error.field }),
     },
     request_id: requestId,
@@ -33,7 +33,7 @@ export function gatewayErrorBody(error: GatewayError, requestId: string): Record
 
 /** Anthropic's shape. */
 function anthropicErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
-  const { detail } = errorSpec(error.code);
+  const detail = errorSpec(error.code).detail ?? error.vendor?.code;
   return {
     ...gatewayErrorBody(error, requestId),
     type: 'error',

@@ -1,3 +1,4 @@
+import type { VendorFault } from '@sluice/contracts';
 import { type ErrorCode, errorSpec } from './codes.ts';
 import type { FailureCause } from './failure-cause.ts';
 
@@ -12,6 +13,8 @@ export interface GatewayErrorOptions {
   detail?: Record<string, unknown>;
   /** Overrides the registry's `error.type`: a provider's own word for its fault. */
   type?: string;
+  /** A provider's own code and parameter, which its clients act on: callers are told these, and logs and ledger `code`. */
+  vendor?: VendorFault | undefined;
   /** Overrides the registry's status (an upstream's own status is kept). */
   status?: number;
   /** Response headers that belong to the error, e.g. retry-after. */
@@ -27,6 +30,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly type: string;
   readonly field: string | undefined;
+  readonly vendor: VendorFault | undefined;
   readonly faults: readonly string[] | undefined;
   readonly detail: Record<string, unknown> | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
@@ -40,6 +44,7 @@ export class GatewayError extends Error {
     this.status = options.status ?? spec.status;
     this.type = options.type ?? spec.type;
     this.field = options.field;
+    this.vendor = options.vendor;
     this.faults = options.faults;
     this.detail = options.detail;
     this.headers = options.headers;

@@ -14,6 +14,7 @@ import type {
   JsonValue,
   ObjectFamily,
   ReplyBill,
+  VendorFault,
 } from '@sluice/contracts';
 import type { VendorFiles } from './files/vendor-files.ts';
 import type { JobFamily, VendorJobs } from './jobs/vendor-jobs.ts';
@@ -379,6 +380,8 @@ export interface StreamFault {
   message: string;
   /** The HTTP status this fault would have had as a plain answer. */
   status: number;
+  /** What the provider tells beside it. */
+  vendor?: VendorFault | undefined;
 }
 
 /**

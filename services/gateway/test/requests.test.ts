@@ -145,6 +145,45 @@ describe.each(inTurns(modes, modes.length, 1))('requests, %s', (_mode, options) 
       expect(await response.json()).toEqual(vendorError);
     });
 
+    it('keeps code and parameter of an error that a stream begins with', async () => {
+      const error = { message: 'Too long', type: 'invalid_request_error', param: 'messages' };
+      const code = 'context_length_exceeded';
+      const body = { ...chatBody, stream: true };
+      scenario.upstream.handle(sse([{ error: { ...error, code } }]));
+      const response = await scenario.chat({ body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { ...error, code } });
+      // Of what is told by its code alone.
+      scenario.upstream.handle(sse([{ error: { message: 'Too large', code: 'image_too_large' } }]));
+      const other = await scenario.chat({ body });
+      expect(other.status).toBe(400);
+      expect(await other.json()).toMatchObject({ error: { code: 'image_too_large', param: null } });
+      scenario.upstream.handle(
+        sse([
+          {
+            type: 'error',
+            error: {
+              type: 'invalid_request_error',
+              message: 'No',
+              details: { error_code: 'thread_not_found' },
+            },
+          },
+        ]),
+      );
+      const messages = await scenario.call('/v1/messages', {
+        body: { model: 'claude-sonnet-4', max_tokens: 5, stream: true, messages: body.messages },
+        headers: { 'x-service-provider': 'anthropic' },
+      });
+      expect(messages.status).toBe(400);
+      expect(await messages.json()).toMatchObject({
+        error: {
+          message: 'No',
+          code: 'upstream.error',
+          details: { error_code: 'thread_not_found' },
+        },
+      });
+    });
+
     it('translates for Anthropic and back', async () => {
       scenario.upstream.handle(
         json(200, {

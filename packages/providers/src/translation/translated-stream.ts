@@ -121,7 +121,12 @@ export class TranslatedStreamReader implements StreamReader {
         state.phase = 'complete';
         break;
       case 'fault':
-        state.fail({ type: event.kind, message: event.message, status: event.status });
+        state.fail({
+          type: event.kind,
+          message: event.message,
+          status: event.status,
+          vendor: event.vendor,
+        });
         this.faultForwarded = event.kind !== invalidStreamType;
         break;
       default:

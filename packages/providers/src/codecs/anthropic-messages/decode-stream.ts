@@ -1,4 +1,5 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import { faultEvent } from '../../errors/vendor-fault.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
@@ -48,7 +49,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case 'error': {
         const fault = faultOf(body);
         if (fault === undefined) return [invalid];
-        return [{ type: 'fault', kind: fault.type, message: fault.message, status: fault.status }];
+        return [faultEvent(fault)];
       }
       default:
         // ping, and events newer than this code.

@@ -2,6 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { anthropicTypeOf, anthropicTypeOfStatus, statusOfAnthropicType } from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
 import { unreadable } from '../../errors/unreadable.ts';
+import { vendorFault } from '../../errors/vendor-fault.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
 
@@ -29,7 +30,8 @@ export function faultOf(body: JsonObject): StreamFault | undefined {
   if (body.type !== 'error' && error === undefined) return undefined;
   const type = stringOf(error?.type) ?? 'api_error';
   const message = stringOf(error?.message) ?? 'The provider reported an error.';
-  return { type, message, status: statusOfAnthropicType(type) };
+  const vendor = vendorFault(objectOf(error?.details)?.error_code);
+  return { type, message, status: statusOfAnthropicType(type), ...vendor };
 }
 
 export function errorEvent(fault: StreamFault & { code?: string }): Buffer {

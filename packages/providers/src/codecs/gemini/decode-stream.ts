@@ -1,4 +1,5 @@
 import type { ChatChoice, ChatPart, ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import { faultEvent } from '../../errors/vendor-fault.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
@@ -40,8 +41,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
     const body = objectOf(arrayOf(parsed)?.[0] ?? parsed);
     if (body === undefined) return [invalid];
     const fault = faultOf(body);
-    if (fault !== undefined)
-      return [{ type: 'fault', kind: fault.type, message: fault.message, status: fault.status }];
+    if (fault !== undefined) return [faultEvent(fault)];
     const out: ChatStreamEvent[] = [];
     const usage = usageOf(objectOf(body.usageMetadata));
     // First, for those who tell what went in as the answer begins.

@@ -1,4 +1,5 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import { faultEvent } from '../../errors/vendor-fault.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import {
   arrayOf,
@@ -50,8 +51,7 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     const body = parseObject(event.data);
     if (body === undefined) return [invalid];
     const fault = faultOf(body);
-    if (fault !== undefined)
-      return [{ type: 'fault', kind: fault.type, message: fault.message, status: fault.status }];
+    if (fault !== undefined) return [faultEvent(fault)];
     const out: ChatStreamEvent[] = [];
     // Azure begins with verdicts on the prompt, in a chunk that names neither reply nor model.
     const isFirst = !this.#started && body.id !== '';

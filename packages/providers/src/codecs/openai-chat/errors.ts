@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
 import { readVendorError } from '../../errors/read-vendor-error.ts';
+import { vendorFault } from '../../errors/vendor-fault.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
 
@@ -35,6 +36,25 @@ const statuses = new Map<string, number>(
     server_error: 500,
     api_error: 500,
     overloaded_error: 529,
+    // What a response that failed names, of what was asked: `ResponseError` of `openai` 7.59, November 2026.
+    context_length_exceeded: 400,
+    invalid_prompt: 400,
+    bio_policy: 400,
+    misalignment_policy_violation: 400,
+    invalid_image: 400,
+    invalid_image_format: 400,
+    invalid_base64_image: 400,
+    invalid_image_url: 400,
+    image_too_large: 400,
+    image_too_small: 400,
+    image_parse_error: 400,
+    image_content_policy_violation: 400,
+    invalid_image_mode: 400,
+    image_file_too_large: 400,
+    unsupported_image_media_type: 400,
+    empty_image_file: 400,
+    failed_to_download_image: 400,
+    image_file_not_found: 400,
   }),
 );
 
@@ -53,7 +73,8 @@ export function faultOf(body: JsonObject): StreamFault | undefined {
     code >= 400 && code <= 599
       ? code
       : (statuses.get(type) ?? statuses.get(String(error?.code)) ?? 502);
-  return { type, message: message ?? 'The provider reported an error.', status };
+  const vendor = vendorFault(error?.code, error?.param);
+  return { type, message: message ?? 'The provider reported an error.', status, ...vendor };
 }
 
 /** MiniMax's own codes: https://platform.minimax.io/docs/api-reference/errorcode */

@@ -1,4 +1,5 @@
 import type { ChatStreamEvent, JsonObject, JsonValue } from '@sluice/contracts';
+import { faultEvent } from '../../errors/vendor-fault.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
@@ -254,7 +255,7 @@ function usageEvents(response: JsonObject): ChatStreamEvent[] {
 function faultEvents(body: JsonObject): ChatStreamEvent[] {
   const fault = faultOf(body);
   if (fault === undefined) return [invalid];
-  return [{ type: 'fault', kind: fault.type, message: fault.message, status: fault.status }];
+  return [faultEvent(fault)];
 }
 
 const invalid: ChatStreamEvent = {

@@ -235,8 +235,8 @@ function lacksOf({ call }: OngoingAttempt, splice: SplicedStream | undefined) {
 function errorOf(fault: StreamFault | undefined): GatewayError {
   if (fault?.type === 'invalid_stream')
     return new GatewayError('upstream.invalid_response', { message: fault.message });
-  const { message, type, status } = fault ?? {};
-  return new GatewayError('upstream.error', { message, type, status });
+  const { message, type, status, vendor } = fault ?? {};
+  return new GatewayError('upstream.error', { message, type, status, vendor });
 }
 
 function isOverload(fault: StreamFault | undefined): boolean {
