@@ -44,23 +44,14 @@ const root = newNode();
 const naming = endpoints.filter(({ objects }) => objects !== undefined);
 for (const operation of [...objectOperations, ...naming]) {
   const [method = '', path = ''] = operation.at.split(' ');
-  let node = root;
   const names: string[] = [];
-  for (const segment of path.split('/').slice(2)) {
-    if (segment.startsWith(':')) {
-      names.push(segment.replace(/^:|\*$/g, ''));
-      node.varying ??= newNode();
-      node = node.varying;
-      node.takesRest ||= segment.endsWith('*');
-      node.kind ??= operation.objects?.names?.find(
-        ({ at }) => at === `path.${segment.slice(1)}`,
-      )?.kind;
-    } else {
-      const next = node.fixed.get(segment) ?? newNode();
-      node.fixed.set(segment, next);
-      node = next;
-    }
-  }
+  const node = nodeAt(path, (varying, segment) => {
+    names.push(segment.replace(/^:|\*$/g, ''));
+    varying.takesRest ||= segment.endsWith('*');
+    varying.kind ??= operation.objects?.names?.find(
+      ({ at }) => at === `path.${segment.slice(1)}`,
+    )?.kind;
+  });
   node.operations.set(method, { operation, names });
 }
 
@@ -75,16 +66,21 @@ for (const { at, objects } of vendorCollections) {
 }
 for (const { at, objects } of vendorModels) nodeAt(at).passing.set('POST', objects);
 
-function nodeAt(path: string): Node {
+/** The node of a path, made where there is none yet; hears of each segment of it that varies. */
+function nodeAt(path: string, varies: (node: Node, segment: string) => void = () => {}): Node {
   let node = root;
   for (const segment of path.split('/').slice(2)) {
-    const isVarying = segment.startsWith(':');
-    // Segments are looked up as the most lenient server would.
-    const key = segment.toLowerCase();
-    const next = (isVarying ? node.varying : node.fixed.get(key)) ?? newNode();
-    if (isVarying) node.varying = next;
-    else node.fixed.set(key, next);
-    node = next;
+    if (segment.startsWith(':')) {
+      node.varying ??= newNode();
+      node = node.varying;
+      varies(node, segment);
+    } else {
+      // Segments are looked up as the most lenient server would.
+      const key = segment.toLowerCase();
+      const next = node.fixed.get(key) ?? newNode();
+      node.fixed.set(key, next);
+      node = next;
+    }
   }
   return node;
 }

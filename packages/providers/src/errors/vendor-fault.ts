@@ -4,14 +4,13 @@ import { stringOf } from '../json/json-access.ts';
 
 /** What is told of these two, of a fault; nothing where neither is a text. */
 export function vendorFault(
-  code: JsonValue | undefined,
-  param?: JsonValue,
+  saidCode: JsonValue | undefined,
+  saidParam?: JsonValue,
 ): { vendor?: VendorFault } {
-  const said = {
-    ...(stringOf(code) !== undefined && { code: stringOf(code) as string }),
-    ...(stringOf(param) !== undefined && { param: stringOf(param) as string }),
-  };
-  return Object.keys(said).length === 0 ? {} : { vendor: said };
+  const code = stringOf(saidCode);
+  const param = stringOf(saidParam);
+  if (code === undefined && param === undefined) return {};
+  return { vendor: { ...(code !== undefined && { code }), ...(param !== undefined && { param }) } };
 }
 
 /** A fault within a stream, in the form that all formats share. */

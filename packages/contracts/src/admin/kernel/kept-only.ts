@@ -5,7 +5,8 @@ const reasons = z.registry<{ why: string }>();
 
 /**
  * Says of a field, or of a whole body, that it is kept, shown and changed, and that nothing acts by it: whoever sends
- * one is warned, as long as that is so.
+ * one is warned, as long as that is so. It is said of this very schema: of one that other fields are made of as well, say
+ * it of a wrapper around it.
  */
 export function keptOnly<S extends z.ZodType>(schema: S, why: string): S {
   reasons.add(schema, { why });

@@ -19,11 +19,11 @@ export function idleRulesOf(limit: Shown, path = ''): readonly IdleField[] {
 }
 
 /** Of all limits of a holder: one of a kind, or a list. */
-export function idleLimits(holder: Shown, at = ''): readonly IdleField[] {
+export function idleLimits(holder: Shown): readonly IdleField[] {
   return ['usage_limits', 'rate_limits'].flatMap((field) => {
     const limits = holder[field];
     if (!isSaid(limits)) return [];
-    if (!Array.isArray(limits)) return idleRulesOf(limits as Shown, at + field);
-    return limits.flatMap((limit: Shown, index) => idleRulesOf(limit, `${at}${field}[${index}]`));
+    if (!Array.isArray(limits)) return idleRulesOf(limits as Shown, field);
+    return limits.flatMap((limit: Shown, index) => idleRulesOf(limit, `${field}[${index}]`));
   });
 }
