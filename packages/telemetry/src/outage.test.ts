@@ -68,9 +68,47 @@ describe('Outage', () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect(outage.isOn).toBe(false);
     expect(lines.map(([level]) => level)).toEqual(['warn', 'info']);
+    outage.stop();
     outage.begins('gone');
     outage.stop();
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is no second one when what began in it fails after its return, unless nobody answers', async () => {
+    vi.useFakeTimers();
+    const { lines, logger } = log();
+    let answers = true;
+    const probe = async () => {
+      if (!answers) throw new Error('still away');
+    };
+    const outage = new Outage({ logger, away: 'away', back: 'back', probe });
+    outage.begins('gone');
+    await vi.advanceTimersByTimeAsync(1000);
+    const levels = () => lines.map(([level]) => level);
+    expect(levels()).toEqual(['warn', 'info']);
+    for (const _ of [1, 2]) expect(outage.explains(new Error('late'))).toBe(true);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(levels()).toEqual(['warn', 'info']);
+    answers = false;
+    outage.begins('gone again');
+    outage.begins('gone again');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(lines.slice(2)).toEqual([['warn', { reason: 'gone again' }, 'away']]);
+    answers = true;
+    await vi.advanceTimersByTimeAsync(1000);
+    await vi.advanceTimersByTimeAsync(60_001);
+    // So long after it nothing that fails is of it.
+    outage.begins('gone');
+    expect(levels()).toEqual(['warn', 'info', 'warn', 'info', 'warn']);
+    outage.stop();
+    // Of what is stopped in doubt nothing is said.
+    outage.begins('gone');
+    await vi.advanceTimersByTimeAsync(1000);
+    answers = false;
+    outage.begins('late');
+    outage.stop();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(levels().slice(5)).toEqual(['warn', 'info']);
   });
 });
 

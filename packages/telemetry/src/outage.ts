@@ -15,12 +15,16 @@ export interface OutageOptions {
 }
 
 const probeEveryMs = 1000;
+/** What began while it was away may fail so long after its return, as the time it had was spent in waiting. */
+const lateFailuresMs = 60_000;
 
 /** One thing that may be away: the log says once that it is and why, and once that it is back and after how long. */
 export class Outage {
   readonly #options: OutageOptions;
   #sinceMs: number | undefined;
   #lastMs = 0;
+  #endedMs = Number.NEGATIVE_INFINITY;
+  #isInDoubt = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: OutageOptions) {
@@ -41,6 +45,22 @@ export class Outage {
 
   begins(reason: string): void {
     this.#lastMs = performance.now();
+    if (this.#sinceMs !== undefined || this.#isInDoubt) return;
+    const { probe } = this.#options;
+    if (probe === undefined || this.#lastMs - this.#endedMs > lateFailuresMs) {
+      this.#begin(reason);
+      return;
+    }
+    this.#isInDoubt = true;
+    const ended = this.#endedMs;
+    probe()
+      .catch(() => ended === this.#endedMs && this.#begin(reason))
+      .finally(() => {
+        this.#isInDoubt = false;
+      });
+  }
+
+  #begin(reason: string): void {
     if (this.#sinceMs !== undefined) return;
     this.#sinceMs = performance.now();
     const { logger, away, facts } = this.#options;
@@ -52,6 +72,7 @@ export class Outage {
     if (this.#sinceMs === undefined) return;
     const awayMs = Math.round(performance.now() - this.#sinceMs);
     this.stop();
+    this.#endedMs = performance.now();
     const { logger, back, facts } = this.#options;
     logger.info({ ...facts, away_ms: awayMs }, back);
   }
@@ -60,6 +81,7 @@ export class Outage {
   stop(): void {
     clearTimeout(this.#timer);
     this.#sinceMs = undefined;
+    this.#endedMs = Number.NEGATIVE_INFINITY;
   }
 
   #probeLater(): void {

@@ -1,5 +1,5 @@
 import { eventually, startRelay } from '@sluice/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { migrateClickHouse } from '../src/migrate.ts';
 import { type ClickHouseFront, startClickHouseFront } from './clickhouse-front.ts';
 import { type RunningService, runService } from './running-service.ts';
@@ -112,8 +112,10 @@ describe('with a ClickHouse server', () => {
   });
 
   it('says once that the server is silent, or too busy, and once that it is not any more', async () => {
-    silent ??= await startSilent();
-    const { relay, service: told, away } = silent;
+    const { relay, service: told, away } = silent ?? (await startSilent());
+    // What it said is of one go.
+    silent = undefined;
+    onTestFinished(() => told.kill());
     const { write, count, log } = told;
     const { said, ask } = askersOf(told);
     await away;
