@@ -56,8 +56,9 @@ const leasableMs = 60_000;
 /** Lines that wait where Redis has been away for long, beside those of as many groups as it may have counted alone, twice. */
 const linesMaxBesideGroups = 100_000;
 
-/** Whoever waits for counts waits no longer. */
-const settledMs = 500;
+/** Whoever waits for counts waits for so many of these: a process that is held up itself has waited for one. */
+const settledTurns = 5;
+const settledTurnMs = 100;
 
 /**
  * Limits that gateways share. One call for all counters of a request, by the
@@ -130,6 +131,10 @@ export class RedisLimits implements LimitStore {
         });
       },
       onSettled: (scope, state, counted) => this.#known.note(scope, state, this.#nowMs(), counted),
+      onLate: (scope, { what, amount }, { name, held }) => {
+        if (what === 'end') this.#known.foresee(scope, name, amount, held);
+        else if (what === 'add') this.#known.foresee(scope, name, amount, 0);
+      },
       linesMax: linesMaxBesideGroups + 2 * this.#groupsMax,
       onDropped: () => this.#droppedLines++,
     });
@@ -248,18 +253,22 @@ export class RedisLimits implements LimitStore {
     if (this.#part.isUsable) await this.#leases.sync();
   }
 
-  /** Sends what waits. The connection is others' too; who made it closes it. */
   settled(scope: string): Promise<void> {
     return new Promise((resolve) => {
-      const late = setTimeout(resolve, settledMs);
+      let turns = 0;
+      const late = setInterval(() => {
+        if (++turns === settledTurns) done();
+      }, settledTurnMs);
       late.unref();
-      this.#queue.whenArrived(scope, () => {
-        clearTimeout(late);
+      const done = () => {
+        clearInterval(late);
         resolve();
-      });
+      };
+      this.#queue.whenArrived(scope, done);
     });
   }
 
+  /** Sends what waits. The connection is others' too; who made it closes it. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#part.isUsable) {
