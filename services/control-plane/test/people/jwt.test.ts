@@ -211,7 +211,11 @@ describe('a JWT is refused', () => {
         where: { resourceType: 'jwt' },
         orderBy: { sequence: 'asc' },
       });
-      expect(written.map(({ detail }) => JSON.parse(detail ?? '').count)).toEqual([1, 29]);
+      const [first, ...gathered] = written.map(({ detail }) => JSON.parse(detail ?? '').count);
+      expect(first).toBe(1);
+      expect(gathered.reduce((sum, count) => sum + count, 0)).toBe(29);
+      // One, or on a slow machine one for each time that they are gathered.
+      expect(gathered.length).toBeLessThan(6);
       expect(written[0]).toMatchObject({
         action: 'authenticate',
         responseStatusCode: 401,
