@@ -139,6 +139,16 @@ export type FolderRules = Readonly<Record<string, readonly string[]>>;
  */
 export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/gateway': {
+    // What is built once, in this order, and joined by `wiring.ts`.
+    wiring: [
+      'parts',
+      'tool-loop',
+      'app.ts',
+      'load-model-overrides.ts',
+      'metrics.ts',
+      'opt-in-labels.ts',
+      'settings.ts',
+    ],
     // What has to be opened and closed, built of what the folders offer.
     parts: [
       'agents',
@@ -211,7 +221,21 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     chain: [],
   },
   'services/control-plane': {
-    // What starts and stops, made of the domains; `wiring.ts` joins them.
+    // What is built once, in this order, and joined by `wiring.ts`.
+    wiring: [
+      'parts',
+      'batches',
+      'config-sync',
+      'followed',
+      'kernel/migrations',
+      'oauth',
+      'provisioning',
+      'simulation',
+      'app.ts',
+      'operations.ts',
+      'settings.ts',
+    ],
+    // What starts and stops, made of the domains.
     parts: ['people', 'ledger', 'limits', 'settings.ts'],
     // What is made with others: they know nothing of it.
     provisioning: ['people', 'tools'],
