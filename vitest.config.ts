@@ -9,8 +9,11 @@ export default defineConfig({
   test: {
     // One Postgres and one demo upstream for the run, and the servers from Debian that some tests spawn.
     globalSetup: ['packages/testkit/src/global-setup.ts'],
-    // The CPU of each file, which the list of the slowest shows.
-    setupFiles: ['packages/testkit/src/note-cpu.ts'],
+    setupFiles: [
+      // The CPU of each file, which the list of the slowest shows.
+      'packages/testkit/src/note-cpu.ts',
+      'packages/testkit/src/bring-back-after-failure.ts',
+    ],
     projects: [
       // Beside their source: each file takes its modules as the one before left them, which halves its time.
       {

@@ -19,7 +19,7 @@ export interface Supervised {
   readonly name: string;
   /** `undefined` while the process is down. */
   readonly pid: number | undefined;
-  /** Resolves when the process is ready. Does nothing when it runs. */
+  /** Resolves when the process is ready. Does nothing when it runs; waits for one that is being stopped. */
   start(): Promise<void>;
   /** Ends the process and any restart under way. */
   stop(): Promise<void>;
@@ -38,6 +38,7 @@ export function supervise(spec: ProcessSpec, options: SupervisionOptions): Super
   const report = options.onEvent ?? (() => {});
   let current: ManagedProcess | undefined;
   let starting: Promise<ManagedProcess> | undefined;
+  let stopping: Promise<unknown> | undefined;
   let abortStart = new AbortController();
   let retryTimer: NodeJS.Timeout | undefined;
   let crashesInARow = 0;
@@ -85,6 +86,7 @@ export function supervise(spec: ProcessSpec, options: SupervisionOptions): Super
       return current?.pid;
     },
     async start() {
+      if (stopping !== undefined) await stopping;
       if (current !== undefined || starting !== undefined || retryTimer !== undefined) return;
       wanted = true;
       abortStart = new AbortController();
@@ -96,7 +98,8 @@ export function supervise(spec: ProcessSpec, options: SupervisionOptions): Super
       retryTimer = undefined;
       abortStart.abort();
       const launched = current ?? (await starting?.catch(() => undefined));
-      await launched?.stop();
+      stopping = launched?.stop();
+      await stopping;
     },
     async kill() {
       await current?.kill();

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
+import { bringAllBack } from './bring-back.ts';
 import { eventually, type SpawnedServer, startNats, startRedis } from './index.ts';
 
 const started: SpawnedServer[] = [];
@@ -15,6 +16,17 @@ describe('startRedis', () => {
     await expect(ask(redis.port, 'PING\r\nQUIT\r\n')).rejects.toThrow('ECONNREFUSED');
     await redis.restart();
     expect(await ask(redis.port, 'PING\r\nQUIT\r\n')).toContain('+PONG');
+  });
+
+  it('is brought back after a test that failed, killed or silent, unless it was stopped', async () => {
+    const [killed, silent, stopped] = await Promise.all([startRedis(), startRedis(), startRedis()]);
+    started.push(killed, silent);
+    await Promise.all([killed.kill(), stopped.stop()]);
+    process.kill(silent.pid, 'SIGSTOP');
+    await bringAllBack();
+    for (const { port } of [killed, silent])
+      expect(await ask(port, 'PING\r\nQUIT\r\n')).toContain('+PONG');
+    await expect(ask(stopped.port, 'PING\r\nQUIT\r\n')).rejects.toThrow('ECONNREFUSED');
   });
 });
 

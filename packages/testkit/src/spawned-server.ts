@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { knowHowToBringBack } from './bring-back.ts';
 import { eventually } from './eventually.ts';
 import { noteServer } from './run-folder.ts';
 
@@ -27,17 +28,27 @@ export interface ServerCommand {
 /** Starts a server program and waits until its port accepts. */
 export async function spawnServer(command: ServerCommand): Promise<SpawnedServer> {
   let child = await launch(command);
+  const isThere = () => child.exitCode === null && child.signalCode === null;
+  const bringBack = async () => {
+    if (isThere()) child.kill('SIGCONT');
+    else child = await launch(command);
+  };
+  let forget = knowHowToBringBack(bringBack);
   return {
     url: command.url,
     port: command.port,
     get pid() {
       return child.pid as number;
     },
-    stop: () => end(child, 'SIGTERM'),
+    stop: () => {
+      forget();
+      return end(child, 'SIGTERM');
+    },
     kill: () => end(child, 'SIGKILL'),
     async restart() {
       await end(child, 'SIGTERM');
       child = await launch(command);
+      forget = knowHowToBringBack(bringBack);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bringAllBack } from './bring-back.ts';
 import { eventually, startStack, type TestStack } from './index.ts';
 
 let stack: TestStack;
@@ -37,4 +38,19 @@ it('kills one part, leaves it down, and brings it back on its port', async () =>
   await expect(ask(stack.gatewayUrls[0])).rejects.toThrow();
   await gateway.start();
   await eventually(async () => (await ask(stack.gatewayUrls[0])).status === 200);
+});
+
+it('brings back after a test that failed what it killed, hung, or had begun to stop', async () => {
+  const parts = (['data-service', 'control-plane', 'gateway'] as const).map((name) =>
+    stack.part(name),
+  );
+  const [killed, hung, stopping] = parts;
+  await killed?.kill();
+  process.kill(hung?.pid ?? 0, 'SIGSTOP');
+  const stopped = stopping?.stop();
+  await bringAllBack();
+  await stopped;
+  for (const { name, pid } of parts) expect(pid, name).toBeGreaterThan(0);
+  for (const origin of [stack.controlPlaneUrl, stack.dataServiceUrl, stack.gatewayUrls[0]])
+    expect((await fetch(`${origin}/health/live`)).status).toBe(200);
 });

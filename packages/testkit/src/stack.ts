@@ -13,6 +13,7 @@ import {
   startSluice,
 } from '@sluice/stack';
 import { inject } from 'vitest';
+import { knowHowToBringBack } from './bring-back.ts';
 import { builtServices } from './built-service.ts';
 import type {} from './global-setup.ts';
 import { newInstallation } from './installation.ts';
@@ -94,6 +95,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       ? await startRelay(Number(new URL(databaseUrl).port))
       : undefined;
   const stopServers = () => Promise.all([nats?.stop(), redis?.stop(), postgresRelay?.down()]);
+  const hosted = new Set<Supervised>();
   let sluice: Sluice;
   try {
     sluice = await startSluice({
@@ -108,9 +110,10 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       runService(service, spec) {
         const { processes = [] } = options;
         const apart = processes === true || processes.includes(service);
-        return apart || options.builtParts !== undefined
-          ? undefined
-          : superviseHosted(service, spec);
+        if (apart || options.builtParts !== undefined) return undefined;
+        const part = superviseHosted(service, spec);
+        hosted.add(part);
+        return part;
       },
       demoUpstreamUrl: inject('demoUpstreamUrl'),
       databaseUrl: withPort(databaseUrl, postgresRelay?.port),
@@ -133,6 +136,12 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     await stopServers();
     throw error;
   }
+  const forget = knowHowToBringBack(async () => {
+    await postgresRelay?.up();
+    for (const part of sluice.parts.values())
+      if (!hosted.has(part) && part.pid !== undefined) process.kill(part.pid, 'SIGCONT');
+    await Promise.all([...sluice.parts.values()].map((part) => part.start()));
+  });
   return {
     credentials: sluice.credentials,
     ports,
@@ -154,6 +163,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       return part;
     },
     async stop() {
+      forget();
       await sluice.stop();
       await stopServers();
     },

@@ -5,6 +5,7 @@ import { type HostedService, hostService } from './hosted-service.ts';
 export function superviseHosted(name: ServiceName, spec: ProcessSpec): Supervised {
   let current: HostedService | undefined;
   let starting: Promise<HostedService> | undefined;
+  let stopping: Promise<unknown> | undefined;
   let abortStart = new AbortController();
   let lastLog = '';
   const noProcess = (): never => {
@@ -19,6 +20,7 @@ export function superviseHosted(name: ServiceName, spec: ProcessSpec): Supervise
       return noProcess();
     },
     async start() {
+      await stopping;
       if (current !== undefined || starting !== undefined) return;
       abortStart = new AbortController();
       const { entry, env, readyTimeoutMs } = spec;
@@ -38,7 +40,8 @@ export function superviseHosted(name: ServiceName, spec: ProcessSpec): Supervise
     async stop() {
       abortStart.abort();
       const started = current ?? (await starting?.catch(() => undefined));
-      await started?.stop();
+      stopping = started?.stop();
+      await stopping;
     },
     kill: async () => noProcess(),
     stderr: () => current?.log() ?? lastLog,
