@@ -11,6 +11,7 @@ export { type CertificateName, testCertificate, testCertificatePath } from './ce
 export { debianServer } from './debian-servers.ts';
 export { eventually } from './eventually.ts';
 export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
+export { freshName } from './fresh-name.ts';
 export { startGcs, type TestGcs } from './gcs.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
 export { keepAliveMs } from './keep-alive.ts';

@@ -1,4 +1,4 @@
-import { eventually } from '@sluice/testkit';
+import { eventually, freshName } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Scenario, startScenario } from './scenario.ts';
@@ -27,14 +27,15 @@ function clientOf(apiKey: string): OpenAI {
 async function strangerKey(): Promise<string> {
   const { id } = await s.admin<{ id: string }>('POST', '/admin/workspaces', { name: 'Others' });
   const theirs = { name: 'Their demo', workspace_id: id };
+  const slug = freshName('their-demo');
   await s.admin('POST', '/integrations', {
     ...theirs,
-    slug: 'their-demo',
+    slug,
     ai_provider_id: 'demo',
     configurations: { custom_host: `${s.stack.demoUpstreamUrl}/v1` },
     create_default_provider: false,
   });
-  await s.admin('POST', '/providers', { ...theirs, slug: 'demo', integration_id: 'their-demo' });
+  await s.admin('POST', '/providers', { ...theirs, slug: 'demo', integration_id: slug });
   const { key } = await s.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
     name: 'theirs',
     scopes: ['completions.write'],

@@ -3,7 +3,7 @@ import { graceMs } from '@sluice/env';
 import { usage } from '@sluice/proto-stubs';
 import { eventually, hang, json, type SseOptions, sse, type UpstreamReply } from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { fixtureServer } from './mcp/fixture-server.ts';
 import { startLegacyUpstream } from './mcp/legacy-upstream.ts';
 import { saveServer } from './mcp/mcp-lab.ts';
@@ -50,11 +50,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await records?.close();
   await scenario?.stop();
-});
-
-// What a test stopped and did not get to start again is no fault of the next.
-beforeEach(async () => {
-  for (const name of ['gateway', 'gateway-2'] as const) await scenario.stack.part(name).start();
 });
 
 const event = (index: number) => ({
@@ -308,7 +303,7 @@ it('whatever is under way at the deadline is told in its own words', async () =>
     startScriptedModel(),
     startLegacyUpstream({ makeServer: () => fixtureServer({ writes: 0, cancelled: 0 }) }),
   ]);
-  model.scripts.set('slow', [{ calls: [{ name: 'slow' }] }]);
+  model.script('slow', [{ calls: [{ name: 'slow' }] }]);
   const { slug } = await saveServer(scenario, 'draining', {
     url: tools.url,
     more: { policy: { request_timeout: 60_000 } },

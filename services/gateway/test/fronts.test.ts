@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js';
 import { callers } from '@sluice/proto-stubs';
 import { eventually, freePort, json, sse } from '@sluice/testkit';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type GrpcClient, grpcClient } from './grpc.ts';
 import { type Records, readRecords } from './records.ts';
 import { chatBody, chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
@@ -419,12 +419,12 @@ describe('x-service-nitro-mode', () => {
       scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, {
         defaults: { input_guardrails },
       });
+    onTestFinished(() => enforce([]));
     await enforce([slug]);
     const refused = await errorOf(await scenario.chat({ headers: nitro }));
     expect([refused.status, refused.code]).toEqual([400, 'request.nitro_refused']);
     const overGrpc = await grpc.call('chatCompletions', chatBody, headers(nitro));
     expect(overGrpc.trailing['x-service-error-code']).toBe('request.nitro_refused');
-    await enforce([]);
   });
 
   describe('with a saved provider', () => {

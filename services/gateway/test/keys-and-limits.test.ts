@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { eventually, isLongForm, json, waitMs } from '@sluice/testkit';
+import { eventually, freshName, isLongForm, json, waitMs } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   chatBody,
@@ -15,8 +15,8 @@ import {
 } from './scenario.ts';
 
 /** Well formed, and never created: what somebody with our sources could send. */
-function forgedKey(seed: number): string {
-  const body = `sl_${createHash('sha256').update(`forged ${seed}`).digest('base64url')}`;
+function forgedKey(seed: string): string {
+  const body = `sl_${createHash('sha256').update(seed).digest('base64url')}`;
   return body + createHash('sha256').update(body).digest('base64url').slice(0, 6);
 }
 
@@ -100,7 +100,7 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
 
     it('a forged key costs one look-up however often it is sent', async () => {
       const before = await lookups();
-      const key = forgedKey(1);
+      const key = forgedKey(freshName('forged'));
       const answers = await Promise.all(Array.from({ length: 100 }, () => scenario.chat({ key })));
       expect(new Set(answers.map((response) => response.status))).toEqual(new Set([401]));
       await Promise.all(answers.map((response) => response.arrayBuffer()));

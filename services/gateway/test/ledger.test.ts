@@ -50,7 +50,7 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
   afterAll(() => run?.stop());
   beforeEach(async () => {
     run.upstream.handle(json(200, chatReply));
-    before = await run.ledgerTotal();
+    before = await settledTotal(run);
   });
 
   it(`holds each of ${5 * partOf} requests exactly once, over kills of every process`, async () => {

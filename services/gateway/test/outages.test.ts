@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isLongForm } from '@sluice/testkit';
+import { eventually, isLongForm } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Scenario, startScenario } from './scenario.ts';
 
@@ -53,6 +53,14 @@ function saidSince(service: Service, fromMs: number): Line[] {
     .filter((text) => text.startsWith('{'))
     .map((text) => JSON.parse(text) as Line)
     .filter(({ time, msg }) => Date.parse(time) >= fromMs && msg !== 'request');
+}
+
+/** What a service has said to be away, and not yet to be back. */
+function stillAway(service: Service, { says }: Outage): string[] {
+  const said = saidSince(service, 0).map(({ msg }) => msg);
+  return (says[service] ?? []).flatMap(([away, back]) =>
+    said.lastIndexOf(away) > said.lastIndexOf(back) ? [away] : [],
+  );
 }
 
 /** What callers, admins and pages ask all the time, whatever comes of it; none waits for the answer of another. */
@@ -247,7 +255,11 @@ const asked: readonly Outage[] = isLongForm
 it.each(asked)(
   'says once that $name, and once that it is over',
   async (outage) => {
-    await askAll(Date.now() + 1000);
+    await eventually(async () => {
+      await askAll(Date.now() + 1000);
+      // What went away in a go that failed is back, and that has been said.
+      expect(services.flatMap((service) => stillAway(service, outage))).toEqual([]);
+    });
     const fromMs = Date.now();
     const missing = (which: 0 | 1) =>
       services.flatMap((service) => {

@@ -1,4 +1,4 @@
-import { eventually, json, type Upstream } from '@sluice/testkit';
+import { eventually, freshName, json, type Upstream } from '@sluice/testkit';
 import type OpenAI from 'openai';
 import { expect, it } from 'vitest';
 import {
@@ -51,7 +51,8 @@ export function provesBatchRules({ scenario, clientOf, makeBatch, ended }: Ruled
   }
 
   /** Of the workspace of the scenario; models = those it is limited to. */
-  async function savedProvider(slug: string, models?: readonly string[]): Promise<string> {
+  async function savedProvider(name: string, models?: readonly string[]): Promise<string> {
+    const slug = freshName(name);
     const { workspace_key: key } = scenario().stack.credentials;
     await manage(
       'POST',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import {
   eventually,
+  freshName,
   inDatabase,
   startUpstream,
   temporaryFolder,
@@ -153,10 +154,11 @@ const cents = (calls: number, input: number, output: number) =>
 
 /** A provider that admins saved, at which the batch is followed. */
 async function savedProvider(
-  slug: string,
+  name: string,
   provider = 'openai',
   host = `${s.upstream.url}/v1`,
 ): Promise<string> {
+  const slug = freshName(name);
   const manage = async (path: string, body: object) => {
     const made = await s.call(`/v1${path}`, { host: null, body });
     expect(made.status, await made.clone().text()).toBe(200);
@@ -360,7 +362,7 @@ describe('a batch that nobody polls', () => {
 
 describe('a batch that the service has a provider run', () => {
   it('is made once, though nobody heard that it was made', async () => {
-    const { client, batch } = await runUnheard('unheard-openai', 'openai', 'our-half');
+    const { client, batch, provider } = await runUnheard('unheard-openai', 'openai', 'our-half');
     const { output_file_id: output } = await eventually(async () => {
       const now = await client.batches.retrieve(batch.id);
       expect([now.status, now.errors]).toEqual(['completed', null]);
@@ -372,7 +374,7 @@ describe('a batch that the service has a provider run', () => {
       .filter(({ method, path }) => method === 'POST' && path.endsWith('/batches'))
       .map((request) => request.json() as { input_file_id: string });
     const file = asked.at(-1)?.input_file_id;
-    const { data } = await clientOf({ provider: '@unheard-openai' }).batches.list({ limit: 100 });
+    const { data } = await clientOf({ provider }).batches.list({ limit: 100 });
     const there = data.filter(({ input_file_id: id }) => id === file);
     expect(there).toHaveLength(1);
     await eventually(async () => {
@@ -392,7 +394,7 @@ describe('a batch that the service has a provider run', () => {
     }, patient);
     expect(errors?.data?.[0]).toMatchObject({
       code: 'provider_failed',
-      message: expect.stringMatching(/provider @unheard-claude .* It may have been made/),
+      message: expect.stringMatching(/provider @unheard-claude-\d+ .* It may have been made/),
     });
     const made = claude.requests.filter(({ body }) => body.includes('"unheard"'));
     expect(made).toHaveLength(1);
@@ -413,7 +415,7 @@ describe('a batch that the service has a provider run', () => {
       completion_window: '24h',
       ...({ service_options: { provider } } as object),
     });
-    return { client, batch };
+    return { client, batch, provider };
   }
 });
 

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { usage } from '@sluice/proto-stubs';
 import {
   eventually,
+  freshName,
   hang,
   json,
   sequence,
@@ -501,10 +502,11 @@ describe('GET /v1/requests/{id}', () => {
 describe('GET /v1/traces/{id}', () => {
   it('shows the requests of a trace, each below the one around it, to those who may see them', async () => {
     scenario.upstream.handle(json(200, chatReply));
+    const name = freshName('a run of an agent');
     const ask = async (span: string, parent?: string) => {
       const response = await scenario.chat({
         headers: {
-          'x-service-trace-id': 'a run of an agent',
+          'x-service-trace-id': name,
           'x-service-span-id': span,
           ...(parent !== undefined && { 'x-service-parent-span-id': parent }),
         },
@@ -520,7 +522,7 @@ describe('GET /v1/traces/{id}', () => {
     const trace = await scenario.admin<{
       cost: number;
       requests: { id: string; depth: number; parent_request_id: string | null }[];
-    }>('GET', `/traces/${encodeURIComponent('a run of an agent')}`);
+    }>('GET', `/traces/${encodeURIComponent(name)}`);
     expect(trace.requests).toMatchObject([
       { id: outer, depth: 0, parent_request_id: null },
       { id: inner, depth: 1, parent_request_id: outer },
@@ -532,7 +534,7 @@ describe('GET /v1/traces/{id}', () => {
       workspace_id: credentials.workspace_id,
       scopes: ['completions.write'],
     });
-    const path = `/v1/traces/${encodeURIComponent('a run of an agent')}`;
+    const path = `/v1/traces/${encodeURIComponent(name)}`;
     const refused = await scenario.call(path, { method: 'GET', host: null, key });
     expect(refused.status).toBe(404);
   });
@@ -541,13 +543,14 @@ describe('GET /v1/traces/{id}', () => {
 describe('GET /v1/logs', () => {
   it('lists what was asked, and each can be looked at', async () => {
     scenario.upstream.handle(json(200, chatReply));
-    const response = await scenario.chat({ headers: { 'x-service-trace-id': 'a-trace-to-find' } });
+    const trace_id = freshName('a-trace-to-find');
+    const response = await scenario.chat({ headers: { 'x-service-trace-id': trace_id } });
     await response.text();
     await requestOf(response.headers.get('x-request-id') ?? '');
     const range = {
       time_of_generation_min: new Date(Date.now() - 60_000).toISOString(),
       time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
-      trace_id: 'a-trace-to-find',
+      trace_id,
     };
     type Log = { _id: string; metrics: Record<string, unknown> };
     const page = await scenario.admin<{ total: number; data: Log[] }>(
@@ -558,7 +561,7 @@ describe('GET /v1/logs', () => {
     const log = await scenario.admin<Log>('GET', `/logs/${page.data[0]?._id}`);
     expect(log).toEqual({ ...page.data[0], content: 'not-kept' });
     expect(log.metrics).toMatchObject({
-      trace_id: 'a-trace-to-find',
+      trace_id,
       req_units: 1000,
       res_units: 500,
       response_status_code: 200,
@@ -572,13 +575,14 @@ describe('POST /v1/simulate', () => {
     scenario.upstream.handle(json(200, chatReply));
     const since = new Date().toISOString();
     const told: Told[] = [];
-    for (const trace of ['judged', 'corrected', 'plain'])
+    const judgedTrace = freshName('judged');
+    for (const trace of [judgedTrace, 'corrected', 'plain'])
       told.push(await toldOf({ headers: { 'x-service-trace-id': trace } }));
     const { workspace_id, workspace_key } = scenario.stack.credentials;
     const judged = await scenario.call('/v1/feedback', {
       host: null,
       key: workspace_key,
-      body: { trace_id: 'judged', value: 5 },
+      body: { trace_id: judgedTrace, value: 5 },
     });
     expect(judged.status).toBe(200);
     const record_id = told[1]?.attempts[0]?.log_id;

@@ -6,7 +6,7 @@ import {
   operationIds,
   operations,
 } from '@sluice/contracts';
-import { json, sse } from '@sluice/testkit';
+import { freshName, json, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { saveConfig } from '../lab.ts';
 import { type CallOptions, chatReply, type Scenario, startScenario } from '../scenario.ts';
@@ -719,9 +719,10 @@ describe('what is held on disk', () => {
       actions: { deny: true },
     });
     await scenario.admin('PUT', `/guardrails/${guardrail}`, { checks: forbids('second') });
+    const slug = freshName('saved');
     await made('/integrations', {
       name: 'saved',
-      slug: 'saved',
+      slug,
       ai_provider_id: 'openai',
       key: 'sk',
       configurations: { custom_host: `${scenario.upstream.url}/v1` },
@@ -729,8 +730,8 @@ describe('what is held on disk', () => {
     });
     const provider = await made('/providers', {
       name: 'saved',
-      slug: 'saved',
-      integration_id: 'saved',
+      slug,
+      integration_id: slug,
     });
     const configs: string[] = [];
     for (const reference of [`${guardrail}@1`, `${guardrail}@2`, guardrail])

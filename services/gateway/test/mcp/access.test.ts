@@ -1,6 +1,6 @@
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { hostileDefinitions } from '@sluice/mcp';
-import { eventually, inTurns } from '@sluice/testkit';
+import { eventually, freshName, inTurns } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GuardFixture, guardServer, tool } from './guard-upstream.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
@@ -77,9 +77,10 @@ describe('access', () => {
     const { workspace_id } = lab.scenario.stack.credentials;
     const { data } = await admin<{ data: { id: string }[] }>('GET', '/admin/users');
     const user_id = data[0]?.id ?? '';
+    const slug = freshName('wide');
     const integration = await admin('POST', '/mcp-integrations', {
       name: 'wide',
-      slug: 'wide',
+      slug,
       url: upstream.url,
       transport: 'http',
       auth_type: 'none',
@@ -92,7 +93,7 @@ describe('access', () => {
     await grant(true);
     const server = await admin('POST', '/mcp-servers', {
       name: 'wide',
-      slug: 'wide',
+      slug,
       mcp_integration_id: integration.id,
       workspace_id,
     });
@@ -116,7 +117,7 @@ describe('access', () => {
         }),
     ];
     // A session that was begun while all was open.
-    const connected = await lab.connect('wide', { key });
+    const connected = await lab.connect(slug, { key });
     const wrong: unknown[] = [];
     let before = dials.map(() => true);
     // Each row turns one dial of the row before.

@@ -1,4 +1,4 @@
-import { eventually } from '@sluice/testkit';
+import { eventually, freshName } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { patientStore } from '../scenario.ts';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
@@ -364,16 +364,17 @@ describe('records of calls of tools', () => {
 
   it('show in logs who was asked what, and whether the tool failed, apart from the way there', async () => {
     const key = await lab.newKey();
+    const trace_id = freshName('a-run');
     const { client } = await lab.connect(server.slug, {
       key,
-      headers: { 'x-service-trace-id': 'a-run' },
+      headers: { 'x-service-trace-id': trace_id },
     });
     await client.callTool({ name: 'echo', arguments: { place: 'Oslo' } });
     await client.callTool({ name: 'fails' });
     await client.close();
     let logs: ShownLog[] = [];
     await eventually(async () => {
-      const found = await logsOf({ trace_id: 'a-run', mode: 'mcp:tool_call' });
+      const found = await logsOf({ trace_id, mode: 'mcp:tool_call' });
       expect(found.data).toHaveLength(2);
       logs = found.data;
     });
@@ -402,9 +403,9 @@ describe('records of calls of tools', () => {
       call: { capability: 'fails', tool_failed: true },
     });
     expect(Number(echo?.metrics.req_units)).toBeGreaterThan(0);
-    const byTool = await logsOf({ trace_id: 'a-run', tool: 'echo' });
+    const byTool = await logsOf({ trace_id, tool: 'echo' });
     expect(byTool.data).toHaveLength(1);
-    const begun = await logsOf({ trace_id: 'a-run', mode: 'mcp:initialize' });
+    const begun = await logsOf({ trace_id, mode: 'mcp:initialize' });
     expect(begun.data[0]?.call?.protocol_version).toMatch(/^20/);
   });
 
@@ -450,8 +451,10 @@ describe('parts that are away', () => {
     const key = await lab.newKey();
     const session = await beginRaw(key);
     const asked: string[] = [];
+    // No go has asked for the same.
+    const first = Date.now();
     const call = async (of: string) => {
-      const at = 500_000 + asked.length;
+      const at = first + asked.length;
       asked.push(JSON.stringify(`call-${at}`));
       const { status, body } = await callRaw('echo', of, key, at);
       return status === 200 && body.result !== undefined;

@@ -550,7 +550,7 @@ describe('a model whose tools the gateway runs', () => {
     try {
       const name = 'of-both-sides';
       const calls = [{ name: 'get_weather' }, { name: 'echo', args: { b: 2 } }, { name: 'write' }];
-      model.scripts.set(name, [{ calls }, { text: 'Sunny.' }]);
+      model.script(name, [{ calls }, { text: 'Sunny.' }]);
       const ask = async (gateway: number, more: object): Promise<Body> => {
         const tools = [
           {

@@ -15,9 +15,9 @@ export interface Turn {
 
 export interface ScriptedModel {
   readonly url: string;
-  /** Turns of a model by its name; the last one is said for ever. */
-  readonly scripts: Map<string, readonly Turn[]>;
-  /** Bodies that came, by model. */
+  /** Gives a model its turns, from the first one on; the last one is said for ever. */
+  script(name: string, turns: readonly Turn[]): void;
+  /** Bodies that came since, by model. */
   readonly asked: Map<string, Body[]>;
   close(): Promise<void>;
 }
@@ -35,7 +35,10 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    scripts,
+    script(name, turns) {
+      scripts.set(name, turns);
+      asked.delete(name);
+    },
     asked,
     close: () =>
       new Promise((resolve) => {
@@ -48,7 +51,7 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
 async function answer(
   req: IncomingMessage,
   res: ServerResponse,
-  scripts: ScriptedModel['scripts'],
+  scripts: ReadonlyMap<string, readonly Turn[]>,
   asked: ScriptedModel['asked'],
 ): Promise<void> {
   const chunks: Buffer[] = [];

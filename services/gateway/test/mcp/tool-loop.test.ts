@@ -47,7 +47,7 @@ let scripted = 0;
 function script(...turns: Turn[]): string {
   scripted += 1;
   const name = `script-${scripted}`;
-  model.scripts.set(name, turns);
+  model.script(name, turns);
   return name;
 }
 
@@ -259,7 +259,7 @@ describe.each(vendors)('/v1/messages over $format', ({ vendor }) => {
     expect(of(uses[2]?.id)).toMatchObject({ is_error: true });
     expect(log.writes).toBe(before + 1);
     // The same conversation goes on: the vendor is told of calls and results in its own words.
-    model.scripts.set(name, [{ text: 'And more.' }]);
+    model.script(name, [{ text: 'And more.' }]);
     const next = await client.beta.messages.create({
       ...asked,
       messages: [
@@ -430,7 +430,7 @@ describe('calls that come to nothing', () => {
       expect(answer.stop_reason).toBe('pause_turn');
       expect(bodiesOf(name)).toHaveLength(4);
       expect(answer.content.filter(({ type }) => type === 'mcp_tool_result')).toHaveLength(4);
-      model.scripts.set(name, [{ text: 'Now it is done.' }]);
+      model.script(name, [{ text: 'Now it is done.' }]);
       const rest = await beta.messages.create({
         ...asked,
         messages: [...asked.messages, { role: 'assistant', content: answer.content as never }],

@@ -5,7 +5,7 @@ import { eventually, freePort, testCertificate } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { ResponsesWS } from 'openai/resources/responses/ws';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import { type Lab, startLab } from '../lab.ts';
 import { openRaw } from '../raw-http.ts';
@@ -163,8 +163,19 @@ function refusal(model: string | undefined, over: Asked = {}): Promise<Refusal> 
   });
 }
 
+/** A go that failed has left records of the same names. */
+let goBeganAtMs = 0;
+beforeEach(() => {
+  goBeganAtMs = Date.now();
+});
+
 const named = (name: string) =>
-  records.all().filter(({ metadata }) => metadata.metadata === name || metadata.name === name);
+  records
+    .all()
+    .filter(
+      ({ metadata, createdAtMs }) =>
+        [metadata.metadata, metadata.name].includes(name) && Number(createdAtMs) >= goBeganAtMs,
+    );
 
 /** The records of a session by its metadata, once there are so many of this type. */
 async function recordsOf(name: string, type: string, count: number) {
@@ -744,6 +755,7 @@ describe('no way round', () => {
       scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, {
         defaults: { input_guardrails: slugs, output_guardrails: slugs },
       });
+    onTestFinished(() => enforce([]));
     await enforce([made.slug]);
     const denied = { type: 'error', error: { code: 'guardrail.denied' } };
     const item = (text: string) => ({
@@ -793,7 +805,6 @@ describe('no way round', () => {
     // What is said in a translation is not read.
     const { status } = await refusal('m', { path: '/v1/realtime/translations' });
     expect(status).toBe(446);
-    await enforce([]);
   });
 
   it('guardrails of a config that only observe: recorded, and nothing waits', async () => {
