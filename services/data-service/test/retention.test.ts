@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { analytics } from '@sluice/proto-stubs';
 import { createLogger } from '@sluice/telemetry';
+import { freshName } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeeper } from '../src/retention/keeper.ts';
 import { rollUp } from '../src/rollups/roll-up.ts';
@@ -146,16 +147,17 @@ describe('retention', () => {
   });
 
   it('waits for roll-ups and seals before attempts go', async () => {
-    await ledger.sink.write([at('org-3', 60)]);
-    await keep(40, othersFiguresDays, 'org-3');
-    expect(await agesIn('usage_records', 'org-3')).toEqual([60]);
+    const organisation = freshName('org');
+    await ledger.sink.write([at(organisation, 60)]);
+    await keep(40, othersFiguresDays, organisation);
+    expect(await agesIn('usage_records', organisation)).toEqual([60]);
     await seal();
-    await keep(40, othersFiguresDays, 'org-3');
-    expect(await agesIn('usage_records', 'org-3')).toEqual([60]);
+    await keep(40, othersFiguresDays, organisation);
+    expect(await agesIn('usage_records', organisation)).toEqual([60]);
     await settle();
-    await keep(40, othersFiguresDays, 'org-3');
-    expect(await agesIn('usage_records', 'org-3')).toEqual([]);
-    expect(await requestsOf('org-3')).toBe(1);
+    await keep(40, othersFiguresDays, organisation);
+    expect(await agesIn('usage_records', organisation)).toEqual([]);
+    expect(await requestsOf(organisation)).toBe(1);
   });
 
   it('runs no mutation', async () => {

@@ -242,7 +242,7 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       const other = await scenario.admin<{ id: string }>('POST', '/admin/workspaces', {
         name: 'B',
       });
-      const slugs = ['here', 'there'].map((at) => `all-${at}-${options.processes ?? 0}`);
+      const slugs = ['all-here', 'all-there'].map(freshName);
       const keys = [
         await newKey({ slug: slugs[0] }),
         await newKey({ slug: slugs[1], workspace_id: other.id }),
@@ -263,7 +263,11 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
         authorization: 'Bearer sk-x',
       };
       for (const at of [0, 1, 0, 1, 0]) {
-        const answer = await scenario.chat({ key: keys[at]?.key, headers });
+        const answer = await eventually(async () => {
+          const one = await scenario.chat({ key: keys[at]?.key, headers });
+          // On a busy machine a gateway may not be told in time of a workspace that it meets: that counts nowhere.
+          return one.status !== 503 && one;
+        });
         codes.push(answer.status);
         if (answer.status === 429)
           expect((await errorOf(answer)).message).toContain(
