@@ -127,8 +127,11 @@ export function provesKilledBatches({ scenario, makeBatch, ended, canary, isFull
   const until = (calls: Map<number, number>, count: number, timeoutMs: number) =>
     eventually(() => calls.size >= count, { timeoutMs, intervalMs: 5 });
 
-  /** Each line once in the output, and each call in the ledger for what it cost. */
-  async function holdsTogether(batch: Batch, calls: Map<number, number>, kills: number) {
+  /**
+   * Each line once in the output, and each call in the ledger for what it cost.
+   * @param cuts  how often lines were under way that somebody else makes again
+   */
+  async function holdsTogether(batch: Batch, calls: Map<number, number>, cuts: () => number) {
     const end = await ended(batch.id, 'completed', 1_200_000);
     expect(end.request_counts).toEqual({ total: provedLines, completed: provedLines, failed: 0 });
     const read = () =>
@@ -144,10 +147,18 @@ export function provesKilledBatches({ scenario, makeBatch, ended, canary, isFull
       full += count * upstreamOf(at).nanoUsd;
       once += upstreamOf(at).nanoUsd;
     }
-    expect(made - provedLines).toBeLessThanOrEqual(kills * linesAtOnce);
+    expect(made - provedLines).toBeLessThanOrEqual(cuts() * linesAtOnce);
     for (let times = 0; times < 10; times += 1) await (await read()).arrayBuffer();
     return { made, full, once };
   }
+
+  /** How often the data service took the batch since it started. On a busy machine it also loses the short lease of the suite. */
+  const runsOf = ({ id }: Batch) =>
+    scenario()
+      .stack.part('data-service')
+      .stderr()
+      .split('\n')
+      .filter((text) => text.includes('"a batch is run"') && text.includes(id)).length;
 
   it('goes on after kill -9: each line once in the output, each call once in the ledger (B2, B3)', {
     timeout: 1_800_000,
@@ -160,8 +171,11 @@ export function provesKilledBatches({ scenario, makeBatch, ended, canary, isFull
       ? (['data-service', 'gateway', 'control-plane', 'data-service'] as const)
       : (['data-service'] as const);
     let pausedMsMax = 0;
+    /** Of runs that ended otherwise than by a kill. */
+    let lost = 0;
     for (const [at, name] of parts.entries()) {
       await until(calls, ((at + 1) * provedLines) / (parts.length + 1), 600_000);
+      if (name === 'data-service') lost += Math.max(0, runsOf(batch) - 1);
       await s.stack.part(name).kill();
       const before = calls.size;
       const killedAt = Date.now();
@@ -169,7 +183,8 @@ export function provesKilledBatches({ scenario, makeBatch, ended, canary, isFull
       await until(calls, before + linesAtOnce + 1, 60_000);
       pausedMsMax = Math.max(pausedMsMax, Date.now() - killedAt);
     }
-    const { made, full, once } = await holdsTogether(batch, calls, parts.length);
+    const cuts = () => parts.length + lost + Math.max(0, runsOf(batch) - 1);
+    const { made, full, once } = await holdsTogether(batch, calls, cuts);
     const seconds = (Date.now() - startedAt) / 1000;
     expect(pausedMsMax).toBeLessThan(replacedMs);
     await eventually(
@@ -216,7 +231,7 @@ export function provesKilledBatches({ scenario, makeBatch, ended, canary, isFull
       expect(second.stderr()).toContain('a batch is run');
       await first.start();
       await passes(2 / 3, () => second.kill());
-      const { made, full } = await holdsTogether(batch, calls, 2);
+      const { made, full } = await holdsTogether(batch, calls, () => 2);
       for (const pause of pauses) expect(pause).toBeLessThan(replacedMs);
       await eventually(
         async () => {

@@ -80,7 +80,10 @@ it('master key, pepper, service token and snapshot key are rotated, and no reque
   const unused = await make('is used by nobody meanwhile');
   // What neither has ever seen is asked of the control plane, which is about to be stopped.
   for (const gateway of [0, 1])
-    expect((await scenario.chat({ gateway, key: credentials.workspace_key })).status).toBe(200);
+    await eventually(async () => {
+      const { status } = await scenario.chat({ gateway, key: credentials.workspace_key });
+      expect(status).toBe(200);
+    });
   callers = Promise.all([calls(credentials.workspace_key), calls(credentials.workspace_key)]);
 
   const before = {
