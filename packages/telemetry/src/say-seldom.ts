@@ -2,6 +2,8 @@
 export interface Seldom {
   /** Says it, unless the same was said less than `everyMs` ago; `repeats` of those that were not are told with the next. */
   say(key: string, say: (repeats: number) => void): void;
+  /** It works again: the same is news when it fails the next time. */
+  forget(): void;
 }
 
 /** Of so many different things each is told apart; what comes on top counts as one. */
@@ -21,5 +23,6 @@ export function createSeldom(everyMs: number, now: () => number = () => performa
       said.set(key, { at: now(), repeats: 0 });
       say(before?.repeats ?? 0);
     },
+    forget: () => said.clear(),
   };
 }

@@ -33,6 +33,7 @@ export function connectRedis(
     if (awaySinceMs === undefined) return;
     const awayMs = Math.round(performance.now() - awaySinceMs);
     awaySinceMs = undefined;
+    seldom.forget();
     logger.info({ ...facts, away_ms: awayMs }, 'redis can be used again');
   });
   return client;

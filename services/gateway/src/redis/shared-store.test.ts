@@ -28,7 +28,12 @@ function open(log: string[] = [], url = server.url) {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const note = (kind: string) => (facts: { parts?: string[] }) =>
     void (facts.parts && log.push(`${facts.parts.join(' and ')} ${kind}`));
-  Object.assign(logger, { error: note('alone'), info: note('again') });
+  const said: string[] = [];
+  const hear = (kind: string) => (facts: { parts?: string[] }, text: string) => {
+    note(kind)(facts);
+    if (facts.parts === undefined) said.push(text);
+  };
+  Object.assign(logger, { error: note('alone'), info: hear('again'), warn: hear('away') });
   const place = readRedisPlace(
     defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: url }),
   );
@@ -38,7 +43,7 @@ function open(log: string[] = [], url = server.url) {
   stores.push(store);
   const share = (part: Partial<SharingPart> = {}) =>
     store.share({ name: 'part', deadlineMs: 200, ...part });
-  return { store, share, client };
+  return { store, share, client, said };
 }
 
 const usable = (part: SharedPart) => eventually(() => part.isUsable);
@@ -181,6 +186,19 @@ describe('SharedStore', () => {
     const evals = await callsOf('eval');
     for (let call = 0; call < 10; call++) await count();
     expect(await callsOf('eval')).toBe(evals);
+  });
+
+  it('says of each outage that Redis is away, and that it is back', async () => {
+    const { share, said } = open();
+    const part = share();
+    await usable(part);
+    for (const _ of ['first', 'second']) {
+      said.length = 0;
+      await server.kill();
+      await eventually(() => expect(said).toContain('redis cannot be used at the moment'));
+      await server.restart();
+      await eventually(() => expect(said.at(-1)).toBe('redis can be used again'));
+    }
   });
 
   it('neither asks nor connects again once it is closed', async () => {
