@@ -187,7 +187,7 @@ it('an export to a bucket has each row once although the control plane is killed
   s3 = bucket;
   const run = await startStack({
     promptLedger: true,
-    processes: true,
+    processes: ['control-plane', 'data-service'],
     logStore: true,
     environment: {
       'control-plane': {

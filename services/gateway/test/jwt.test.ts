@@ -13,7 +13,6 @@ let records: Records;
 beforeAll(async () => {
   [scenario, issuer] = await Promise.all([
     startScenario({
-      processes: ['control-plane'],
       gateways: 2,
       nats: true,
       environment: {
@@ -307,7 +306,7 @@ describe('without control plane and issuer', () => {
   it('tokens never seen before are taken, also after a restart', async () => {
     expect((await chat()).status).toBe(200);
     issuer.answer = (req) => req.socket.destroy();
-    await scenario.stack.part('control-plane').kill();
+    await scenario.stack.part('control-plane').stop();
     await scenario.stack.part('gateway').stop();
     await scenario.stack.part('gateway').start();
     expect((await chat({ sub: 'dave' })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { json, sse } from '@sluice/testkit';
+import { inTurns, json, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isFull } from './chaos/form.ts';
 import {
@@ -40,7 +40,8 @@ async function totalOf(run: Scenario, figure: 'tokens' | 'cost'): Promise<number
 /** Of each of five parts; more of them in the full form (`npm run chaos`). */
 const partOf = isFull ? 200 : 60;
 
-describe.each(modes)('the ledger, %s', (_mode, options) => {
+/** With NATS and Redis in `npm run chaos`; in the suite `chaos/chaos.test.ts` kills every part that speaks to them. */
+describe.each(inTurns(modes, modes.length))('the ledger, %s', (_mode, options) => {
   let run: Scenario;
   /** Of the tests before. */
   let before: number;

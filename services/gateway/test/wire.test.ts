@@ -21,7 +21,6 @@ const open: RawConnection[] = [];
 beforeAll(async () => {
   scenario = await startScenario({
     promptLedger: true,
-    processes: ['control-plane'],
     environment: { gateway: { REQUEST_TIMEOUT: '1500', STREAM_IDLE_TIMEOUT: '1500' } },
   });
   origin = scenario.stack.gatewayUrls[0] ?? '';
@@ -129,7 +128,7 @@ describe('connections of callers', () => {
   });
 
   it('an admin call with a body is answered while the control plane is down', async () => {
-    await scenario.stack.part('control-plane').kill();
+    await scenario.stack.part('control-plane').stop();
     try {
       const response = await fetch(`${origin}/v1/configs`, {
         method: 'POST',

@@ -132,6 +132,9 @@ describe('a key of the outside', () => {
 });
 
 describe('OpenedKeys', () => {
+  /** Dear to sign with, and half as dear in the suite. */
+  const dearBits = isLongForm ? 4_096 : 3_072;
+
   it('opens a key once, keeps as many as it may, and no fault', async () => {
     const keys = new OpenedKeys({ keysMax: 2 });
     const texts = [1, 2, 3].map((spaces) => `${pem(privateKey)}${' '.repeat(spaces)}`);
@@ -144,7 +147,7 @@ describe('OpenedKeys', () => {
   it('lets every workspace sign while one has too much to sign', async () => {
     const keys = new OpenedKeys({ patienceMs: 60_000 });
     const { signal } = new AbortController();
-    const dear = { text: forgedRsaKey(4_096) };
+    const dear = { text: forgedRsaKey(dearBits) };
     const startedAt = performance.now();
     const flood = Array.from({ length: 203 }, () =>
       keys.sign({ key: dear, bytes, owner: 'greedy', signal }),
@@ -159,7 +162,7 @@ describe('OpenedKeys', () => {
   it('leaves threads for look-ups, however much there is to sign', async () => {
     const keys = new OpenedKeys({ patienceMs: 60_000 });
     const { signal } = new AbortController();
-    const dear = { text: forgedRsaKey(4_096) };
+    const dear = { text: forgedRsaKey(dearBits) };
     let signed = 0;
     const flood = Array.from({ length: 60 }, async (_, index) => {
       await keys.sign({ key: dear, bytes, owner: `workspace ${index}`, signal });

@@ -9,7 +9,7 @@ import { chatReply, ledgerHolds, type Scenario, startScenario } from '../scenari
 
 let scenario: Scenario;
 beforeAll(async () => {
-  scenario = await startScenario({ processes: true, promptLedger: true });
+  scenario = await startScenario({ processes: ['gateway', 'data-service'], promptLedger: true });
 });
 afterAll(() => scenario.stop());
 

@@ -25,7 +25,7 @@ let inputSlug: string;
 const calls: string[] = [];
 
 beforeAll(async () => {
-  scenario = await startScenario({ processes: ['control-plane'], gateways: 3 });
+  scenario = await startScenario({ gateways: 3 });
   scenario.upstream.handle(({ method, path, body }) => {
     calls.push(`${method} ${path}`);
     if (body.includes('fails at the provider')) return json(500, { error: { message: 'down' } });
@@ -769,7 +769,7 @@ describe('what is held on disk', () => {
     };
     const expected = [446, 200, 200, 200, 446, 200, 200, 446, 200, 446, `it is ${word}`];
     expect(await statuses()).toEqual(expected);
-    await scenario.stack.part('control-plane').kill();
+    await scenario.stack.part('control-plane').stop();
     await scenario.stack.part('gateway').stop();
     await scenario.stack.part('gateway').start();
     expect(await statuses()).toEqual(expected);

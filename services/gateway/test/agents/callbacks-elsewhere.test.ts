@@ -10,7 +10,7 @@ let saved: SavedAgent;
 
 beforeAll(async () => {
   [lab, agent, hook] = await Promise.all([
-    startAgentLab({ gateways: 2, redis: true, processes: ['control-plane'] }),
+    startAgentLab({ gateways: 2, redis: true }),
     startUpstream(),
     startUpstream(),
   ]);
@@ -94,7 +94,7 @@ describe('what an agent tells at another gateway than the one that gave it the a
   it('is to be told again where the control plane is away and the key was never seen', async () => {
     const controlPlane = lab.scenario.stack.part('control-plane');
     const { tell } = await begin(await lab.newKey());
-    await controlPlane.kill();
+    await controlPlane.stop();
     try {
       expect(await statusOf(tell(0))).toEqual(taken);
       expect(await statusOf(tell(1))).toEqual(later);
@@ -102,7 +102,7 @@ describe('what an agent tells at another gateway than the one that gave it the a
       await controlPlane.start();
     }
     await eventually(async () => expect(await statusOf(tell(1))).toEqual(taken));
-    await controlPlane.kill();
+    await controlPlane.stop();
     try {
       expect(await statusOf(tell(1))).toEqual(taken);
     } finally {

@@ -35,7 +35,7 @@ beforeAll(async () => {
   as = await startOauthServer();
   as.clients.set(client.client_id, { secret: client.client_secret, redirectUris: [] });
   [lab, upstream] = await Promise.all([
-    startMcpLab({ processes: ['control-plane'], gateways: 2 }),
+    startMcpLab({ gateways: 2 }),
     startLegacyUpstream({
       makeServer: () => fixtureServer(log),
       guard: (req, res) => as.guard(req, res),
@@ -365,7 +365,7 @@ describe('oauth_auto', () => {
     const connected = await lab.connect(server.slug, { key: one.key });
     for (let time = 0; time < 4; time += 1) await connected.client.listTools();
     const controlPlane = lab.scenario.stack.part('control-plane');
-    await controlPlane.kill();
+    await controlPlane.stop();
     await connected.client.listTools();
     await connected.client.listTools();
     await expect(lab.connect(server.slug, { key: two.key })).rejects.toThrow();
