@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { graceMs } from '@sluice/env';
 import { usage } from '@sluice/proto-stubs';
-import { eventually, hang, json, type SseOptions, sse, type UpstreamReply } from '@sluice/testkit';
+import {
+  eventually,
+  freshName,
+  hang,
+  json,
+  type SseOptions,
+  sse,
+  type UpstreamReply,
+} from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { fixtureServer } from './mcp/fixture-server.ts';
@@ -304,7 +312,7 @@ it('whatever is under way at the deadline is told in its own words', async () =>
     startLegacyUpstream({ makeServer: () => fixtureServer({ writes: 0, cancelled: 0 }) }),
   ]);
   model.script('slow', [{ calls: [{ name: 'slow' }] }]);
-  const { slug } = await saveServer(scenario, 'draining', {
+  const { slug } = await saveServer(scenario, freshName('draining'), {
     url: tools.url,
     more: { policy: { request_timeout: 60_000 } },
   });

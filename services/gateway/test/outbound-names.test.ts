@@ -1,4 +1,4 @@
-import { bytes, eventually, json } from '@sluice/testkit';
+import { bytes, eventually, freshName, json } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   byConfig,
@@ -68,7 +68,7 @@ function namedAnswers(
         resolve(family === 4 ? [publicAddress] : []);
       });
     });
-  const script = spoken[name];
+  const script = spoken[name.replace(/^go-\d+\./, '')];
   if (script === undefined) return family === 4 ? [publicAddress] : [];
   return script[family]?.[nth] ?? script[family]?.at(-1) ?? [];
 }
@@ -82,7 +82,8 @@ describe('a name', () => {
 
   const rebinding = resolving.filter((name) => name.startsWith('rebind-'));
   it.each(rebinding)('%s is asked anew for each connection, and refused', async (name) => {
-    const asked = { headers: byHeader(`http://${name}/v1`) };
+    // What it is answered counts from the first time that anybody asks.
+    const asked = { headers: byHeader(`http://${freshName('go')}.${name}/v1`) };
     await lab.expectAllowed(asked, `${publicAddress} 80`);
     lab.forget();
     await lab.expectRefused(asked);
@@ -90,7 +91,10 @@ describe('a name', () => {
   });
 
   it('that is trusted may be private, but never a metadata service', async () => {
-    const asked = { gateway: trusting, headers: byHeader('http://rebind.corp/v1') };
+    const asked = {
+      gateway: trusting,
+      headers: byHeader(`http://${freshName('go')}.rebind.corp/v1`),
+    };
     await lab.expectAllowed(asked, '10.1.2.3 80');
     lab.forget();
     await lab.expectRefused(asked);

@@ -1,4 +1,4 @@
-import { eventually, json, slowHeaders } from '@sluice/testkit';
+import { eventually, freshName, json, slowHeaders } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts';
 
@@ -20,20 +20,24 @@ it('each part of a request’s time is in its metric, and no part that there was
     scopes: ['completions.write'],
     rate_limits: [{ type: 'requests', unit: 'rpd', value: 5 }],
   });
+  const before = await textOf(stack.gatewayMetricsUrl);
   const cache = { 'x-service-config': '{"cache":{"mode":"simple"}}' };
+  const kept = freshName('c');
   const body = (content: string) => ({ ...chatBody, messages: [{ role: 'user', content }] });
   // Called; called within a limit; kept, and given again.
   for (const call of [
     { body: body('a') },
     { body: body('b'), key },
-    { body: body('c'), headers: cache },
-    { body: body('c'), headers: cache },
+    { body: body(kept), headers: cache },
+    { body: body(kept), headers: cache },
   ])
     expect((await scenario.chat(call)).status).toBe(200);
   // Refused before it is known who calls.
   expect((await scenario.chat({ key: 'unknown-key' })).status).toBe(401);
 
-  const text = await (await fetch(stack.gatewayMetricsUrl)).text();
+  const text = await textOf(stack.gatewayMetricsUrl);
+  const grown = (name: string, label?: string) =>
+    sumOf(text, name, label) - sumOf(before, name, label);
   const counts = Object.fromEntries(
     [
       'service_request',
@@ -42,7 +46,7 @@ it('each part of a request’s time is in its metric, and no part that there was
       'pre_request_processing',
       'llm_cache_processing',
       'post_request_processing',
-    ].map((part) => [part, sumOf(text, `${part}_duration_milliseconds_count`)]),
+    ].map((part) => [part, grown(`${part}_duration_milliseconds_count`)]),
   );
   expect(counts).toEqual({
     service_request: 5,
@@ -52,16 +56,17 @@ it('each part of a request’s time is in its metric, and no part that there was
     llm_cache_processing: 2,
     post_request_processing: 3,
   });
-  expect(sumOf(text, 'llm_token_sum_total')).toBe(3 * 1500);
-  expect(sumOf(text, 'llm_token_sum_total', 'model="gpt-4o-mini"')).toBe(3 * 1500);
-  expect(sumOf(text, 'request_count', 'model=""')).toBe(1);
+  expect(grown('llm_token_sum_total')).toBe(3 * 1500);
+  expect(grown('llm_token_sum_total', 'model="gpt-4o-mini"')).toBe(3 * 1500);
+  expect(grown('request_count', 'model=""')).toBe(1);
 });
 
 it('tokens and costs are those of all calls that the ledger has, and of work that is billed late', async () => {
   const { upstream, admin, stack } = scenario;
   const text = await textOf(stack.gatewayMetricsUrl);
   const usage = { input_tokens: 30, output_tokens: 7, total_tokens: 37 };
-  const response = { id: 'resp_late', object: 'response', model: 'gpt-4o-mini', output: [] };
+  const id = freshName('resp_late');
+  const response = { id, object: 'response', model: 'gpt-4o-mini', output: [] };
   const made = { ...response, status: 'queued', background: true };
   upstream.handle(({ path, method, body }) => {
     if (method === 'GET') return json(200, { ...made, status: 'completed', usage });
@@ -82,7 +87,7 @@ it('tokens and costs are those of all calls that the ledger has, and of work tha
   expect((await scenario.chat({ host: null, headers })).status).toBe(200);
   const body = { model: 'gpt-4o-mini', input: 'Hello', background: true };
   expect((await scenario.call('/v1/responses', { body })).status).toBe(200);
-  await scenario.call('/v1/responses/resp_late', { method: 'GET' });
+  await scenario.call(`/v1/responses/${id}`, { method: 'GET' });
 
   const query = new URLSearchParams({
     time_of_generation_min: new Date(Date.now() - 3_600_000).toISOString(),

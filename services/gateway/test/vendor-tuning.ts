@@ -1,6 +1,13 @@
+import { freshName } from '@sluice/testkit';
+import type OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { fireworksVendor } from './vendor-files.ts';
 import type { VendorWorld } from './vendor-world.ts';
+
+/** What is listed: jobs of a go that failed are, too. */
+const listed = async (client: OpenAI) =>
+  new Set((await client.fineTuning.jobs.list()).data.map(({ id }) => id));
+
 /** Told by `vendor-jobs.ts`. */
 export function describeVendorTuning(world: VendorWorld): void {
   const { role, bedrock, vertex, fireworks, atBedrock, atVertex, clientOf, upload, refusedBy } =
@@ -8,27 +15,29 @@ export function describeVendorTuning(world: VendorWorld): void {
   describe('a fine-tune in a vendor’s own words', () => {
     it('is Bedrock’s, made of a file in the bucket, seen, stopped and refused', async () => {
       const client = clientOf(atBedrock());
+      const suffix = freshName('my_model');
+      const before = await listed(client);
       const training = await upload(client, ['{"prompt":"a","completion":"b"}'], 'fine-tune');
       const make = (over: object = {}) =>
         client.fineTuning.jobs.create({
           model: 'amazon.titan-text-express-v1:0:8k',
           training_file: training,
           validation_file: training,
-          suffix: 'my_model',
+          suffix,
           method: { type: 'supervised', supervised: { hyperparameters: { n_epochs: 2 } } },
           ...({ role_arn: role, ...over } as object),
         });
       const job = await make();
       expect(job).toMatchObject({ status: 'queued', training_file: training });
       expect((await client.fineTuning.jobs.retrieve(job.id)).status).toBe('running');
-      bedrock.endTuning('my_model');
+      bedrock.endTuning(suffix);
       expect(await client.fineTuning.jobs.retrieve(job.id)).toMatchObject({
         id: job.id,
         status: 'succeeded',
-        fine_tuned_model: expect.stringContaining('custom-model/my_model'),
+        fine_tuned_model: expect.stringContaining(`custom-model/${suffix}`),
         hyperparameters: { n_epochs: 2 },
       });
-      expect((await client.fineTuning.jobs.list()).data.map(({ id }) => id)).toEqual([job.id]);
+      expect((await listed(client)).difference(before)).toEqual(new Set([job.id]));
       const other = await make({ suffix: 'another' });
       expect((await client.fineTuning.jobs.cancel(other.id)).status).toBe('cancelled');
       expect(refusedBy(bedrock)).toEqual([]);
@@ -42,6 +51,8 @@ export function describeVendorTuning(world: VendorWorld): void {
 
     it('is Vertex AI’s, with its tokens, and a failure with its reason', async () => {
       const client = clientOf(atVertex());
+      const before = await listed(client);
+      const [good, bad] = [freshName('good'), freshName('bad')];
       const training = await upload(client, ['{"contents":[]}'], 'fine-tune');
       const make = (suffix: string, over: object = {}) =>
         client.fineTuning.jobs.create({
@@ -51,16 +62,16 @@ export function describeVendorTuning(world: VendorWorld): void {
           hyperparameters: { n_epochs: 3, learning_rate_multiplier: 0.5 },
           ...({ adapter_size: 4, ...over } as object),
         });
-      const job = await make('good');
+      const job = await make(good);
       expect(job).toMatchObject({ status: 'queued', training_file: training });
-      vertex.endTuning('good');
+      vertex.endTuning(good);
       expect(await client.fineTuning.jobs.retrieve(job.id)).toMatchObject({
         status: 'succeeded',
         trained_tokens: 5768,
         fine_tuned_model: expect.stringContaining('endpoints/9'),
       });
-      const failed = await make('bad');
-      vertex.endTuning('bad', {
+      const failed = await make(bad);
+      vertex.endTuning(bad, {
         state: 'JOB_STATE_FAILED',
         error: { code: 3, message: 'Too few examples' },
       });
@@ -70,7 +81,7 @@ export function describeVendorTuning(world: VendorWorld): void {
       });
       const stopped = await make('stopped');
       expect((await client.fineTuning.jobs.cancel(stopped.id)).status).toBe('cancelled');
-      expect((await client.fineTuning.jobs.list()).data).toHaveLength(3);
+      expect((await listed(client)).difference(before)).toHaveProperty('size', 3);
       expect(refusedBy(vertex)).toEqual([]);
       await expect(make('x', { adapter_size: 5 })).rejects.toMatchObject({ status: 400 });
       await expect(make('x', { training_file: 'gs://others-bucket/x' })).rejects.toMatchObject({
@@ -95,6 +106,7 @@ export function describeVendorTuning(world: VendorWorld): void {
         custom_host: `${world.upstream.url}/v1`,
         fireworks_account_id: 'acme',
       });
+      const before = await listed(client);
       const training = await upload(client, ['{"messages":[]}'], 'fine-tune');
       const make = (over: object = {}) =>
         client.fineTuning.jobs.create({
@@ -116,7 +128,7 @@ export function describeVendorTuning(world: VendorWorld): void {
       expect((await client.fineTuning.jobs.retrieve(going.id)).status).toBe('cancelled');
       const stopped = await make();
       expect((await client.fineTuning.jobs.cancel(stopped.id)).status).toBe('cancelled');
-      expect((await client.fineTuning.jobs.list()).data).toHaveLength(2);
+      expect((await listed(client)).difference(before)).toHaveProperty('size', 2);
       expect(refusedBy(fireworks)).toEqual([]);
       await expect(make({ training_file: 'none' })).rejects.toMatchObject({ status: 404 });
       await expect(client.fineTuning.jobs.retrieve(stopped.id)).rejects.toMatchObject({

@@ -22,7 +22,7 @@ export const trustedHosts: readonly string[] = [
   'http://10.0.0.5:8000/v1',
   '10.20.0.0/16',
   '*.models.svc.cluster.local',
-  'rebind.corp',
+  '*.rebind.corp',
 ];
 /** Listed as well, in vain. */
 export const droppedEntries: readonly string[] = [

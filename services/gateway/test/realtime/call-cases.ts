@@ -427,21 +427,22 @@ export function callCases(bench: () => CallBench): void {
 
     it('over SIP is accepted with a session, heard, referred and rejected', async () => {
       const headers = { 'x-service-metadata': '{"metadata":"sip"}' };
+      const [taken, other] = [`rtc_sip_${Date.now()}_1`, `rtc_sip_${Date.now()}_2`];
       const accepted = await post(
-        '/calls/rtc_sip_1/accept',
+        `/calls/${taken}/accept`,
         { type: 'realtime', model: `${saved}/gpt-realtime` },
         { headers },
       );
       expect(accepted.status, await accepted.text()).toBe(200);
-      const call = vendor().calls.byId('rtc_sip_1')!;
+      const call = vendor().calls.byId(taken)!;
       expect(call.session).toEqual({ type: 'realtime', model: 'gpt-realtime' });
       await heard(call);
       call.say(done('r1'));
       await bench().recordsOf('sip', 'response.done', 1);
-      expect((await post('/calls/rtc_sip_1/refer', { target_uri: 'tel:+1' })).status).toBe(200);
-      expect((await post('/calls/rtc_sip_2/reject', { status_code: 486 })).status).toBe(200);
+      expect((await post(`/calls/${taken}/refer`, { target_uri: 'tel:+1' })).status).toBe(200);
+      expect((await post(`/calls/${other}/reject`, { status_code: 486 })).status).toBe(200);
       expect(vendor().calls.asked.at(-1)).toMatchObject({
-        path: '/v1/realtime/calls/rtc_sip_2/reject',
+        path: `/v1/realtime/calls/${other}/reject`,
         body: '{"status_code":486}',
       });
       call.end();
