@@ -1,4 +1,4 @@
-import { eventually, inDatabase } from '@sluice/testkit';
+import { eventually, freshName, inDatabase } from '@sluice/testkit';
 import OpenAI, { toFile } from 'openai';
 import { expect } from 'vitest';
 import { batchUse, linesIn } from './batch-lines.ts';
@@ -25,7 +25,7 @@ export async function provesManagedBatches(s: Scenario, cases: readonly ManagedC
   };
 
   async function proves({ vendor, key, configurations, lines, ...asked }: ManagedCase) {
-    const slug = `managed-${vendor}`;
+    const slug = freshName(`managed-${vendor}`);
     const shared = { name: slug, slug, ai_provider_id: vendor, create_default_provider: false };
     await manage('/integrations', { ...shared, configurations, ...(key && { key }) });
     await manage('/providers', { name: slug, slug, integration_id: slug });
