@@ -54,6 +54,11 @@ export default defineConfig({
     maxWorkers: 5,
     reporters: ['default', new SlowestFiles()],
     sequence: { sequencer: LongestFirst },
+    // Each test fails twice on purpose (`npm run test:goes`).
+    ...(process.env.SLUICE_FAILED_GOES === 'true' && {
+      runner: './packages/testkit/src/failed-goes.ts',
+      retry: { count: 2, delay: 300 },
+    }),
     testTimeout: testMs,
     hookTimeout: testMs,
     // One second is the runner's own, which a busy machine takes for a single request.
