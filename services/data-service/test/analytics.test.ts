@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
-import { inTurns } from '@sluice/testkit';
+import { freshName, inTurns } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createQuestions, questionLimits } from '../src/queries/questions.ts';
 import { rollUp } from '../src/rollups/roll-up.ts';
@@ -377,17 +377,19 @@ describe('Filter', () => {
     expect(await countOf({ organisationId, traceIds: ['trace-a', ...longest('t')] })).toBe(1);
   });
 
-  it.each(attacks)('finds %j where it was stored', async (text) => {
-    await writeTwice([
-      encodedRecord({
-        organisationId: text,
-        workspaceId: text,
-        providerSlug: text,
-        apiKeyId: text,
-        model: text,
-        metadata: { [text]: text },
-      }),
-    ]);
+  const stored = attacks.map((text) => {
+    const record = encodedRecord({
+      organisationId: text,
+      workspaceId: text,
+      providerSlug: text,
+      apiKeyId: text,
+      model: text,
+      metadata: { [text]: text },
+    });
+    return [text, record] as const;
+  });
+  it.each(stored)('finds %j where it was stored', async (text, record) => {
+    await writeTwice([record]);
     const filter: FilterInit = {
       organisationId: text,
       workspaceIds: [text],
@@ -442,7 +444,7 @@ describe('ListGroups', () => {
   });
 
   it('by tool are told where a release that knew no tools rolled up again, and by mode too', async () => {
-    const organisationId = 'tools';
+    const organisationId = freshName('tools');
     // On a day of its own, so that nothing else is rolled up.
     const laterMs = dayMs + 7 * 24 * hour;
     const call = (capabilityName: string) =>

@@ -154,8 +154,11 @@ describe('sealDueDays', () => {
   });
 });
 
-/** Each test has one of its own, of which it is the first to touch anything; all are stored and sealed at once. */
-const sealed = Array.from({ length: 20 }, (_, index) => ({
+/**
+ * Each test has one of its own, of which it is the first to touch anything; all are stored and sealed at once. Two are
+ * for what is tried again.
+ */
+const sealed = Array.from({ length: 22 }, (_, index) => ({
   organisationId: `sealed-${index}`,
   ids: [randomBytes(16), randomBytes(16), randomBytes(16)],
 }));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { objectOperations, publishedOperations } from '@sluice/contracts';
-import { bytes, eventually, isLongForm, json, startUpstream } from '@sluice/testkit';
+import { bytes, eventually, freshName, isLongForm, json, startUpstream } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, kept, kinds, startKeeper, upstreams } from './keepers.ts';
@@ -166,7 +166,8 @@ describe('what stays at a provider', () => {
   });
 
   it('comes as its provider sends it, byte by byte', async () => {
-    const text = '{ "object":"vector_store" ,\n "id": "vector_store_odd", "x":1e2,"y":"\\u00fc" }';
+    const id = freshName('vector_store_odd');
+    const text = `{ "object":"vector_store" ,\n "id": "${id}", "x":1e2,"y":"\\u00fc" }`;
     const upstream = await startUpstream();
     upstream.handle(() =>
       bytes(200, Buffer.from(text), { 'content-type': 'application/json; charset=utf-8' }),
@@ -175,7 +176,7 @@ describe('what stays at a provider', () => {
     const body = '{ "name" : "odd",\t"file_ids":[ ] }';
     expect(await (await ask('/v1/vector_stores', config, { rawBody: body })).text()).toBe(text);
     expect(upstream.requests.at(-1)?.body.toString()).toBe(body);
-    expect(await (await look('/v1/vector_stores/vector_store_odd', config)).text()).toBe(text);
+    expect(await (await look(`/v1/vector_stores/${id}`, config)).text()).toBe(text);
     await upstream.close();
   });
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bytes, eventually, isLongForm, json } from '@sluice/testkit';
+import { bytes, eventually, freshName, isLongForm, json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Lab, startLab } from './lab.ts';
 import { type Answers, type DnsServer, startDns } from './outbound/dns-server.ts';
@@ -166,9 +166,10 @@ describe.concurrent('probes of hosts', () => {
 
   probe(19, 'a name that turns private is refused when connecting', async (trial) => {
     const upstream = await trial.upstream('first', openAiReply);
+    const host = `${freshName('rebind')}.flips.example`;
     const ask = () =>
       trial.ask({
-        config: upstream.target({ custom_host: `http://rebind.flips.example:${upstream.port}/v1` }),
+        config: upstream.target({ custom_host: `http://${host}:${upstream.port}/v1` }),
         headers: { 'x-service-request-timeout': '700' },
       });
     // While it is public the gateway tries to go there, and finds nobody.

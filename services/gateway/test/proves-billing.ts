@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventually, json, sse, startUpstream } from '@sluice/testkit';
+import { eventually, freshName, json, sse, startUpstream } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { eventsOf, kept } from './keepers.ts';
 import type { Records } from './records.ts';
@@ -139,7 +139,7 @@ export function provesBilling({
       ];
       for (const [at, usage] of counts.entries()) {
         const response = {
-          id: `response_odd_${at}`,
+          id: freshName('response_odd'),
           object: 'response',
           model: 'gpt-4o-mini',
           background: true,

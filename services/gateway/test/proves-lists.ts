@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { bytes, eventually, json, startUpstream } from '@sluice/testkit';
+import { bytes, eventually, freshName, json, startUpstream } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CallOptions, errorOf, type Scenario } from './scenario.ts';
@@ -99,6 +99,7 @@ export function provesLists({ scenario, ask, look, idOf }: Installation): void {
 
     it('shows a workspace what it made, of each kind, at every gateway', async () => {
       for (const root of Object.keys(listed)) {
+        account.shelves.get(root)?.splice(0);
         account.put(root);
         const mine = await make(root);
         const theirs = await make(root, others);
@@ -166,17 +167,18 @@ export function provesLists({ scenario, ask, look, idOf }: Installation): void {
         json(200, { result: { files: [{ id: 'file_1' }] } }),
       ];
       const odd = await startUpstream();
-      await shareAccount(scenario(), 'odd-lists', odd);
+      const slug = freshName('odd-lists');
+      await shareAccount(scenario(), slug, odd);
       for (const answer of answers) {
         odd.handle(answer);
-        const refused = await look('/v1/files', { provider: '@odd-lists' });
+        const refused = await look('/v1/files', { provider: `@${slug}` });
         expect(await errorOf(refused)).toMatchObject({
           status: 502,
           code: 'upstream.invalid_response',
         });
       }
       odd.handle(json(403, { error: { message: 'no' } }));
-      expect((await look('/v1/files', { provider: '@odd-lists' })).status).toBe(403);
+      expect((await look('/v1/files', { provider: `@${slug}` })).status).toBe(403);
       await odd.close();
     });
 

@@ -1,6 +1,7 @@
 import {
   eachWith,
   eventually,
+  freshName,
   hang,
   inTurns,
   json,
@@ -485,9 +486,11 @@ describe('a stream that is to be continued', () => {
 
   it('is not kept in the cache unless one target told all of it', async () => {
     const cache = { mode: 'simple' };
+    // What a go before has kept is of other questions.
+    const go = freshName('go');
     const asked = async (question: string) => {
       const pair: [Vendor, Vendor] = ['openai', 'openai'];
-      const { answer, calls } = await ask('chat', question, pair, { config: { cache } });
+      const { answer, calls } = await ask('chat', `${question} ${go}`, pair, { config: { cache } });
       expect(read(answer.text)).toEqual(wholeOnce);
       return [answer.own('cache-status'), ...calls];
     };
