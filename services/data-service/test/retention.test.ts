@@ -147,7 +147,7 @@ describe('retention', () => {
   });
 
   it('waits for roll-ups and seals before attempts go', async () => {
-    const organisation = freshName('org');
+    const organisation = freshName('late-org');
     await ledger.sink.write([at(organisation, 60)]);
     await keep(40, othersFiguresDays, organisation);
     expect(await agesIn('usage_records', organisation)).toEqual([60]);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { bytes, eventually, json, startUpstream } from '@sluice/testkit';
+import { bytes, eventually, freshName, json, startUpstream } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JobVendor, startJobVendor } from './job-vendors.ts';
@@ -247,7 +247,8 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
   describe('a job in a vendor’s own words', () => {
     it('is a fine-tune of Mistral to the client of OpenAI, and its refusal is one', async () => {
       const upstream = await startUpstream();
-      const job: Record<string, unknown> = { id: 'tune-1', object: 'job', status: 'QUEUED' };
+      const id = freshName('tune');
+      const job: Record<string, unknown> = { id, object: 'job', status: 'QUEUED' };
       upstream.handle(({ method, path, headers, json: sent }) => {
         if (headers.authorization !== `Bearer ${canary}`) return json(401, { detail: 'no' });
         if (method === 'POST' && path === '/v1/fine_tuning/jobs') {
@@ -255,8 +256,8 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
           if (model === 'not-a-model') return json(422, { detail: [{ msg: 'unknown model' }] });
           return json(200, Object.assign(job, { model, training_files: files }));
         }
-        if (method === 'GET' && path === '/v1/fine_tuning/jobs/tune-1') return json(200, job);
-        if (method === 'POST' && path === '/v1/fine_tuning/jobs/tune-1/cancel')
+        if (method === 'GET' && path === `/v1/fine_tuning/jobs/${id}`) return json(200, job);
+        if (method === 'POST' && path === `/v1/fine_tuning/jobs/${id}/cancel`)
           return json(200, Object.assign(job, { status: 'CANCELLED' }));
         return json(404, { detail: `${method} ${path}` });
       });
@@ -272,16 +273,16 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
         model: 'open-mistral-7b',
         training_file: 'train',
       });
-      expect(made).toMatchObject({ id: 'tune-1', object: 'fine_tuning.job', status: 'queued' });
+      expect(made).toMatchObject({ id, object: 'fine_tuning.job', status: 'queued' });
       expect(upstream.requests.at(-1)?.json()).toMatchObject({
         training_files: [{ file_id: 'train', weight: 1 }],
         auto_start: true,
       });
-      expect((await openai.fineTuning.jobs.cancel('tune-1')).status).toBe('cancelled');
+      expect((await openai.fineTuning.jobs.cancel(id)).status).toBe('cancelled');
       const wrong = openai.fineTuning.jobs.create({ model: 'not-a-model', training_file: 't' });
       await expect(wrong).rejects.toMatchObject({ status: 422 });
       const { key } = await otherWorkspace();
-      for (const path of ['/v1/fine_tuning/jobs/tune-1', '/v1/fine_tuning/jobs/tune-1/events'])
+      for (const path of [`/v1/fine_tuning/jobs/${id}`, `/v1/fine_tuning/jobs/${id}/events`])
         expect((await look(path, { key, config, gateway: 1 })).status).toBe(404);
       await upstream.close();
     });
@@ -289,7 +290,7 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
     it('is a video of Together, whose content comes from elsewhere without the credential', async () => {
       const [upstream, elsewhere] = await Promise.all([startUpstream(), startUpstream()]);
       const video = {
-        id: 'v1',
+        id: freshName('v'),
         model: 'vidu/vidu-q1',
         status: 'completed',
         created_at: 1_795_000_000,
@@ -298,7 +299,8 @@ export function describeJobs(installation: () => { scenario: Scenario; records: 
         outputs: { video_url: `${elsewhere.url}/v1.mp4` },
       };
       upstream.handle(({ method, path }) =>
-        /^\/v2\/videos(\/v1)?$/.test(path) && (method === 'POST') === path.endsWith('videos')
+        ['/v2/videos', `/v2/videos/${video.id}`].includes(path) &&
+        (method === 'POST') === path.endsWith('videos')
           ? json(
               200,
               method === 'POST' ? { ...video, status: 'queued', outputs: undefined } : video,

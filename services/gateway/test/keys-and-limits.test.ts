@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { eventually, freshName, isLongForm, json, waitMs } from '@sluice/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import {
   chatBody,
   chatReply,
@@ -60,12 +60,18 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       workspace_id: workspaceId,
       ...body,
     });
-  const newPolicy = (body: object) =>
-    scenario.admin<{ id: string }>('POST', '/policies/rate-limits', {
+  const newPolicy = async (body: object) => {
+    const made = await scenario.admin<{ id: string }>('POST', '/policies/rate-limits', {
       name: 'test policy',
       workspace_id: workspaceId,
       ...body,
     });
+    // Else it limits all that are after it.
+    onTestFailed(() =>
+      scenario.admin('DELETE', `/policies/rate-limits/${made.id}`).catch(() => {}),
+    );
+    return made;
+  };
   const lookups = async () =>
     Number(
       /^sluice_key_lookups\{[^}]*\} (\d+)/m.exec(

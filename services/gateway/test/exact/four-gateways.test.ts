@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { usage } from '@sluice/proto-stubs';
+import { freshName } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAiReply } from '../vendor-replies.ts';
 import { type Fleet, gatewayCount, isFull, startFleet, tell } from './fleet.ts';
@@ -37,8 +38,6 @@ function isCall({ outcome }: usage.UsageRecord): boolean {
   return outcome !== Outcome.DENIED && outcome !== Outcome.GATEWAY_ERROR;
 }
 
-const content = (index: number) => `call ${index}`;
-
 describe('four gateways that are killed at random', () => {
   const clients = isFull ? 200 : 30;
   const kills = isFull ? 12 : 2;
@@ -70,6 +69,9 @@ describe('four gateways that are killed at random', () => {
     await delay(500);
 
     const statuses = new Map<string, number>();
+    // What a go before has called is in the records, too.
+    const go = freshName('go');
+    const content = (index: number) => `${go} call ${index}`;
     let calls = 0;
     const ask = async (client: number): Promise<'spent' | 'go on'> => {
       const stream = client % 2 === 0;
@@ -165,7 +167,7 @@ describe('four gateways that are killed at random', () => {
     const [counter] = settled.values();
     const posted = counter?.posted ?? 0;
     // Each call that its provider saw left one record, and what it was answered is what it cost.
-    const records = lab.records.all().filter(({ metadata }) => metadata.call !== undefined);
+    const records = lab.records.all().filter(({ metadata }) => metadata.call?.startsWith(`${go} `));
     const callsOf = Map.groupBy(records.filter(isCall), ({ metadata }) => metadata.call ?? '');
     for (const [call, cost] of witness.costs) {
       const ofCall = callsOf.get(call) ?? [];

@@ -1,5 +1,5 @@
 import { eventually, freshName } from '@sluice/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { patientStore } from '../scenario.ts';
 import { type FixtureLog, fixtureServer } from './fixture-server.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
@@ -32,6 +32,14 @@ afterAll(async () => {
 const policies = '/policies/rate-limits';
 const admin = <Answer = { id: string }>(method: string, path: string, body?: object) =>
   lab.scenario.admin<Answer>(method, path, body);
+
+/** Ends with its test, which may fail: else it limits all that are after it. */
+async function newPolicy(path: string, body: object) {
+  const made = await admin('POST', path, body);
+  const end = () => admin('DELETE', `${path}/${made.id}`);
+  onTestFailed(() => end().catch(() => {}));
+  return { ...made, end };
+}
 
 interface ShownLog {
   readonly metrics: Record<string, unknown>;
@@ -114,7 +122,7 @@ describe('limits of calls of tools', () => {
     const { transport } = await lab.connect(server.slug, { key });
     const session = transport.sessionId ?? '';
     const before = upstream.requests.filter(({ body }) => body?.params?.name === 'echo').length;
-    const policy = await admin('POST', policies, {
+    const policy = await newPolicy(policies, {
       workspace_id: lab.scenario.stack.credentials.workspace_id,
       target: 'mcp_tools',
       type: 'requests',
@@ -125,7 +133,7 @@ describe('limits of calls of tools', () => {
     const answers = await Promise.all(
       Array.from({ length: size(130, 1000) }, (_, at) => callRaw('echo', session, key, at)),
     );
-    await admin('DELETE', `${policies}/${policy.id}`);
+    await policy.end();
     const refused = answers.filter(({ status }) => status === 429);
     expect(answers.length - refused.length).toBe(100);
     expect(
@@ -203,7 +211,7 @@ describe('a budget of a dollar for one tool', () => {
     const cents = size(10, 1);
     await admin('PUT', `/mcp-integrations/${own.integrationId}`, { prices: { call: cents } });
     const { workspace_id } = lab.scenario.stack.credentials;
-    const policy = await admin('POST', '/policies/usage-limits', {
+    const policy = await newPolicy('/policies/usage-limits', {
       workspace_id,
       name: 'a dollar',
       type: 'cost',
@@ -225,7 +233,7 @@ describe('a budget of a dollar for one tool', () => {
     // What is under way holds its price, so calls may be refused that would have had room a moment later, and none is let in too many.
     expect(admitted).toBe(100 / cents);
     expect(callsThere() - before).toBe(admitted);
-    await admin('DELETE', `/policies/usage-limits/${policy.id}`);
+    await policy.end();
   });
 });
 
@@ -250,7 +258,7 @@ describe('POST /v1/explain/mcp/{server}', () => {
     const { id, slug, integrationId } = await lab.save({ url: upstream.url });
     await admin('PUT', `/mcp-integrations/${integrationId}`, { prices: { call: 2, token: 0.5 } });
     const { workspace_id } = lab.scenario.stack.credentials;
-    const policy = await admin('POST', policies, {
+    const policy = await newPolicy(policies, {
       workspace_id,
       name: 'one echo',
       target: 'mcp_tools',
@@ -304,7 +312,7 @@ describe('POST /v1/explain/mcp/{server}', () => {
     // Another tool does not meet the policy.
     const other = (await explain('write', { key, at: slug })).body;
     expect(other).toMatchObject({ limits: [{ matched: false, unmet_condition: 'mcp_tool' }] });
-    await admin('DELETE', `${policies}/${policy.id}`);
+    await policy.end();
   });
 
   it('refuses who may not call, and what is no request', async () => {
