@@ -80,7 +80,8 @@ async function make(path: string, body: object = {}, gateway = 0): Promise<strin
 }
 
 /** A provider that admins saved. */
-async function saved(slug: string, host: string, models?: object[]): Promise<string> {
+async function saved(name: string, host: string, models?: object[]): Promise<string> {
+  const slug = freshName(name);
   const manage = async (method: string, path: string, body: object) => {
     const response = await scenario.call(`/v1${path}`, { method, host: null, body });
     expect(response.status, await response.clone().text()).toBe(200);
