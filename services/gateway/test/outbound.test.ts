@@ -1,6 +1,6 @@
 import { hostileUrls, neverTrustedUrls } from '@sluice/outbound';
 import { findProvider, providerIds } from '@sluice/providers';
-import { eventually, inTurns, isLongForm } from '@sluice/testkit';
+import { eventually, freshName, inTurns, isLongForm } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Ask,
@@ -74,8 +74,8 @@ describe('a hostile address', () => {
     const { workspace_id } = lab.scenario.stack.credentials;
     const slugs = new Map<string, string>();
     const saved = inTurns(hostileUrls, 12);
-    for (const [index, url] of saved.entries()) {
-      const slug = `hostile-${index}`;
+    for (const url of saved) {
+      const slug = freshName('hostile');
       const response = await fetch(`${lab.scenario.stack.gatewayUrls[0]}/v1/integrations`, {
         method: 'POST',
         headers: {

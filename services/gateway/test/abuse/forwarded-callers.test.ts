@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { freshName } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Scenario, startScenario } from '../scenario.ts';
 
@@ -71,7 +72,11 @@ describe('links that the control plane makes', () => {
         'x-forwarded-host': 'evil.example',
         'x-forwarded-proto': 'https',
       },
-      body: JSON.stringify({ email: 'a@sluice.example', role: 'member', workspaces: [] }),
+      body: JSON.stringify({
+        email: `${freshName('a')}@sluice.example`,
+        role: 'member',
+        workspaces: [],
+      }),
     });
     const { invite_link: link } = (await response.json()) as { invite_link: string };
     expect(new URL(link).origin).toBe(scenario.stack.gatewayUrls[0]);

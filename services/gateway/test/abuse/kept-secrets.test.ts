@@ -1,4 +1,4 @@
-import { json, startUpstream, type Upstream } from '@sluice/testkit';
+import { freshName, json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chatReply, type Scenario, startScenario } from '../scenario.ts';
 
@@ -15,9 +15,10 @@ it('sends no stored secret to a host that was put beside it', async () => {
   const { stack, upstream, chat, admin } = scenario;
   const { workspace_key: key, workspace_slug } = stack.credentials;
   const secrets = { key: 'sk-kept-secret-0001', header: 'kept-header-secret-0002' };
+  const slug = freshName('kept');
   await admin('POST', '/integrations', {
     name: 'Kept',
-    slug: 'kept',
+    slug,
     workspace_id: workspace_slug,
     ai_provider_id: 'openai',
     key: secrets.key,
@@ -37,13 +38,13 @@ it('sends no stored secret to a host that was put beside it', async () => {
   const host = { custom_host: `${stranger.url}/v1` };
   const model = { slug: 'gpt-4o-mini', enabled: true, configurations: host };
   for (const [path, body, code] of [
-    ['/integrations/kept', { configurations: host }, 'admin.secret_required'],
-    ['/integrations/kept/models', { models: [model] }, 'admin.secret_required'],
+    [`/integrations/${slug}`, { configurations: host }, 'admin.secret_required'],
+    [`/integrations/${slug}/models`, { models: [model] }, 'admin.secret_required'],
     // Its credentials are the integration's, and changed there.
-    ['/virtual-keys/kept', { customHost: host.custom_host }, 'admin.refused'],
+    [`/virtual-keys/${slug}`, { customHost: host.custom_host }, 'admin.refused'],
   ] as const)
     expect([path, await change(path, body)]).toEqual([path, code]);
-  const answer = await chat({ host: null, headers: { 'x-service-provider': '@kept' } });
+  const answer = await chat({ host: null, headers: { 'x-service-provider': `@${slug}` } });
   expect(answer.status).toBe(200);
   expect(upstream.requests.at(-1)?.headers).toMatchObject({
     authorization: `Bearer ${secrets.key}`,

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { analytics } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import { eventually } from '@sluice/testkit';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Scenario, startScenario } from '../scenario.ts';
 import { isFull, tell } from './form.ts';
 import { Load } from './load.ts';
@@ -30,6 +30,8 @@ describe('under load', () => {
   let load: Load;
   let ledger: RpcClient;
   const startedAtMs = Date.now() - 1000;
+  /** From when on entries are read, and how many names were sent until then: a read of all takes seconds of CPU. */
+  let since = { ms: startedAtMs, names: 0 };
 
   beforeAll(async () => {
     scenario = await startScenario({
@@ -56,7 +58,7 @@ describe('under load', () => {
     await scenario.stop();
   });
 
-  const read = () => readLedger(ledger, scenario.stack.credentials.organisation_id, startedAtMs);
+  const read = () => readLedger(ledger, scenario.stack.credentials.organisation_id, since.ms);
 
   /** Sends a share of the load, and meanwhile lets the fault happen. */
   const during = async (fault: () => Promise<unknown>) => {
@@ -67,7 +69,7 @@ describe('under load', () => {
   const compare = ({ attempts }: LedgerContent) => {
     const missing = new Map<string, number>();
     const doubled: string[] = [];
-    for (const name of load.gateways.keys()) {
+    for (const name of [...load.gateways.keys()].slice(since.names)) {
       const calls = load.calls.get(name) ?? 0;
       const rows = attempts.get(name) ?? 0;
       if (rows < calls) missing.set(name, calls - rows);
@@ -159,14 +161,21 @@ describe('under load', () => {
     timeout: isFull ? 600_000 : 600_000,
   }, async () => {
     const { stack } = scenario;
-    const before = await read();
-    expect([...compare(before).missing]).toEqual([]);
+    const fromNow = () => {
+      since = { ms: Date.now(), names: load.gateways.size };
+    };
+    // A go that failed has lost what it was to lose.
+    onTestFinished(fromNow);
+    expect([...compare(await read()).missing]).toEqual([]);
+    fromNow();
+    const toldBefore = missingIn(await gapsOf());
 
     // Unsent records are on the disk of a gateway that is killed: 4 KiB of them become zeros, and one byte changes.
     await stack.nats?.kill();
     await load.send(share);
     await stack.part('gateway-3').kill();
     const folder = outboxOf('gateway-3');
+    const damagedBefore = (await readdir(join(folder, 'damaged')).catch(() => [])).length;
     const segments = (await readdir(folder)).filter((name) => name.endsWith('.log')).sort();
     const segment = join(folder, segments.at(-1) ?? '');
     const bytes = await readFile(segment);
@@ -179,17 +188,17 @@ describe('under load', () => {
     await stack.nats?.restart();
     await eventually(async () => {
       const damaged = await readdir(join(folder, 'damaged'));
-      expect(damaged).toHaveLength(1);
+      expect(damaged.length).toBe(damagedBefore + 1);
     });
     // Of 4 KiB of entries only some are lost: of the others the begin stands elsewhere.
     const content = await holdsAllBut(20);
     await delay(graceMs + 12_000);
     const lost = [...compare(await read()).missing];
     expect(lost.every(([name]) => load.gateways.get(name) === 2)).toBe(true);
-    const gaps = await gapsOf();
-    expect(missingIn(gaps)).toBe(lost.reduce((sum, [, count]) => sum + count, 0));
-    expect(content.entries).toBeGreaterThan(before.entries);
-    tell(`calls lost with 4 KiB of an outbox: ${missingIn(gaps)}, all told as gaps`);
+    const told = missingIn(await gapsOf()) - toldBefore;
+    expect(told).toBe(lost.reduce((sum, [, count]) => sum + count, 0));
+    expect(content.entries).toBeGreaterThan(share / 2);
+    tell(`calls lost with 4 KiB of an outbox: ${told}, all told as gaps`);
 
     // A gateway is lost with its disk while it sends: what it had told of and not sent is named, and nothing else.
     await Promise.all([
@@ -201,14 +210,16 @@ describe('under load', () => {
       }),
     ]);
     await delay(graceMs + 12_000);
+    // Once more all of it: nothing went that was there, and nothing came twice.
+    since = { ms: startedAtMs, names: 0 };
     const lostWithDisk = [...compare(await read()).missing].filter(
       ([name]) => load.gateways.get(name) === 1,
     );
     // What was made within the publisher's linger, and what was under way.
     expect(lostWithDisk.length).toBeLessThanOrEqual(100);
-    const told = missingIn(await gapsOf()) - missingIn(gaps);
-    expect(told).toBeGreaterThanOrEqual(0);
-    expect(told).toBeLessThanOrEqual(lostWithDisk.length + 20);
-    tell(`calls lost with a disk: ${lostWithDisk.length}, told as gaps: ${told}`);
+    const toldOfDisk = missingIn(await gapsOf()) - toldBefore - told;
+    expect(toldOfDisk).toBeGreaterThanOrEqual(0);
+    expect(toldOfDisk).toBeLessThanOrEqual(lostWithDisk.length + 20);
+    tell(`calls lost with a disk: ${lostWithDisk.length}, told as gaps: ${toldOfDisk}`);
   });
 });
