@@ -419,7 +419,9 @@ describe('x-service-nitro-mode', () => {
       scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, {
         defaults: { input_guardrails },
       });
-    onTestFinished(() => enforce([]));
+    onTestFinished(async () => {
+      await enforce([]);
+    });
     await enforce([slug]);
     const refused = await errorOf(await scenario.chat({ headers: nitro }));
     expect([refused.status, refused.code]).toEqual([400, 'request.nitro_refused']);

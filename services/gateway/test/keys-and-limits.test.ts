@@ -67,9 +67,9 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       ...body,
     });
     // Else it limits all that are after it.
-    onTestFailed(() =>
-      scenario.admin('DELETE', `/policies/rate-limits/${made.id}`).catch(() => {}),
-    );
+    onTestFailed(async () => {
+      await scenario.admin('DELETE', `/policies/rate-limits/${made.id}`).catch(() => {});
+    });
     return made;
   };
   const lookups = async () =>

@@ -366,14 +366,18 @@ describe('a batch that nobody polls', () => {
 
 describe('a batch that the service has a provider run', () => {
   it('is made once, though nobody heard that it was made', async () => {
-    const { client, batch, provider } = await runUnheard('unheard-openai', 'openai', 'our-half');
+    const { client, batch, provider, id } = await runUnheard(
+      'unheard-openai',
+      'openai',
+      'our-half',
+    );
     const { output_file_id: output } = await eventually(async () => {
       const now = await client.batches.retrieve(batch.id);
       expect([now.status, now.errors]).toEqual(['completed', null]);
       return now;
     }, patient);
     const lines = linesIn(await (await client.files.content(output ?? '')).text());
-    expect(lines.map(({ custom_id }) => custom_id)).toEqual(['unheard']);
+    expect(lines.map(({ custom_id }) => custom_id)).toEqual([id]);
     const asked = s.upstream.requests
       .filter(({ method, path }) => method === 'POST' && path.endsWith('/batches'))
       .map((request) => request.json() as { input_file_id: string });
@@ -390,8 +394,11 @@ describe('a batch that the service has a provider run', () => {
   });
 
   it('fails where nobody can tell whether it was made', async () => {
-    const before = claude.requests.length;
-    const { client, batch } = await runUnheard('unheard-claude', 'anthropic', 'claude-haiku-4-5');
+    const { client, batch, id } = await runUnheard(
+      'unheard-claude',
+      'anthropic',
+      'claude-haiku-4-5',
+    );
     const { errors } = await eventually(async () => {
       const now = await client.batches.retrieve(batch.id);
       expect(now.status).toBe('failed');
@@ -401,7 +408,7 @@ describe('a batch that the service has a provider run', () => {
       code: 'provider_failed',
       message: expect.stringMatching(/provider @unheard-claude-\d+ .* It may have been made/),
     });
-    const made = claude.requests.slice(before).filter(({ body }) => body.includes('"unheard"'));
+    const made = claude.requests.filter(({ body }) => body.includes(`"${id}"`));
     expect(made).toHaveLength(1);
   });
 
@@ -412,15 +419,16 @@ describe('a batch that the service has a provider run', () => {
 
   async function runUnheard(slug: string, vendor: string, model: string) {
     const client = clientOf(undefined);
+    const id = freshName('unheard');
     const host = vendor === 'openai' ? s.upstream : claude;
     const provider = await savedProvider(slug, vendor, `${host.url}/v1`);
     const batch = await client.batches.create({
-      input_file_id: await upload(client, [asking('unheard', 'Hi', model)]),
+      input_file_id: await upload(client, [asking(id, 'Hi', model)]),
       endpoint: '/v1/chat/completions',
       completion_window: '24h',
       ...({ service_options: { provider } } as object),
     });
-    return { client, batch, provider };
+    return { client, batch, provider, id };
   }
 });
 

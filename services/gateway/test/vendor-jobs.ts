@@ -233,6 +233,8 @@ export function describeVendorJobs(
 
     it('is an embed job of Cohere, read out of Avro in two parts without the credential', async () => {
       world.upstream.handle((request) => cohere.part(request) ?? bytes(500, Buffer.alloc(0)));
+      // What it refused a go that failed is not this one's.
+      refusedBy(cohere);
       const config = { provider: 'cohere', api_key: canary, custom_host: world.upstream.url };
       const model = 'embed-english-v3.0';
       const client = clientOf(config, { 'x-service-provider-model': model });

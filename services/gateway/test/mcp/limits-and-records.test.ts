@@ -37,7 +37,9 @@ const admin = <Answer = { id: string }>(method: string, path: string, body?: obj
 async function newPolicy(path: string, body: object) {
   const made = await admin('POST', path, body);
   const end = () => admin('DELETE', `${path}/${made.id}`);
-  onTestFailed(() => end().catch(() => {}));
+  onTestFailed(async () => {
+    await end().catch(() => {});
+  });
   return { ...made, end };
 }
 

@@ -755,7 +755,9 @@ describe('no way round', () => {
       scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, {
         defaults: { input_guardrails: slugs, output_guardrails: slugs },
       });
-    onTestFinished(() => enforce([]));
+    onTestFinished(async () => {
+      await enforce([]);
+    });
     await enforce([made.slug]);
     const denied = { type: 'error', error: { code: 'guardrail.denied' } };
     const item = (text: string) => ({
