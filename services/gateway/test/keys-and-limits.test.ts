@@ -60,13 +60,15 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       workspace_id: workspaceId,
       ...body,
     });
-  const newPolicy = async (body: object) => {
-    const made = await scenario.admin<{ id: string }>('POST', '/policies/rate-limits', {
+  const savePolicy = (body: object) =>
+    scenario.admin<{ id: string }>('POST', '/policies/rate-limits', {
       name: 'test policy',
       workspace_id: workspaceId,
       ...body,
     });
-    // Else it limits all that are after it.
+  /** Of a test, which may fail before it ends it: else it limits all that are after it. */
+  const newPolicy = async (body: object) => {
+    const made = await savePolicy(body);
     onTestFailed(async () => {
       await scenario.admin('DELETE', `/policies/rate-limits/${made.id}`).catch(() => {});
     });
@@ -346,7 +348,7 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
           ['many', 1000],
         ])
           policies.push(
-            await newPolicy({
+            await savePolicy({
               type: 'requests',
               unit: 'rpd',
               value,

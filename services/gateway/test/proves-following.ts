@@ -172,9 +172,9 @@ export function provesFollowing({ scenario, records, saved, target }: Following)
 
   it('is at a provider whose models are those that it lists itself', async () => {
     const { data } = await scenario()
-      .call('/v1/models?provider=going-on', { method: 'GET', host: null })
+      .call(`/v1/models?provider=${provider.slice(1)}`, { method: 'GET', host: null })
       .then((response) => response.json() as Promise<{ data: object[] }>);
-    expect(data).toMatchObject([{ id: '@going-on/own-1', created: 7 }]);
+    expect(data).toMatchObject([{ id: `${provider}/own-1`, created: 7 }]);
     expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer sk-saved');
   });
 
