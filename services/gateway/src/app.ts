@@ -93,6 +93,8 @@ export function createApp(deps: AppDeps): RequestListener {
     const handle = req.method === 'POST' ? direct.get(withoutQuery(req.url ?? '')) : undefined;
     if (handle !== undefined) return handle(req, res);
     if (letPagesCall(req, res)) return;
+    if (isUpload(req.url ?? ''))
+      req.url = `/${rootSegment.api}/proxy${requestTarget(req.url ?? '')}`;
     const server = mcpAddress(req.url ?? '');
     if (server !== undefined) return deps.mcp(req, res, server);
     if (isAgentPath(req.url ?? '')) return agent(req, res);
@@ -129,6 +131,14 @@ function objectAt({ method = 'GET', url = '' }: IncomingMessage): ObjectOperatio
   const target = requestTarget(url);
   if (!target.startsWith(`/${rootSegment.api}/`)) return undefined;
   return matchObject(method, withoutQuery(target))?.operation.id;
+}
+
+/**
+ * What Google's clients send up: of the address that an answer gave them for it they keep the path, and have it begin
+ * at the host that they were told to ask (`@google/genai` 3.3, Python's `google-genai`).
+ */
+function isUpload(url: string): boolean {
+  return url.includes('/upload/v') && /^\/upload\/v\d/.test(requestTarget(url));
 }
 
 /** An agent's address is an agent's, whichever provider the request names. */

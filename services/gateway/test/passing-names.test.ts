@@ -1,4 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { GoogleGenAI } from '@google/genai';
 import {
   freePort,
   json,
@@ -8,6 +9,7 @@ import {
   type UpstreamReply,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { googleUploads } from './google-uploads.ts';
 import { grpcClient } from './grpc.ts';
 import { chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 import { shareAccount } from './share-account.ts';
@@ -49,7 +51,14 @@ const collections: Record<string, () => UpstreamReply> = {
 /** A vendor that reads whatever can be read, and tells of what it keeps where it is shown its id. */
 async function startVendor(): Promise<Upstream> {
   const vendor = await startUpstream();
-  vendor.handle(({ method, path, headers, body }) => {
+  const uploads = googleUploads((id) => kept.add(id));
+  vendor.handle((request) => {
+    const { method, path, headers, body } = request;
+    if (path.startsWith('/v1/upload/')) return uploads.answer(request);
+    if (method === 'GET' && path.startsWith('/v1/v1beta/files?'))
+      return json(400, { error: { message: 'Unknown name: cannot bind query parameter.' } });
+    if (method === 'GET' && path === '/v1/v1beta/files')
+      return json(200, { files: [...kept].map((id) => ({ name: `files/${id}`, secret })) });
     if (
       method === 'GET' &&
       (path.replace(/\?.*/, '') in collections || path.endsWith('/credentials'))
@@ -78,6 +87,10 @@ async function startVendor(): Promise<Upstream> {
     const shown = [...kept].some((id) =>
       new RegExp(`\\b${id}\\b`).test(asked.replaceAll('\\"', '')),
     );
+    if (path.endsWith(':generateContent'))
+      return json(200, {
+        candidates: [{ content: { role: 'model', parts: [{ text: shown ? secret : 'a' }] } }],
+      });
     return json(200, { ...replyTo(path, asked), secret: shown ? secret : '' });
   });
   return vendor;
@@ -102,23 +115,25 @@ function replyTo(path: string, asked: string): object {
 }
 
 let scenario: Scenario;
-let vendors: Record<'openai' | 'anthropic', Upstream>;
-let other: Record<'openai' | 'anthropic', string>;
+let vendors: Record<'openai' | 'anthropic' | 'google', Upstream>;
+let other: Record<'openai' | 'anthropic' | 'google', string>;
 let grpcPort: number;
 beforeAll(async () => {
   grpcPort = await freePort();
-  const [running, openai, anthropic] = await Promise.all([
+  const [running, openai, anthropic, google] = await Promise.all([
     startScenario({
       environment: { gateway: { GRPC_ENABLED: 'true', GRPC_PORT: String(grpcPort) } },
     }),
     startVendor(),
     startVendor(),
+    startVendor(),
   ]);
   scenario = running;
-  vendors = { openai, anthropic };
+  vendors = { openai, anthropic, google };
   other = {
     openai: await shareAccount(scenario, 'passing-openai', openai),
     anthropic: await shareAccount(scenario, 'passing-anthropic', anthropic, 'anthropic'),
+    google: await shareAccount(scenario, 'passing-google', google, 'google'),
   };
 });
 afterAll(async () => {
@@ -354,6 +369,82 @@ describe.each(namings)('what was made at %s', (at, waysOf) => {
       expect.stringContaining(id),
       expect.not.stringContaining(secret),
     ]);
+  });
+});
+
+describe('a file that went up to Google in pieces', () => {
+  const root = () => scenario.stack.gatewayUrls[0] ?? '';
+  const headersOf = (key = scenario.stack.credentials.workspace_key) => ({
+    'x-service-api-key': key,
+    'x-service-provider': '@passing-google',
+  });
+  const google = () =>
+    new GoogleGenAI({
+      apiKey: 'none-of-it',
+      httpOptions: { baseUrl: `${root()}/v1/proxy`, headers: headersOf() },
+    });
+  const call = ([method, path, body]: Asked, key?: string) =>
+    fetch(`${root()}${path}`, {
+      method,
+      headers: { ...headersOf(key), 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const waysOf = (id: string): Asked[] => [
+    ['GET', `/v1/proxy/v1beta/files/${id}`],
+    ['GET', `/v1/proxy/v1beta/files/${id}:download?alt=media`],
+    ['POST', '/v1/proxy/v1beta/fileSearchStores/a:importFile', { fileName: `files/${id}` }],
+    [
+      'POST',
+      '/v1/proxy/v1beta/models/gemini-3-pro:batchGenerateContent',
+      { batch: { inputConfig: { fileName: `files/${id}` } } },
+    ],
+    ...['generateContent', 'countTokens'].map(
+      (verb): Asked => [
+        'POST',
+        `/v1/proxy/v1beta/models/gemini-3-pro:${verb}`,
+        { contents: [{ role: 'user', parts: [{ fileData: { fileUri: addressOf(id) } }] }] },
+      ],
+    ),
+    [
+      'POST',
+      '/v1/chat/completions',
+      chat([{ type: 'image_url', image_url: { url: addressOf(id) } }]),
+    ],
+  ];
+  const addressOf = (id: string) => `https://generativelanguage.googleapis.com/v1beta/files/${id}`;
+
+  it('is its workspace’s, however it is named', async () => {
+    const file = new Blob(['abc']);
+    const made = await google().files.upload({ file, config: { mimeType: 'text/plain' } });
+    const [, id = ''] = /^files\/(.+)$/.exec(made.name ?? '') ?? [];
+    expect(kept.has(id)).toBe(true);
+    for (const way of waysOf(id)) {
+      const theirs = await call(way, other.google);
+      const told = await theirs.text();
+      expect([way, theirs.status, told]).toEqual([way, 404, expect.not.stringContaining(secret)]);
+      const mine = await call(way);
+      expect([way, mine.status, await mine.text()]).toEqual([way, 200, expect.anything()]);
+      const [, , body] = way;
+      const elsewhere = JSON.parse(JSON.stringify(body ?? {}).replaceAll(id, 'elsewhere'));
+      const path = way[1].replace(id, 'elsewhere');
+      const common = await call([way[0], path, body && elsewhere], other.google);
+      expect([way, common.status]).toEqual([way, 200]);
+    }
+    const list = ['GET', '/v1/proxy/v1beta/files'] as const;
+    expect(await (await call([...list])).text()).toContain(id);
+    expect(await (await call([...list], other.google)).text()).not.toContain(secret);
+  });
+
+  it('goes into no store of another workspace', async () => {
+    const { name = '' } = (await (await call(['POST', '/v1/fileSearchStores', {}])).json()) as {
+      name?: string;
+    };
+    for (const prefix of ['', '/v1', '/v1/proxy']) {
+      const path = `${prefix}/upload/v1beta/${name}:uploadToFileSearchStore`;
+      const theirs = await call(['POST', path, {}], other.google);
+      expect([path, theirs.status]).toEqual([path, 404]);
+      expect(await theirs.text()).toContain('object.owner_unknown');
+    }
   });
 });
 

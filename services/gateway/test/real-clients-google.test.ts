@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { ApiError, GoogleGenAI, type HttpOptions } from '@google/genai';
 import { eventually, json, type RecordedRequest, sse } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { googleUploads } from './google-uploads.ts';
 import { type Records, readRecords } from './records.ts';
 import { type Scenario, startScenario } from './scenario.ts';
 
@@ -10,6 +12,7 @@ const png =
 
 let scenario: Scenario;
 let records: Records;
+const uploads = googleUploads();
 beforeAll(async () => {
   scenario = await startScenario({ nats: true });
   records = await readRecords(scenario.stack.nats?.url ?? '');
@@ -34,6 +37,7 @@ interface GeminiBody {
 
 /** A Gemini of the test's own: it speaks, draws, calls tools, fails and dawdles as the model's name and the prompt ask. */
 function answer(request: RecordedRequest) {
+  if (/^\/upload\//.test(request.path)) return uploads.answer(request);
   if (request.path.includes('broken'))
     return json(429, {
       error: { code: 429, message: 'Quota exceeded.', status: 'RESOURCE_EXHAUSTED' },
@@ -138,6 +142,32 @@ describe.each(['/v1/proxy', '/v1'])('the @google/genai client, passed through %s
       contents: [{ inlineData: { mimeType: 'image/png', data: png } }, { text: 'Again?' }],
     });
     expect(reply.data).toBe(png);
+  });
+
+  it.each([0.1, 20])('sends a file of %d MB up, piece by piece', async (megabytes) => {
+    const sent = randomBytes(megabytes * 1024 * 1024);
+    const before = scenario.upstream.requests.length;
+    const made = await client().files.upload({
+      file: new Blob([new Uint8Array(sent)]),
+      config: { mimeType: 'text/plain', displayName: 'Notes' },
+    });
+    expect(made).toMatchObject({ name: expect.stringMatching(/^files\//), displayName: 'Notes' });
+    expect(uploads.contentOf(made.name ?? '')?.equals(sent)).toBe(true);
+    const requests = scenario.upstream.requests.slice(before);
+    expect(requests).toHaveLength(1 + Math.ceil(megabytes / 8));
+    for (const { headers, rawHeaders } of requests) {
+      expect(headers['x-goog-api-key']).toBe('AIza-caller');
+      expect(JSON.stringify(rawHeaders)).not.toContain(scenario.stack.credentials.workspace_key);
+    }
+  });
+
+  it('sends a file up to a store of its own', async () => {
+    const operation = await client().fileSearchStores.uploadToFileSearchStore({
+      fileSearchStoreName: 'fileSearchStores/mine',
+      file: new Blob(['abc']),
+      config: { mimeType: 'text/plain' },
+    });
+    expect(operation.name).toMatch(/^fileSearchStores\/mine\/upload\/operations\//);
   });
 
   it('sees errors as errors of its own', async () => {

@@ -62,7 +62,7 @@ const names: readonly NamedObject[] = [
     'body.inputs.*.memory_store_id',
   ),
   ...named('agent session', 'body.inputs.*.session_ids.*'),
-  ...file('body.file_id'),
+  ...file('body.file_id', 'body.fileName', 'body.file_name'),
   ...skill('body.skill_id'),
   ...said('body.input.*'),
   ...said('body.inputs.*'),
@@ -88,6 +88,11 @@ function collection(
       mayFlow: true,
     },
   };
+}
+
+/** Below it Google takes what is sent up: bytes, which name nothing. */
+function sentUp(at: VendorCollection['at'], kind: ObjectKind, id: string): VendorCollection {
+  return { at, objects: { lists: kind, makes: [made(kind, undefined, id)], names: [] } };
 }
 
 export const vendorCollections: readonly VendorCollection[] = [
@@ -118,10 +123,12 @@ export const vendorCollections: readonly VendorCollection[] = [
     'name',
   ),
   collection('/v1/fileSearchStores', 'file search store', [undefined], 'name'),
+  sentUp('/v1/upload/:version/files', 'file', 'file.name'),
+  sentUp('/v1/upload/:version/fileSearchStores', 'file search store', 'name'),
   collection('/v1/libraries', 'library', ['library', undefined]),
 ];
 
-/** Kinds whose ids may be told as names of resources: `cachedContents/a`, `projects/p/locations/l/cachedContents/a`. */
+/** Kinds whose ids may be told as names of resources: `files/a`, `cachedContents/a`, `projects/p/locations/l/cachedContents/a`. */
 export const namedResources: ReadonlySet<ObjectKind> = new Set(
   vendorCollections.map(({ objects }) => objects.lists),
 );
@@ -135,6 +142,8 @@ const ofGemini: ObjectFacts = {
       'body.tools.*.fileSearch.fileSearchStoreNames.*',
       'body.tools.*.file_search.file_search_store_names.*',
     ),
+    // Rows of a batch.
+    ...file('body.batch.inputConfig.fileName', 'body.batch.input_config.file_name'),
     ...address(
       'body.contents.*.parts.*.fileData.fileUri',
       'body.contents.*.parts.*.file_data.file_uri',

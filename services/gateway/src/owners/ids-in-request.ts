@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '@sluice/providers';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { NamedObjects } from '../exchange/named-objects.ts';
 import { repeatedMember } from '../http/repeated-members.ts';
-import { objectId } from './object-id.ts';
+import { isKeptAddress, objectId } from './object-id.ts';
 
 type Id = NamedObjects['ids'][number];
 /** `at` as callers read it. */
@@ -17,8 +17,6 @@ const idsOfBatchMax = 20_000;
 const ofBatches: ReadonlySet<string> = new Set(['createBatch', 'createMessageBatch']);
 /** Of no vendor that we know are longer: those of files may be addresses, escaped twice. */
 export const idLengthMax = 4096;
-
-const inBucket = /^(?:s3|gs):\/\//i;
 
 /** The ids that a request names, each once, with the place of the first that says it. */
 export class NamedIds {
@@ -33,7 +31,7 @@ export class NamedIds {
   /** @throws GatewayError for one that is too long, and for too many */
   add({ kind, at: field, isAddress, mayBeCommon, rows }: Name, given: unknown): void {
     if (typeof given !== 'string' || given === '') return;
-    if (isAddress === true && !inBucket.test(given)) return;
+    if (isAddress === true && !isKeptAddress(given)) return;
     const id = objectId(kind, given);
     if (given.length > idLengthMax)
       throw new GatewayError('request.invalid_field', {

@@ -14,6 +14,12 @@ it.each([
   ['agent', ':', ':'],
   ['agent', `${long}/`, `${long}/`],
   ['agent', `${long}:${long}`, long],
+  ['file', 'file-1', 'file-1'],
+  ['file', 'files/abc-1', 'abc-1'],
+  ['file', 'abc-1:download', 'abc-1'],
+  ['file', 'https://generativelanguage.googleapis.com/v1beta/files/abc-1', 'abc-1'],
+  ['file', 'gs://bucket/files/a', 'gs%3A%2F%2Fbucket%2Ffiles%2Fa'],
+  ['file', `${long}:${long}/`, `${long}:${long}/`],
   // Of what has no names of resources an id is what it says.
   ['response', 'a/b:c', 'a/b:c'],
 ] as const)('a %s that is named %.80s', (kind, text, id) => {

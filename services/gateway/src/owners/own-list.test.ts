@@ -49,7 +49,7 @@ describe('a page of a list', () => {
 describe('a query of a list', () => {
   it('asks for pages of a hundred at most', () => {
     const asked = ['', '?a=b', '?limit=7', '?limit=10000', '?limit=1&limit=900', '?limit=x'];
-    expect(asked.map((search) => boundedSearch(search, 'file'))).toEqual([
+    expect(asked.map((search) => boundedSearch(search, 'file', '/v1/files'))).toEqual([
       '?limit=100',
       '?a=b&limit=100',
       '?limit=7',
@@ -58,7 +58,8 @@ describe('a query of a list', () => {
       '?limit=x',
     ]);
     // Twenty are what others have where nothing is said.
-    expect(boundedSearch('', 'batch')).toBe('');
+    expect(boundedSearch('', 'batch', '/v1/batches')).toBe('');
+    expect(boundedSearch('', 'file', '/v1/proxy/v1beta/files')).toBe('');
   });
 
   it('has one cursor', () => {

@@ -1,4 +1,4 @@
-import { namedResources, type ObjectKind } from '@sluice/contracts';
+import { barePath, namedResources, type ObjectKind } from '@sluice/contracts';
 import { JsonError, jsonBounds, readJson } from '@sluice/json';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { Target } from '../exchange/target.ts';
@@ -19,10 +19,12 @@ export function narrowedKind(
 }
 
 /** The query with pages of at most a hundred. */
-export function boundedSearch(search: string, kind: ObjectKind): string {
+export function boundedSearch(search: string, kind: ObjectKind, pathname: string): string {
   const query = new URLSearchParams(search);
   const asked = query.getAll('limit');
-  const isBounded = asked.length === 0 ? kind !== 'file' : !(Number(asked.at(-1)) > pageMax);
+  // Google's pages have a hundred at most, and it knows no `limit`.
+  const isShort = kind !== 'file' || barePath(pathname)?.version === 'v1beta';
+  const isBounded = asked.length === 0 ? isShort : !(Number(asked.at(-1)) > pageMax);
   if (isBounded && asked.length < 2) return search;
   query.set('limit', isBounded ? (asked.at(-1) ?? '') : String(pageMax));
   return `?${query}`;

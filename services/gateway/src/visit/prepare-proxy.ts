@@ -117,7 +117,7 @@ export function prepareProxy(
       entry === undefined ? rest : withoutSaid(pathOf(entry, context), exchange.subject.search),
       narrowed === undefined
         ? exchange.subject.search
-        : boundedSearch(exchange.subject.search, narrowed),
+        : boundedSearch(exchange.subject.search, narrowed, exchange.subject.pathname),
     ),
     auth: translation?.entry.auth ?? target.entry.auth,
     headers,
