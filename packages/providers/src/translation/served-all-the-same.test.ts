@@ -21,6 +21,7 @@ function sent(id: string, model: string, body: JsonObject, endpoint: Endpoint = 
 const claude = ['anthropic', 'claude-sonnet-4-5'] as const;
 const gemini = ['google', 'gemini-2.5-flash'] as const;
 const nova = ['bedrock', 'amazon.nova-pro-v1:0'] as const;
+const claudeAtBedrock = ['bedrock', 'anthropic.claude-sonnet-4-5-20250929-v1:0'] as const;
 const cohere = ['cohere', 'command-a-03-2025'] as const;
 const openai = ['openai', 'gpt-4o'] as const;
 const user = { role: 'user', content: 'q' };
@@ -237,6 +238,43 @@ describe('texts that only Anthropic has parts for', () => {
       role: 'tool',
       content: 'A\nhttps://a.example\nfound',
     });
+  });
+
+  it('keep the pictures among them, and their marks for the cache', () => {
+    const cache_control = { type: 'ephemeral' };
+    const source = { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' };
+    const [one, two] = pieces.source.content as JsonObject[];
+    const drawn = {
+      ...pieces,
+      source: { type: 'content', content: [one, { type: 'image', source }, two] as JsonObject[] },
+      cache_control,
+    };
+    const asking = request([drawn, { ...search, cache_control }, { type: 'text', text: 'q' }]);
+    const chat = sent('openai', 'gpt-6-sol', asking, 'messages').body.messages as JsonObject[];
+    const point = { prompt_cache_breakpoint: { mode: 'explicit' } };
+    expect(chat[0]?.content).toEqual([
+      { type: 'text', text: 'D\none' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,aGVsbG8=' } },
+      { type: 'text', text: 'two', ...point },
+      { type: 'text', text: 'A\nhttps://a.example\nfound', ...point },
+      { type: 'text', text: 'q' },
+    ]);
+    const converse = sent(...nova, asking, 'messages').body.messages as JsonObject[];
+    const blocks = (converse[0]?.content as JsonObject[]).map((block) => Object.keys(block)[0]);
+    expect(blocks).toEqual(['text', 'image', 'text', 'cachePoint', 'text', 'cachePoint', 'text']);
+    const [content] = sent(...gemini, asking, 'messages').body.contents as JsonObject[];
+    expect((content?.parts as JsonObject[]).map((part) => Object.keys(part)[0])).toEqual([
+      ...['text', 'inlineData', 'text', 'text', 'text'],
+    ]);
+    const call = { type: 'tool_use', id: 't', name: 'f', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 't', content: [drawn] };
+    const messages = [
+      user,
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+    ];
+    const told = sent(...claudeAtBedrock, { max_tokens: 9, messages }, 'messages');
+    expect(told.dropped).toEqual([]);
   });
 
   it('are left out and named where they hold no text', () => {

@@ -3,16 +3,18 @@ import type {
   ChatPart,
   ChatRequest,
   ForeignPart,
+  ImagePart,
   JsonObject,
   JsonValue,
   TextPart,
 } from '@sluice/contracts';
+import { cacheControlOf, decodeBlocks } from '../codecs/anthropic-messages/decode-blocks.ts';
 import type { WireFormat } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 
 /**
- * The request with what only the caller's format has a part for as text, where it is made
- * of text: results of a search and documents in pieces, without which the question is another.
+ * The request with what only the caller's format has a part for as texts and pictures, where it is made
+ * of these: results of a search and documents in pieces, without which the question is another.
  * That they may be cited is named in `dropped`.
  */
 export function toldInWords(
@@ -21,45 +23,62 @@ export function toldInWords(
   dropped: string[],
 ): ChatRequest {
   const isTold = (part: ChatPart): part is ForeignPart =>
-    part.type === 'foreign' && part.format !== format && wordsOf(part.value) !== undefined;
+    part.type === 'foreign' && part.format !== format && piecesOf(part.value) !== undefined;
   const isConcerned = (part: ChatPart): boolean =>
     isTold(part) || (part.type === 'tool-result' && part.content.some(isTold));
   if (!request.messages.some(({ parts }) => parts.some(isConcerned))) return request;
 
-  const told = <Part extends ChatPart>(part: Part, path: string): Part | TextPart => {
-    if (!isTold(part)) return part;
+  const told = <Part extends ChatPart>(part: Part, path: string): (Part | Piece)[] => {
+    if (!isTold(part)) return [part];
     if (objectOf(part.value.citations)?.enabled === true)
       dropped.push(`${path}.${part.value.type}.citations`);
-    return { type: 'text', text: wordsOf(part.value) ?? '' };
+    return piecesOf(part.value) ?? [];
   };
   const toldMessage = (message: ChatMessage): ChatMessage => ({
     ...message,
-    parts: message.parts.map((part) =>
+    parts: message.parts.flatMap((part) =>
       part.type === 'tool-result'
-        ? { ...part, content: part.content.map((piece) => told(piece, message.path)) }
+        ? [{ ...part, content: part.content.flatMap((piece) => told(piece, message.path)) }]
         : told(part, message.path),
     ),
   });
   return { ...request, messages: request.messages.map(toldMessage) };
 }
 
-/** Of Anthropic's parts that hold texts; undefined for all others. */
-function wordsOf(value: JsonObject): string | undefined {
+type Piece = TextPart | ImagePart;
+
+/** Of Anthropic's parts that hold texts and pictures, with the mark that each has for the cache; undefined for all others. */
+function piecesOf(value: JsonObject): Piece[] | undefined {
   if (value.type === 'search_result')
-    return joined([value.title, value.source], textsOf(value.content));
+    return joined([value.title, value.source], value.content, value);
   const source = objectOf(value.source);
   if (value.type !== 'document' || source?.type !== 'content') return undefined;
-  return joined([value.title, value.context], textsOf(source.content));
+  return joined([value.title, value.context], source.content, value);
 }
 
-function joined(heads: (JsonValue | undefined)[], texts: string[] | undefined): string | undefined {
-  if (texts === undefined) return undefined;
-  return [...heads.flatMap((head) => stringOf(head) || []), ...texts].join('\n');
+function joined(
+  heads: (JsonValue | undefined)[],
+  content: JsonValue | undefined,
+  block: JsonObject,
+): Piece[] | undefined {
+  if (typeof content !== 'string' && arrayOf(content) === undefined) return undefined;
+  const titles = heads.flatMap((head): ChatPart[] => {
+    const text = stringOf(head);
+    return text ? [{ type: 'text', text }] : [];
+  });
+  const pieces: Piece[] = [];
+  for (const part of [...titles, ...decodeBlocks(content, block.type as string)]) {
+    if (part.type !== 'text' && part.type !== 'image') return undefined;
+    const last = pieces.at(-1);
+    if (part.type === 'image') pieces.push(part);
+    else if (last?.type !== 'text')
+      pieces.push({ type: 'text', text: part.text, ...markOf(part) });
+    else Object.assign(last, { text: `${last.text}\n${part.text}`, ...markOf(part) });
+  }
+  Object.assign(pieces.at(-1) ?? {}, cacheControlOf(block));
+  return pieces;
 }
 
-/** Undefined where a piece is no text. */
-function textsOf(content: JsonValue | undefined): string[] | undefined {
-  if (typeof content === 'string') return [content];
-  const texts = arrayOf(content)?.map((piece) => stringOf(objectOf(piece)?.text));
-  return texts?.every((text) => text !== undefined) ? texts : undefined;
+function markOf({ cacheControl }: Piece): Pick<Piece, 'cacheControl'> {
+  return cacheControl === undefined ? {} : { cacheControl };
 }
