@@ -102,6 +102,24 @@ describe('an image that is not to be made smaller', () => {
   });
 });
 
+describe('what an earlier answer rests on', () => {
+  it('is named wherever it is lost', () => {
+    const page = { type: 'web_search_result_location', url: 'https://a.example', cited_text: 'b' };
+    const answer = { type: 'text', text: 'A', citations: [page] };
+    const turns = [...messages, { role: 'assistant', content: [answer] }, ...messages];
+    for (const [provider, model] of [
+      ['openai', 'gpt-4.1'],
+      ['openai', 'gpt-5.3-codex'],
+      ['google', 'gemini-3.8-flash'],
+      ['bedrock', 'amazon.nova-lite-v1:0'],
+      ['cohere', 'command-a-03-2025'],
+    ] as const) {
+      const asked = encoded(provider, 'messages', { model, max_tokens: 5000, messages: turns });
+      expect([model, asked.dropped]).toEqual([model, ['messages[1].citations']]);
+    }
+  });
+});
+
 describe('a file for Cohere', () => {
   it('is left out and named, unless it is a text', () => {
     const file = (source: JsonObject) => ({

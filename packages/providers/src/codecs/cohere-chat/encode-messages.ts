@@ -27,6 +27,8 @@ function noteDropped(message: ChatMessage, dropped: string[]): void {
   for (const part of message.parts) {
     if (part.type === 'thinking' && part.signature !== undefined)
       dropped.push(`${message.path}.thinking.signature`);
+    if (part.type === 'text' && part.citations !== undefined)
+      dropped.push(`${message.path}.citations`);
     if (part.type !== 'file') continue;
     if (part.context !== undefined) dropped.push(`${message.path}.document.context`);
     if (part.citable !== undefined) dropped.push(`${message.path}.document.citations`);

@@ -131,6 +131,8 @@ function encodeMessage(
   for (const part of message.parts) {
     if (part.type !== 'thinking' && 'signature' in part)
       dropped.push(`${message.path}.thought_signature`);
+    if (part.type === 'text' && part.citations !== undefined)
+      dropped.push(`${message.path}.citations`);
     if (part.type === 'file' && part.context !== undefined)
       dropped.push(`${message.path}.document.context`);
     if (part.type === 'file' && part.citable !== undefined)
