@@ -307,3 +307,44 @@ describe('test upstreams', () => {
     expect(JSON.stringify(refuseMessages(body)?.body)).toMatch(message);
   });
 });
+
+describe('how long a breakpoint is to hold', () => {
+  const lasting = (ttl: string) => ({ prompt_cache_breakpoint: { mode: 'explicit', ttl } });
+  const chat = (model: string, ttl: string) => ({
+    model,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'One?', ...lasting(ttl) }] }],
+    tools: [chatTool('f', {})].map(({ cache_control: _, ...tool }) => tool),
+  });
+  const responses = (model: string, ttl: string) => ({
+    model,
+    input: [{ role: 'user', content: [{ type: 'input_text', text: 'One?', ...lasting(ttl) }] }],
+  });
+
+  it.each(['30m', '12h'])('%s reaches OpenAI by way of its other format', (ttl) => {
+    const { sent, dropped, format } = encode('chatComplete', 'openai', chat('gpt-6.1-sol', ttl));
+    expect([format, dropped]).toEqual(['openai-responses', []]);
+    expect(refusal(format, 'gpt-6.1-sol', sent)).toBeUndefined();
+    expect((sent.input as JsonObject[])[0]?.content).toMatchObject([lasting(ttl)]);
+  });
+
+  it.each([
+    ['anthropic', 'claude-opus-5-5', '12h', { ttl: '1h' }, true],
+    ['anthropic', 'claude-opus-5-5', '30m', {}, false],
+    ['bedrock', 'amazon.nova-lite-v1:0', '12h', {}, true],
+    ['bedrock', 'amazon.nova-lite-v1:0', '30m', {}, false],
+  ] as const)('is as long as there is at %s, %s: %s', (at, model, ttl, held, isNamed) => {
+    for (const [asked, body, place] of [
+      ['chatComplete', chat(model, ttl), 'messages'],
+      ['createModelResponse', responses(model, ttl), 'input'],
+    ] as const) {
+      const { sent, dropped } = encode(asked, at, body);
+      expect(dropped).toEqual(isNamed ? [`${place}[0].cache_control.ttl`] : []);
+      const [turn] = sent.messages as JsonObject[];
+      expect(turn?.content).toEqual(
+        at === 'bedrock'
+          ? [{ text: 'One?' }, { cachePoint: { type: 'default' } }]
+          : [{ type: 'text', text: 'One?', cache_control: { ...brief, ...held } }],
+      );
+    }
+  });
+});

@@ -18,6 +18,8 @@ export interface CacheRules {
   readonly onRequest: boolean | 'implied';
   /** A prefix may be asked to be kept for an hour. */
   readonly anHour: boolean;
+  /** For half an hour or half a day, in OpenAI's words: `30m`, `12h`. */
+  readonly halfADay?: true;
 }
 
 export const noCacheMarks: CacheRules = {
@@ -85,12 +87,20 @@ export function fitCacheMarks(
   let isShort = !rules.anHour;
   for (const mark of taken) {
     if (surplus.has(mark)) continue;
-    if (mark.control.ttl !== '1h') isShort = true;
-    else if (isShort) name(mark, 'cache_control.ttl');
-    if (isShort && (mark.control.ttl === '1h' || !rules.anHour))
-      fitted.set(mark.holder, { type: mark.control.type });
+    const { type, ttl } = mark.control;
+    if (rules.halfADay === true && isOpenAis(ttl)) continue;
+    // Nobody else keeps one for so long; what is OpenAI's shortest is the others' own.
+    const asksLong = ttl === '1h' || ttl === '12h';
+    if (!asksLong) isShort = true;
+    if (ttl === '12h' || (asksLong && isShort)) name(mark, 'cache_control.ttl');
+    if (isShort && (asksLong || !rules.anHour || isOpenAis(ttl))) fitted.set(mark.holder, { type });
+    else if (ttl === '12h') fitted.set(mark.holder, { type, ttl: '1h' });
   }
   return fitted.size === 0 ? request : withMarks(request, fitted);
+}
+
+function isOpenAis(ttl: string | undefined): boolean {
+  return ttl === '30m' || ttl === '12h';
 }
 
 function isTaken({ place, holder }: Mark, rules: CacheRules): boolean {

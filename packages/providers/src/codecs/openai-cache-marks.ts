@@ -1,5 +1,6 @@
 import type { CacheControl, JsonObject } from '@sluice/contracts';
 import type { CallContext, HostCacheMarks } from '../contract.ts';
+import { compact } from '../json/json-access.ts';
 import type { ModelFacts } from '../models/model-facts.ts';
 import { type CacheRules, noCacheMarks } from './fit-cache-marks.ts';
 
@@ -23,9 +24,12 @@ const breakpoints: CacheMarks = {
     onAnswers: false,
     onRequest: 'implied',
     anHour: false,
+    halfADay: true,
   },
   write: (control): JsonObject =>
-    control === undefined ? {} : { prompt_cache_breakpoint: { mode: 'explicit' } },
+    control === undefined
+      ? {}
+      : { prompt_cache_breakpoint: compact({ mode: 'explicit', ttl: control.ttl }) as JsonObject },
 };
 
 /** Anthropic's words in OpenAI's format. */

@@ -1,4 +1,4 @@
-import type { Endpoint, JsonObject } from '@sluice/contracts';
+import type { Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
 import { refuseCohere, refuseConverse } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../test/fixtures.ts';
@@ -259,11 +259,14 @@ describe('texts that only Anthropic has parts for', () => {
       { type: 'text', text: 'A\nhttps://a.example\nfound', ...point },
       { type: 'text', text: 'q' },
     ]);
-    const converse = sent(...nova, asking, 'messages').body.messages as JsonObject[];
-    const blocks = (converse[0]?.content as JsonObject[]).map((block) => Object.keys(block)[0]);
-    expect(blocks).toEqual(['text', 'image', 'text', 'cachePoint', 'text', 'cachePoint', 'text']);
-    const [content] = sent(...gemini, asking, 'messages').body.contents as JsonObject[];
-    expect((content?.parts as JsonObject[]).map((part) => Object.keys(part)[0])).toEqual([
+    const kinds = (turns: JsonValue | undefined, parts: string) =>
+      ((turns as JsonObject[])[0]?.[parts] as JsonObject[] | undefined)?.map(
+        (part) => Object.keys(part)[0],
+      );
+    expect(kinds(sent(...nova, asking, 'messages').body.messages, 'content')).toEqual([
+      ...['text', 'image', 'text', 'cachePoint', 'text', 'cachePoint', 'text'],
+    ]);
+    expect(kinds(sent(...gemini, asking, 'messages').body.contents, 'parts')).toEqual([
       ...['text', 'inlineData', 'text', 'text', 'text'],
     ]);
     const call = { type: 'tool_use', id: 't', name: 'f', input: {} };

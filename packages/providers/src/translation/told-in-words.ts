@@ -71,8 +71,7 @@ function joined(
     if (part.type !== 'text' && part.type !== 'image') return undefined;
     const last = pieces.at(-1);
     if (part.type === 'image') pieces.push(part);
-    else if (last?.type !== 'text')
-      pieces.push({ type: 'text', text: part.text, ...markOf(part) });
+    else if (last?.type !== 'text') pieces.push({ type: 'text', text: part.text, ...markOf(part) });
     else Object.assign(last, { text: `${last.text}\n${part.text}`, ...markOf(part) });
   }
   Object.assign(pieces.at(-1) ?? {}, cacheControlOf(block));

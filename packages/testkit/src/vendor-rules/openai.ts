@@ -326,6 +326,8 @@ function faultOfBreakpoints(
     if (!takesBreakpoints) return unsupported('prompt_cache_breakpoint');
     if (recordOf(point).mode !== 'explicit')
       return { message: "Invalid value. Supported values are: 'explicit'.", param: 'mode' };
+    if (!['30m', '12h', undefined].includes(recordOf(point).ttl as string | undefined))
+      return { message: "Invalid value. Supported values are: '30m' and '12h'.", param: 'ttl' };
   }
   return undefined;
 }

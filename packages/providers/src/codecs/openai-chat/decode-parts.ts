@@ -161,14 +161,12 @@ export function googleSignatureOf(value: JsonObject): { signature?: string } {
   return signatureOf(objectOf(objectOf(value.extra_content)?.google) ?? {});
 }
 
-/** In Anthropic's words or OpenAI's, which say nothing beside. */
+/** In Anthropic's words or OpenAI's. */
 export function cacheControlOf(value: JsonObject): { cacheControl?: CacheControl } {
   const control = objectOf(value.cache_control);
-  const type = stringOf(control?.type);
-  if (type === undefined)
-    return objectOf(value.prompt_cache_breakpoint) === undefined
-      ? {}
-      : { cacheControl: { type: 'ephemeral' } };
-  const ttl = stringOf(control?.ttl);
+  const point = objectOf(value.prompt_cache_breakpoint);
+  const type = stringOf(control?.type) ?? (point && 'ephemeral');
+  if (type === undefined) return {};
+  const ttl = stringOf((control?.type === undefined ? point : control)?.ttl);
   return { cacheControl: ttl === undefined ? { type } : { type, ttl } };
 }

@@ -25,7 +25,9 @@ const text: JsonObject = { type: 'string' };
 const count: JsonObject = { type: 'integer' };
 
 /** What these tools are as functions: their parameters are the fields of their calls. */
-const builtIn: Readonly<Record<BuiltInKind, Pick<FunctionTool, 'description' | 'parameters'>>> = {
+const builtIn: Readonly<
+  Record<BuiltInKind, { readonly description: string; readonly parameters: JsonObject }>
+> = {
   local_shell: {
     description: 'Runs a command on the computer of the user, and returns what it wrote.',
     parameters: object(
@@ -71,9 +73,20 @@ export function isBuiltIn(type: JsonValue | undefined): type is BuiltInKind {
   return typeof type === 'string' && Object.hasOwn(builtIn, type);
 }
 
-export function builtInFunction(kind: BuiltInKind, path: string): FunctionTool {
-  return { type: 'function', name: kind, path, ...builtIn[kind] };
+/** @param tool  as the caller wrote it: a shell may have skills, which the model reads where they lie */
+export function builtInFunction(kind: BuiltInKind, tool: JsonObject, path: string): FunctionTool {
+  const { description, parameters } = builtIn[kind];
+  const skills = (arrayOf(objectOf(tool.environment)?.skills) ?? []).map((value) => {
+    const { name, path: folder, description: about } = objectOf(value) ?? {};
+    return `${stringOf(name)} (${stringOf(folder)}): ${stringOf(about)}`;
+  });
+  const told = skills.length === 0 ? [] : [skillsAreRead, ...skills];
+  const whole = [description, ...told].join('\n');
+  return { type: 'function', name: kind, path, description: whole, parameters };
 }
+
+const skillsAreRead =
+  'Skills, each with what it is for. Before one is used, the file SKILL.md in its folder is read:';
 
 export function customTool(tool: JsonObject, name: string, path: string): FunctionTool {
   const description = stringOf(tool.description);

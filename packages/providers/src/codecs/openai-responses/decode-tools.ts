@@ -65,7 +65,7 @@ function decodeTool(value: JsonValue, path: string, namespace?: string): ChatToo
   if (tool === undefined) throw invalidField(path, 'must be an object');
   const { type } = tool;
   if (isBuiltIn(type) && runsAtCaller(tool))
-    return [{ ...builtInFunction(type, path), ...furtherFields(tool, fieldsOfBuiltIn) }];
+    return [{ ...builtInFunction(type, tool, path), ...furtherFields(tool, fieldsOfBuiltIn) }];
   if (type === 'namespace') {
     const inner = arrayOf(tool.tools) ?? [];
     const within = stringOf(tool.name);

@@ -243,6 +243,23 @@ describe('tools that callers run by an item of their own', () => {
   });
 });
 
+describe('the skills of a shell that the caller runs', () => {
+  const skill = { name: 'audit', path: '/skills/audit', description: 'Audits a ledger.' };
+
+  it('are told with it', () => {
+    const tools: JsonObject[] = [
+      { type: 'shell', environment: { type: 'local', skills: [skill] } },
+    ];
+    for (const provider of providers) {
+      const { body, dropped } = ask(provider, { tools });
+      expect(dropped).toEqual([]);
+      expect(JSON.stringify(body)).toContain('audit (/skills/audit): Audits a ledger.');
+    }
+    const bare = ask(anthropic, { tools: [{ type: 'shell', environment: { type: 'local' } }] });
+    expect(JSON.stringify(bare.body)).not.toContain('kill');
+  });
+});
+
 describe('what a tool that the caller runs says of how it is found and called', () => {
   const options = { defer_loading: true, allowed_callers: ['direct', 'programmatic'] };
   const inner = { ...fn, name: 'g', ...options };
