@@ -56,6 +56,7 @@ const expressible: Record<string, readonly Feature[]> = {
     ...(['reply-thinking', 'refusal', 'content-filter', 'cache-writes'] as const),
     ...(['reasoning-tokens', 'reply-logprobs', 'streamed-thinking'] as const),
   ],
+  // Answers in JSON are refused beside tools, which all of these have.
   'cohere-chat': [
     'model',
     ...([
@@ -66,7 +67,7 @@ const expressible: Record<string, readonly Feature[]> = {
       'strict-tools',
       'top-p',
     ] as const),
-    ...(['top-k', 'penalties', 'seed', 'logprobs', 'stop', 'json', 'schema', 'budget'] as const),
+    ...(['top-k', 'penalties', 'seed', 'logprobs', 'stop', 'budget'] as const),
     ...(['reply-id', 'reply-thinking', 'reply-logprobs', 'streamed-thinking'] as const),
   ],
   gemini: [

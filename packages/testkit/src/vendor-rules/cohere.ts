@@ -30,6 +30,12 @@ export function refuseCohere(body: unknown): Refusal | undefined {
     listOf(recordOf(format.json_schema).required).length === 0
   )
     return refusal('invalid request: schema must have at least one required field');
+  const thinks = /command-a-(?:reasoning|plus)/.test(String(request.model));
+  const holdsThought = listOf(request.messages)
+    .flatMap((message) => listOf(recordOf(message).content))
+    .some((part) => recordOf(part).type === 'thinking');
+  if (holdsThought && !thinks)
+    return refusal(`invalid request: thinking is not supported for model '${request.model}'`);
   if (typeof p === 'number' && (p < 0.01 || p > 0.99))
     return refusal('invalid request: p must be between 0.01 and 0.99 inclusive.');
   for (const [name, most] of [

@@ -1,5 +1,6 @@
 import type { JsonObject, ResponseFormat } from '@sluice/contracts';
 import type { ClaudeFacts } from '../../models/claude.ts';
+import { outputInWords } from '../output-in-words.ts';
 import { closedSchema } from './closed-schema.ts';
 
 export interface EncodedOutput {
@@ -8,8 +9,6 @@ export interface EncodedOutput {
   /** For those that can only be told. */
   instruction?: string;
 }
-
-const jsonInstruction = 'Answer with one valid JSON object and nothing else.';
 
 /**
  * How the answer has to look. A schema that the model has no way to be held to,
@@ -22,16 +21,12 @@ export function encodeOutput(
   dropped: string[],
 ): EncodedOutput {
   if (format === undefined || format.type === 'text') return {};
-  if (format.type === 'json') return { instruction: jsonInstruction };
+  if (format.type === 'json') return { instruction: outputInWords(format) };
   const path = 'response_format.json_schema';
   const schema = structuredOutputs
     ? closedSchema(format.schema, `${path}.schema`, dropped)
     : undefined;
   if (schema !== undefined) return { schema };
   dropped.push(path);
-  return { instruction: schemaInstruction(format.schema) };
-}
-
-function schemaInstruction(schema: JsonObject): string {
-  return `Answer with one JSON value and nothing else. It must fit this JSON schema:\n${JSON.stringify(schema)}`;
+  return { instruction: outputInWords(format) };
 }

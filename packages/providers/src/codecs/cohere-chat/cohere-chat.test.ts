@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { refuseCohere } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import {
   contextFor,
@@ -31,6 +32,8 @@ const asked = someFixtures(
   'unsupported-fields',
 );
 
+const tool = (name: string) => ({ type: 'function', function: { name, parameters: {} } });
+
 describe('requests', () => {
   for (const fixture of fixtures('cohere-chat', 'request')) {
     it(`decodes ${fixture.name}, and encodes it for OpenAI with what was dropped`, async () => {
@@ -60,7 +63,6 @@ describe('requests', () => {
   }
 
   it('tells a choice of one tool by offering no other', () => {
-    const tool = (name: string) => ({ type: 'function', function: { name, parameters: {} } });
     const { body } = chat.encode(
       {
         model: 'm',
@@ -86,6 +88,62 @@ describe('requests', () => {
       dropped: ['reasoning_effort'],
     });
     expect(encode('command-r7b-12-2024', 'medium').body).not.toHaveProperty('thinking');
+  });
+
+  describe('what the vendor refuses', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+    const formatOf = (own: object) => ({
+      response_format: { type: 'json_schema', json_schema: { name: 'n', schema: own } },
+    });
+    const user = { role: 'user', content: 'x' };
+    const asked = (more: object) =>
+      chat.encode(
+        { model: 'command-a-03-2025', messages: [{ role: 'system', content: 's' }, user], ...more },
+        context,
+      );
+    const refusal = (body: object | undefined) => refuseCohere(body);
+
+    it('beside tools, or of a schema that requires nothing, is told in words', () => {
+      const open = { type: 'object', properties: {} };
+      for (const [more, named] of [
+        [{ ...formatOf(schema), tools: [tool('a')] }, 'response_format.json_schema'],
+        [formatOf(open), 'response_format.json_schema'],
+        [{ response_format: { type: 'json_object' }, tools: [tool('a')] }, 'response_format'],
+      ] as const) {
+        const { body, dropped } = asked(more);
+        expect([refusal(body), dropped]).toEqual([undefined, [named]]);
+        expect(body).not.toHaveProperty('response_format');
+        expect(body?.messages).toMatchObject([
+          { role: 'system', content: 's' },
+          { role: 'system', content: expect.stringContaining('JSON') },
+          user,
+        ]);
+      }
+      const { body, dropped } = asked(formatOf(schema));
+      expect([body?.response_format, dropped]).toEqual([
+        { type: 'json_object', json_schema: schema },
+        [],
+      ]);
+    });
+
+    it('is no choice of tools where there are none', () => {
+      const allowed = { mode: 'required', tools: [{ type: 'function', function: { name: 'b' } }] };
+      const { body, dropped } = asked({
+        tools: [tool('a')],
+        tool_choice: { type: 'allowed_tools', allowed_tools: allowed },
+      });
+      expect([refusal(body), dropped]).toEqual([undefined, ['tools[0]', 'tool_choice']]);
+    });
+
+    it('is no thought before an answer, of a model that does not think', () => {
+      const answer = { role: 'assistant', content: 'A', reasoning_content: 'Hm.' };
+      const turns = { messages: [user, answer, user] };
+      const { body, dropped } = asked(turns);
+      expect([refusal(body), dropped]).toEqual([undefined, ['messages[1].thinking']]);
+      const thinks = asked({ ...turns, model: 'command-a-reasoning-08-2025' });
+      expect(refusal(thinks.body)).toBeUndefined();
+      expect(JSON.stringify(thinks.body)).toContain('"thinking":"Hm."');
+    });
   });
 
   it.each([

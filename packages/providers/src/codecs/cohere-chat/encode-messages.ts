@@ -12,12 +12,22 @@ import { urlOfSource } from '../data-url.ts';
 import { partName } from '../part-name.ts';
 import { formatName } from './wire.ts';
 
-export function encodeMessages(messages: ChatMessage[], dropped: string[]): JsonObject[] {
+/** @param refusesThoughts  whether the model refuses what was thought before an answer, as those do that do not think */
+export function encodeMessages(
+  messages: ChatMessage[],
+  refusesThoughts: boolean,
+  dropped: string[],
+): JsonObject[] {
   const out: JsonObject[] = [];
   for (const message of messages) {
     noteDropped(message, dropped);
-    if (message.role === 'assistant') out.push(encodeAssistant(message.parts, message, dropped));
-    else encodeOther(message, out, dropped);
+    if (message.role === 'assistant') {
+      const { parts } = message;
+      const isPlan = parts.some((part) => part.type === 'tool-call');
+      const told = parts.filter((part) => part.type !== 'thinking' || isPlan || !refusesThoughts);
+      if (told.length < parts.length) dropped.push(`${message.path}.thinking`);
+      if (told.length > 0 || parts.length === 0) out.push(encodeAssistant(told, message, dropped));
+    } else encodeOther(message, out, dropped);
   }
   return out;
 }
@@ -27,7 +37,7 @@ function noteDropped(message: ChatMessage, dropped: string[]): void {
   for (const part of message.parts) {
     if (part.type === 'thinking' && part.signature !== undefined)
       dropped.push(`${message.path}.thinking.signature`);
-    if (part.type === 'text' && part.citations !== undefined)
+    if (part.type === 'text' && part.citations?.every(isOwn) === false)
       dropped.push(`${message.path}.citations`);
     if (part.type !== 'file') continue;
     if (part.context !== undefined) dropped.push(`${message.path}.document.context`);
@@ -148,7 +158,11 @@ function encodeCall(call: ToolCallPart): JsonObject {
 
 /** Only what is in this format's words: others cite by other means. */
 function citationsOf(part: TextPart, index: number): JsonObject[] {
-  return (part.citations ?? []).flatMap((citation) =>
-    Array.isArray(citation.sources) ? [{ ...citation, content_index: index }] : [],
-  );
+  return (part.citations ?? [])
+    .filter(isOwn)
+    .map((citation) => ({ ...citation, content_index: index }));
+}
+
+function isOwn(citation: JsonObject): boolean {
+  return Array.isArray(citation.sources);
 }

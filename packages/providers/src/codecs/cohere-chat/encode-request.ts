@@ -1,4 +1,5 @@
 import type {
+  ChatMessage,
   ChatRequest,
   ChatTool,
   FunctionTool,
@@ -8,8 +9,9 @@ import type {
 } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
-import { compact } from '../../json/json-access.ts';
+import { arrayOf, compact } from '../../json/json-access.ts';
 import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
+import { outputInWords } from '../output-in-words.ts';
 import { takenStops } from '../stop-sequences.ts';
 import { withinRange } from '../within-range.ts';
 import { encodeMessages } from './encode-messages.ts';
@@ -35,13 +37,12 @@ export function encodeRequest(
   if ((asked.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
   const dropped = droppedFields(asked);
-  const request = fitCacheMarks(asked, noCacheMarks, dropped);
+  const request = withOutputInWords(fitCacheMarks(asked, noCacheMarks, dropped), dropped);
   const body = compact<Record<string, unknown>>({
     model: request.model,
-    messages: encodeMessages(request.messages, dropped),
+    messages: encodeMessages(request.messages, refusesThoughts.test(request.model), dropped),
     stream: request.stream || undefined,
     ...encodeTools(request, dropped),
-    tool_choice: toolChoice(request),
     max_tokens: request.outputTokensMax,
     temperature: request.temperature,
     // All words, and hardly any, are a hundredth short of that here.
@@ -77,6 +78,21 @@ function droppedFields(request: ChatRequest): string[] {
   return candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
 }
 
+/** Answers in JSON are refused beside tools, and so are schemas in which nothing is required: these are told. */
+function withOutputInWords(request: ChatRequest, dropped: string[]): ChatRequest {
+  const { responseFormat: format, messages, ...rest } = request;
+  if (format === undefined || format.type === 'text') return request;
+  const isOpen =
+    format.type === 'json-schema' && (arrayOf(format.schema.required) ?? []).length === 0;
+  if (!isOpen && (request.tools ?? []).length === 0) return request;
+  dropped.push(format.type === 'json' ? 'response_format' : 'response_format.json_schema');
+  const text = outputInWords(format);
+  const told: ChatMessage = { role: 'system', parts: [{ type: 'text', text }], path: '' };
+  const opening = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
+  const at = opening < 0 ? messages.length : opening;
+  return { ...rest, messages: [...messages.slice(0, at), told, ...messages.slice(at)] };
+}
+
 function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
   const { format, fields } = request.extensions;
   const result: JsonObject = {};
@@ -99,15 +115,20 @@ function encodeTools(request: ChatRequest, dropped: string[]): JsonObject {
   const offered = chosen?.length === 0 ? request.tools : chosen;
   const functions = (offered ?? []).filter((tool) => tool.type === 'function');
   const tools = (offered ?? []).flatMap((tool) => encodeTool(tool, dropped));
-  if (tools.length === 0) return {};
-  if (functions.length === 0) return { tools };
+  if (tools.length === 0) {
+    if (choice !== undefined) dropped.push('tool_choice');
+    return {};
+  }
+  const offer = (more: JsonObject = {}) =>
+    compact({ tools, ...more, tool_choice: toolChoice(request) }) as JsonObject;
+  if (functions.length === 0) return offer();
   // Strictness is one switch for all tools.
   const strict = functions.every((tool) => tool.strict === true);
   const loose = functions.every((tool) => tool.strict === false);
-  if (strict || loose) return { tools, strict_tools: strict };
+  if (strict || loose) return offer({ strict_tools: strict });
   for (const tool of functions)
     if (tool.strict !== undefined) dropped.push(`${tool.path}.function.strict`);
-  return { tools };
+  return offer();
 }
 
 function encodeTool(tool: ChatTool, dropped: string[]): JsonObject[] {
@@ -146,6 +167,9 @@ function responseFormat(format: ResponseFormat | undefined): JsonObject | undefi
   if (format.type === 'json') return { type: 'json_object' };
   return { type: 'json_object', json_schema: format.schema };
 }
+
+/** Those that do not think refuse thoughts in earlier answers as well. */
+const refusesThoughts = /^(?:c4ai-)?command-(?!a-(?:reasoning|plus))/;
 
 /** Only these think, and refuse to be told nothing of it; the others refuse the field. */
 const reasoningModel = /^(?:c4ai-)?command-a-(?:reasoning|plus)/;
