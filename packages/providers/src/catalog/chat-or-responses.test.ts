@@ -45,6 +45,22 @@ describe('OpenAI’s models', () => {
       { model: 'gpt-5.6', tools: [{ type: 'custom', custom: { name: 'f' } }] },
       'native /v1/chat/completions',
     ],
+    [
+      'messages',
+      {
+        model: 'gpt-5.6',
+        messages: [
+          { role: 'user', content: 'q' },
+          {
+            role: 'system',
+            content: [
+              { type: 'tool_addition', tool: { type: 'tool_definition', definition: tool } },
+            ],
+          },
+        ],
+      },
+      'translated /v1/responses',
+    ],
     ['chatComplete', { model: 'gpt-6-astra', tools: [fn] }, 'translated /v1/responses'],
     ['chatComplete', { model: 'gpt-6-astra' }, 'native /v1/chat/completions'],
     // They have no effort of `none`, so whoever asks for it is asked to reason as well.

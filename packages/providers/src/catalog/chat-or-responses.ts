@@ -1,4 +1,5 @@
 import type { Endpoint } from '@sluice/contracts';
+import { toolsInForce } from '../codecs/anthropic-messages/conversation-changes.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { factsOfOpenAi, type OpenAiFacts } from '../models/openai.ts';
@@ -49,10 +50,9 @@ function isToolsBesideReasoning(
   refusesNone: boolean,
 ): boolean {
   if (toolsWithReasoningAt === undefined || toolsWithReasoningAt.includes('chat')) return false;
-  const tools = arrayOf(request.tools);
-  if (tools === undefined || tools.length === 0) return false;
   // What has to be translated anyway is served best where everything is taken.
-  if (asked !== 'chatComplete') return true;
+  if (asked !== 'chatComplete') return (toolsInForce(request, []) ?? []).length > 0;
+  const tools = arrayOf(request.tools) ?? [];
   // Custom tools are taken, and would be lost on the way.
   if (!tools.some((tool) => objectOf(tool)?.type === 'function')) return false;
   if (toolsAt?.includes('chat') === false) return true;

@@ -79,3 +79,68 @@ describe('names of tools that a provider would refuse', () => {
     expect(told).toEqual(names);
   });
 });
+
+describe('names of tools that come in the middle of a conversation', () => {
+  const user = { role: 'user', content: 'x' };
+  const fn = (name: string) => ({ type: 'function', name, parameters: { type: 'object' } });
+  const definition = { name: long, input_schema: { type: 'object' } };
+  const added = { type: 'tool_addition', tool: { type: 'tool_definition', definition } };
+
+  it.each([
+    ['createModelResponse', { input: [{ type: 'additional_tools', tools: [fn(long)] }, user] }],
+    ['createModelResponse', { input: [user, { type: 'tool_search_output', tools: [fn(long)] }] }],
+    [
+      'messages',
+      {
+        max_tokens: 9,
+        tools: [{ name: 'short', input_schema: { type: 'object' } }],
+        messages: [user, { role: 'system', content: [added] }],
+      },
+    ],
+    [
+      'messages',
+      {
+        max_tokens: 9,
+        messages: [
+          user,
+          {
+            role: 'assistant',
+            content: [{ type: 'compaction', content: 's', tool_changes: [added] }],
+          },
+          user,
+        ],
+      },
+    ],
+    ['chatComplete', { messages: [user], functions: [{ name: long, parameters: {} }] }],
+  ] as const)('are the caller’s again in a reply: %s, %j', (endpoint, body) => {
+    const provider = endpoint === 'chatComplete' ? findProvider('google')! : chatOnly;
+    const asked = { model: 'm', ...body } as unknown as JsonObject;
+    const at = contextFor(provider, true, { model: 'm', request: asked });
+    const call = findTranslation(provider, endpoint, at);
+    const [, shown = ''] =
+      /"name":"(mcp__[^"]*)"/.exec(JSON.stringify(call.encode(asked, at).body)) ?? [];
+    expect([shown.length <= 64, shown === long]).toEqual([true, false]);
+    const calling =
+      endpoint === 'chatComplete'
+        ? {
+            candidates: [
+              { content: { role: 'model', parts: [{ functionCall: { name: shown, args: {} } }] } },
+            ],
+          }
+        : {
+            choices: [
+              {
+                message: { tool_calls: [{ id: 'c', function: { name: shown, arguments: '{}' } }] },
+              },
+            ],
+          };
+    const { body: told } = call.decode(Buffer.from(JSON.stringify(calling)), at, okHead);
+    expect(JSON.parse(String(told))).toMatchObject(
+      endpoint === 'messages'
+        ? { content: [{ name: long }] }
+        : endpoint === 'chatComplete'
+          ? { choices: [{ message: { function_call: { name: long } } }] }
+          : { output: [{ name: long }] },
+    );
+  });
+});

@@ -12,9 +12,12 @@ import type {
   ChatStreamEvent,
   ChatTool,
   JsonObject,
+  JsonValue,
 } from '@sluice/contracts';
+import { toolsInForce } from '../codecs/anthropic-messages/conversation-changes.ts';
 import type { StreamDecoder } from '../codecs/chat-codec.ts';
 import { nameIn } from '../codecs/openai-responses/asked-tools.ts';
+import { toolsInRequest } from '../codecs/openai-responses/tools-in-request.ts';
 import type { WireFormat } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { fittingWord, type WordRule } from './fitting-words.ts';
@@ -68,13 +71,18 @@ export function callerNames(
   rule: WordRule,
 ): ReadonlyMap<string, string> | undefined {
   let names: Map<string, string> | undefined;
-  const asked = arrayOf(request.tools) ?? arrayOf(request.functions) ?? [];
-  for (const name of namesIn(asked, undefined)) {
+  for (const name of namesIn(toolsTold(request), undefined)) {
     if (rule.isGood.test(name)) continue;
     names ??= new Map();
     names.set(fittingWord(name, rule), name);
   }
   return names;
+}
+
+/** Wherever the format of a caller tells of them: some bring tools in the middle of a conversation. */
+function toolsTold(request: JsonObject): JsonValue[] {
+  const told = request.input === undefined ? toolsInForce(request, []) : toolsInRequest(request);
+  return told?.map(({ tool }) => tool) ?? arrayOf(request.functions) ?? [];
 }
 
 /** As the formats of callers write them. */
