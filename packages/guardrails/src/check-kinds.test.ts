@@ -320,6 +320,8 @@ describe('default.requiredMetadataKeyPairs', () => {
 });
 
 describe('default.requestParametersCheck', () => {
+  const definition = { name: 'search', input_schema: {} };
+  const addition = { type: 'tool_addition', tool: { type: 'tool_definition', definition } };
   const request: JsonObject = {
     model: 'm',
     temperature: 1,
@@ -364,6 +366,32 @@ describe('default.requestParametersCheck', () => {
   it.each([
     ['functions of the older form', { functions: [{ name: 'search' }] }, 'chatComplete'],
     ['tools of Anthropic’s form', { tools: [{ name: 'search', input_schema: {} }] }, 'messages'],
+    [
+      'tools of a namespace',
+      { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'search' }] }] },
+      'createModelResponse',
+    ],
+    [
+      'tools that an item of the input brings',
+      { input: [{ type: 'additional_tools', tools: [{ type: 'function', name: 'search' }] }] },
+      'createModelResponse',
+    ],
+    [
+      'tools that a search for tools found',
+      { input: [{ type: 'tool_search_output', tools: [{ type: 'function', name: 'search' }] }] },
+      'createModelResponse',
+    ],
+    ...[
+      ['tools that a turn adds', addition],
+      [
+        'tools that a compaction adds',
+        { type: 'compaction', content: 's', tool_changes: [addition] },
+      ],
+    ].map(([what, block]): [string, JsonObject, CheckContext['endpoint']] => [
+      what as string,
+      { tools: [], messages: [{ role: 'system', content: [block as JsonObject] }] },
+      'messages',
+    ]),
   ] as [string, JsonObject, CheckContext['endpoint']][])(
     'knows %s',
     async (_what, body, endpoint) => {
@@ -372,6 +400,21 @@ describe('default.requestParametersCheck', () => {
       expect(await verdictOf('default.requestParametersCheck', parameters, context)).toBe(false);
     },
   );
+
+  it('knows a tool of a namespace by its name there, and by its whole name', async () => {
+    const tools = [{ type: 'namespace', name: 'n', tools: [{ type: 'function', name: 'search' }] }];
+    const context = exampleContext({ endpoint: 'createModelResponse', request: { tools } });
+    const judged = (lists: object) =>
+      verdictOf('default.requestParametersCheck', { tools: lists }, context);
+    expect(await judged({ blockedFunctionNames: ['n__search'] })).toBe(false);
+    expect(await judged({ allowedFunctionNames: ['n__search', 'n'] })).toBe(true);
+    expect(await judged({ allowedFunctionNames: ['search', 'n'] })).toBe(true);
+    expect(await judged({ allowedFunctionNames: ['n'] })).toBe(false);
+    expect(
+      await judged({ blockedFunctionNames: ['search'], allowedFunctionNames: ['n__search', 'n'] }),
+    ).toBe(false);
+    expect(await judged({ blockedTypes: ['function'] })).toBe(false);
+  });
 
   it('cannot decide when a list contradicts another', async () => {
     const parameters = { params: { blockedKeys: ['a'], allowedKeys: ['a'] } };

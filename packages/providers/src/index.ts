@@ -158,5 +158,6 @@ export {
 export { type Conversation, readConversation } from './translation/read-conversation.ts';
 export { readKeptAnswer } from './translation/read-kept-answer.ts';
 export { bytesSaidIn } from './translation/said-in-bytes.ts';
+export { type ToldTool, toldTools } from './translation/told-tools.ts';
 export { hideUsage } from './translation/usage-hiding-stream.ts';
 export { handsOutSecrets } from './vendor-secrets.ts';

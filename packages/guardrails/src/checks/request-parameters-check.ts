@@ -1,6 +1,6 @@
 import type { ParametersOf } from '@sluice/contracts/checks';
-import { arrayOf, type JsonObject, objectOf } from '@sluice/providers';
-import type { CheckContext, CheckFunction } from '../check.ts';
+import { type JsonObject, toldTools } from '@sluice/providers';
+import type { CheckFunction } from '../check.ts';
 
 /** Which tools a request may carry, which top-level keys, and which values under them. */
 export function requestParametersCheck({
@@ -16,9 +16,13 @@ export function requestParametersCheck({
   }));
   return (context) => {
     const violations = new Violations();
-    for (const tool of toolsOf(context)) {
-      violations.judge('type', types, tool.type);
-      violations.judge('name', names, tool.name);
+    const untyped = context.endpoint === 'messages' ? 'custom' : 'function';
+    for (const { type = untyped, name, wholeName } of toldTools(context.request)) {
+      violations.judge('type', types, type);
+      // One of a namespace may be listed by either name.
+      const isBlocked = names.blocked.includes(name);
+      const isWhole = [...names.blocked, ...names.allowed].includes(wholeName);
+      violations.judge('name', names, isWhole && !isBlocked ? wholeName : name);
     }
     for (const key of Object.keys(context.request)) violations.judge('key', keys, key);
     for (const { key, lists } of values)
@@ -61,27 +65,3 @@ class Violations {
 }
 
 const violationsMax = 20;
-
-interface Tool {
-  type: string | undefined;
-  name: string | undefined;
-}
-
-/** Tools in OpenAI's and Anthropic's form, and OpenAI's older `functions`, which would be a way round. */
-function toolsOf({ endpoint, request }: CheckContext): Tool[] {
-  const untyped = endpoint === 'messages' ? 'custom' : 'function';
-  const tools = (arrayOf(request.tools) ?? []).map((item) => {
-    const tool = objectOf(item) ?? {};
-    const named = objectOf(tool.function) ?? objectOf(tool.custom) ?? tool;
-    return { type: textOf(tool.type) ?? untyped, name: textOf(named.name) };
-  });
-  const functions = (arrayOf(request.functions) ?? []).map((item) => ({
-    type: 'function',
-    name: textOf(objectOf(item)?.name),
-  }));
-  return [...tools, ...functions];
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}

@@ -12,15 +12,11 @@ import type {
   ChatStreamEvent,
   ChatTool,
   JsonObject,
-  JsonValue,
 } from '@sluice/contracts';
-import { toolsInForce } from '../codecs/anthropic-messages/conversation-changes.ts';
 import type { StreamDecoder } from '../codecs/chat-codec.ts';
-import { nameIn } from '../codecs/openai-responses/asked-tools.ts';
-import { toolsInRequest } from '../codecs/openai-responses/tools-in-request.ts';
 import type { WireFormat } from '../contract.ts';
-import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { fittingWord, type WordRule } from './fitting-words.ts';
+import { toldTools } from './told-tools.ts';
 
 function upTo(lengthMax: number): WordRule {
   return { isGood: new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), lengthMax };
@@ -71,30 +67,12 @@ export function callerNames(
   rule: WordRule,
 ): ReadonlyMap<string, string> | undefined {
   let names: Map<string, string> | undefined;
-  for (const name of namesIn(toolsTold(request), undefined)) {
-    if (rule.isGood.test(name)) continue;
+  for (const { wholeName: name } of toldTools(request)) {
+    if (name === undefined || rule.isGood.test(name)) continue;
     names ??= new Map();
     names.set(fittingWord(name, rule), name);
   }
   return names;
-}
-
-/** Wherever the format of a caller tells of them: some bring tools in the middle of a conversation. */
-function toolsTold(request: JsonObject): JsonValue[] {
-  const told = request.input === undefined ? toolsInForce(request, []) : toolsInRequest(request);
-  return told?.map(({ tool }) => tool) ?? arrayOf(request.functions) ?? [];
-}
-
-/** As the formats of callers write them. */
-function namesIn(tools: readonly unknown[], namespace: string | undefined): string[] {
-  return tools.flatMap((value) => {
-    const tool = objectOf(value);
-    const inner = arrayOf(tool?.tools);
-    const own = objectOf(tool?.function) ?? objectOf(tool?.custom) ?? tool;
-    const name = stringOf(own?.name);
-    if (inner !== undefined) return namesIn(inner, name);
-    return name === undefined ? [] : [nameIn(namespace, name)];
-  });
 }
 
 export function withCallerNames(

@@ -40,6 +40,14 @@ export function toolsInForce(body: JsonObject, dropped: string[]): ToolInForce[]
   return [...inForce.values()];
 }
 
+/** Every tool that the conversation defines on its way, also what it took again. */
+export function toolsDefined({ messages }: JsonObject): JsonValue[] {
+  return [...changesOf(arrayOf(messages) ?? [])].flatMap(({ block }) => {
+    const { type, definition } = objectOf(block.tool) ?? {};
+    return type === 'tool_definition' && definition !== undefined ? [definition] : [];
+  });
+}
+
 export function isToolChange(block: JsonObject): boolean {
   return block.type === 'tool_addition' || block.type === 'tool_removal';
 }
