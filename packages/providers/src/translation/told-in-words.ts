@@ -36,7 +36,7 @@ export function toldInWords(
   };
   const toldMessage = (message: ChatMessage): ChatMessage => ({
     ...message,
-    parts: message.parts.flatMap((part) =>
+    parts: message.parts.flatMap((part): ChatPart[] =>
       part.type === 'tool-result'
         ? [{ ...part, content: part.content.flatMap((piece) => told(piece, message.path)) }]
         : told(part, message.path),
@@ -61,7 +61,7 @@ function joined(
   content: JsonValue | undefined,
   block: JsonObject,
 ): Piece[] | undefined {
-  if (typeof content !== 'string' && arrayOf(content) === undefined) return undefined;
+  if (typeof content !== 'string' && arrayOf(content)?.every(objectOf) !== true) return undefined;
   const titles = heads.flatMap((head): ChatPart[] => {
     const text = stringOf(head);
     return text ? [{ type: 'text', text }] : [];
