@@ -20,6 +20,9 @@ const url = 'https://issuer.example/x';
 const budget = { type: 'cost', credit_limit: 5 };
 const key = (fields: object) => ({ type: 'workspace-service', ...fields });
 const c = 'configurations';
+const when = (
+  ...conditions: { key: string; value: string | string[]; excludes?: string | string[] }[]
+) => ({ conditions });
 
 describe('what does nothing beside the rest of a resource', () => {
   it.each<Case>([
@@ -140,6 +143,67 @@ describe('what does nothing beside the rest of a resource', () => {
       { type: 'requests', estimate: 'observed' },
       { type: 'cost', estimate: 'observed', unpriced: 'refuse' },
       'estimate',
+    ),
+    idle(
+      'policies',
+      when(
+        { key: 'model', value: ['a', 'B'], excludes: ['b ', 'A'] },
+        { key: 'config', value: '*', excludes: '*' },
+      ),
+      when(
+        { key: 'model', value: ['a', 'b'], excludes: 'b' },
+        { key: 'config', value: '*', excludes: 'a' },
+      ),
+      'conditions[0]',
+      'conditions[1]',
+    ),
+    // Which of two it meets stands in one condition; a tool and a model may each have two names.
+    idle(
+      'policies',
+      when({ key: 'metadata.env', value: 'a' }, { key: 'metadata.env', value: ['b', 'c'] }),
+      when(
+        ...[
+          { key: 'metadata.env', value: ['a', 'b'] },
+          { key: 'metadata.env', value: 'B' },
+        ],
+        ...[
+          { key: 'metadata.x', value: 'x' },
+          { key: 'metadata.x', value: '*' },
+        ],
+        ...[
+          { key: 'mcp_tool', value: 'a' },
+          { key: 'mcp_tool', value: 'b' },
+        ],
+      ),
+      'conditions[1]',
+    ),
+    idle(
+      'policies',
+      when(
+        { key: 'mcp_server', value: '*' },
+        { key: 'model', value: '*' },
+        { key: 'mcp_tool', value: '*' },
+      ),
+      when(
+        { key: 'mcp_server', value: '*' },
+        { key: 'provider', value: 'mcp' },
+        { key: 'mcp_tool', value: '*' },
+      ),
+      'conditions[1]',
+      'conditions[2]',
+    ),
+    idle(
+      'policies',
+      when(
+        {
+          key: 'endpoint_type',
+          value: ['chatComplete', 'listModels', 'PROMPTCOMPLETE', 'mcpMessage', 'agentCall'],
+        },
+        { key: 'endpoint_type', value: 'explain' },
+      ),
+      when({ key: 'endpoint_type', value: ['chatComplete', 'proxy', '*'] }),
+      ...[1, 2, 3, 4].map((index) => `conditions[0].value[${index}]`),
+      'conditions[1].value',
     ),
   ])('of %s %j, but not of %j', (resource, said, acts, expected) => {
     expect(paths(resource, said)).toEqual(expected);

@@ -1,5 +1,6 @@
 import type { AuditResource } from './kernel/access.ts';
 import type { IdleFields } from './kernel/idle-fields.ts';
+import { idleConditions } from './limits/idle-conditions.ts';
 import { idleLimits, idleRulesOf } from './limits/idle-limits.ts';
 import { idleOfKey } from './people/idle-keys.ts';
 import { idleOfAgentIntegration, idleOfMcpIntegration } from './tools/idle-tools.ts';
@@ -12,7 +13,7 @@ export const idleByResource: Readonly<Partial<Record<AuditResource, IdleFields>>
   agent_integrations: idleOfAgentIntegration,
   api_keys: idleOfKey,
   mcp_integrations: idleOfMcpIntegration,
-  policies: idleRulesOf,
+  policies: (policy) => [...idleRulesOf(policy), ...idleConditions(policy)],
   providers: idleLimits,
   virtual_keys: idleLimits,
   workspaces: idleLimits,

@@ -30,7 +30,7 @@ export interface PolicyNaming {
 }
 
 /** What condition keys name, by the table that has it. */
-const tables: Readonly<Record<string, Place>> = {
+const tables = {
   api_key: { table: 'api_keys' },
   workspace_id: { table: 'workspaces', knownTo: (id) => Prisma.sql`id = ${id}::uuid` },
   virtual_key: { table: 'providers' },
@@ -42,14 +42,18 @@ const tables: Readonly<Record<string, Place>> = {
       OR share->'workspaces' @> '"all"' OR share->'workspaces' @> to_jsonb(${id}::text))`,
   },
   mcp_server: { table: 'mcp_servers' },
-};
+} satisfies Readonly<Record<string, Place>>;
 
 /** Budgets count calls of tools and agents, too: as providers `mcp` and `agent`, by their servers. */
 const servers: readonly Place[] = [{ table: 'mcp_servers' }, { table: 'agent_servers' }];
 const serverKinds = ['mcp', 'agent'];
 
+function tableOf(key: string): Place | undefined {
+  return Object.hasOwn(tables, key) ? tables[key as keyof typeof tables] : undefined;
+}
+
 function placesOf(key: string, target: PolicyTarget): readonly Place[] {
-  const place = tables[key];
+  const place = tableOf(key);
   if (place === undefined) return [];
   return key === 'virtual_key' && target === 'usage' ? [place, ...servers] : [place];
 }
@@ -81,15 +85,17 @@ export async function namedConditions(
   const named: PolicyCondition[] = [];
   for (const [index, condition] of conditions.entries()) {
     const { key } = condition;
-    const known = await knownNames(db, naming, key, valuesOf(condition));
+    const known = await knownNames(db, naming, key, namesIn(condition));
     const read = async (field: 'value' | 'excludes', value: string | string[]) => {
-      for (const [at, each] of asList(value).entries())
-        if (isName(each) && known !== undefined && !known.has(each.trim())) {
-          const path = `body.conditions[${index}].${field}${Array.isArray(value) ? `[${at}]` : ''}`;
-          const there = await namesThere(db, naming, key);
-          const message = `names no ${key} "${each.slice(0, 80)}"${nearestAdvice(each, there)}`;
-          faults.push({ field: path, message });
-        }
+      for (const [at, each] of asList(value).entries()) {
+        const name = nameIn(key, each);
+        if (name === undefined || known === undefined || known.has(name)) continue;
+        const path = `body.conditions[${index}].${field}${Array.isArray(value) ? `[${at}]` : ''}`;
+        const there = await namesThere(db, naming, key);
+        const what = key === 'model' ? 'provider' : key;
+        const message = `names no ${what} "${name.slice(0, 80)}"${nearestAdvice(name, there)}`;
+        faults.push({ field: path, message });
+      }
       const kept = (each: string) => known?.get(each.trim()) ?? each;
       return Array.isArray(value) ? value.map(kept) : kept(value);
     };
@@ -119,7 +125,7 @@ export async function idOfNamed(
   key: string,
   name: string,
 ): Promise<string | undefined> {
-  const place = tables[key];
+  const place = tableOf(key);
   if (place === undefined || !matchedById.has(key) || isUuid(name)) return undefined;
   const rows = await db.$queryRaw<{ id: string }[]>(Prisma.sql`
     SELECT id::text FROM ${Prisma.raw(place.table)} WHERE ${within(place, scope)} AND slug = ${name} LIMIT 1`);
@@ -130,12 +136,18 @@ function asList(value: string | string[] | undefined): string[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
 
-function valuesOf({ value, excludes }: PolicyCondition): string[] {
-  return [...asList(value), ...asList(excludes)].map((each) => each.trim()).filter(isName);
+function namesIn({ key, value, excludes }: PolicyCondition): string[] {
+  return [...asList(value), ...asList(excludes)]
+    .map((each) => nameIn(key, each))
+    .filter((name) => name !== undefined);
 }
 
-/** Not a pattern. */
-const isName = (value: string) => !value.trim().endsWith('*');
+/** What a value names: nothing where it is a pattern; of a model the provider before it, unless its vendor calls it so (`@cf/…`). */
+function nameIn(key: string, value: string): string | undefined {
+  const text = value.trim();
+  if (key === 'model') return /^@(?!cf\/|hf\/)([^/]+)\//i.exec(text)?.[1];
+  return text.endsWith('*') ? undefined : text;
+}
 
 /** What is kept for each value that names something; undefined where any text may be meant. */
 async function knownNames(
@@ -153,6 +165,7 @@ async function knownNames(
   if (key === 'provider') return same(providersFor(target, ids));
   if (key === 'endpoint_type') return same(Object.keys(operations));
   if (key === 'organisation_id') return same([scope.organisationId]);
+  if (key === 'model') return same([...ids, ...(await savedProviders(db, scope, values))]);
   const places = placesOf(key, target);
   if (places.length === 0 || values.length === 0) return undefined;
   const named = places.map(
@@ -173,11 +186,24 @@ async function knownNames(
   return known;
 }
 
-async function namesThere(
+/** Slugs of saved providers that stand before models after an `@`, in whatever case they are named there. */
+async function savedProviders(
   db: Database,
-  { scope, target, ids }: PolicyNaming,
-  key: string,
+  scope: PolicyScope,
+  values: readonly string[],
 ): Promise<string[]> {
+  if (values.length === 0) return [];
+  const named = values.map((value) => value.toLowerCase());
+  const rows = await db.$queryRaw<{ slug: string }[]>(Prisma.sql`
+    SELECT DISTINCT slug FROM providers
+    WHERE ${within(tables.virtual_key, scope)} AND lower(slug) = ANY(${named}::text[])`);
+  return rows.map(({ slug }) => slug);
+}
+
+async function namesThere(db: Database, naming: PolicyNaming, key: string): Promise<string[]> {
+  const { scope, target, ids } = naming;
+  if (key === 'model')
+    return [...ids, ...(await namesThere(db, { ...naming, target: 'llm' }, 'virtual_key'))];
   if (key === 'provider') return [...providersFor(target, ids)];
   if (key === 'endpoint_type') return Object.keys(operations);
   const places = placesOf(key, target);

@@ -95,6 +95,7 @@ describe('rate-limits policies', () => {
       'body.conditions[0].key',
     ],
     ['no value', { conditions: [{ key: 'model' }] }, 'body.conditions[0].value'],
+    ['a blank', { conditions: [{ key: 'model', value: ' ' }] }, 'body.conditions[0].value'],
     ['no groups', { group_by: [] }, 'body.group_by'],
     ['an unknown type', { type: 'cost' }, 'body.type'],
     ['an unknown unit', { unit: 'rps' }, 'body.unit'],
@@ -227,6 +228,8 @@ describe('names in conditions', () => {
     ['config', 'pc-none', 'names no config'],
     ['workspace_id', 'ws-none', 'names no workspace_id'],
     ['organisation_id', randomUUID(), 'names no organisation_id'],
+    ['model', '@opneai/gpt-4o', 'names no provider "opneai"; did you mean openai?'],
+    ['model', '@dmeo/*', 'names no provider "dmeo"; did you mean demo?'],
   ])('%s that is not there is refused, with what there is', async (key, value, text) => {
     const answer = await post(key, ['*', value]);
     expect([answer.status, answer.body.data?.field]).toEqual([400, 'body.conditions[0].value[1]']);
@@ -244,5 +247,9 @@ describe('names in conditions', () => {
     const key = { name: 'Named', slug: 'named-key', scopes: ['configs.list'] };
     await workspace().post('/api-keys/workspace/service', key).expect(200);
     await post('api_key', ['named-key', '*']).expect(200);
+    // Any text is a model, and some vendors begin their names with an @.
+    const models = ['@DEMO/*', '@openai/gpt-4o', '@cf/meta/llama-3', 'openai/gpt-4o', '@x'];
+    const all = await post('model', models).expect(200);
+    expect(all.body.warnings).toBeUndefined();
   });
 });

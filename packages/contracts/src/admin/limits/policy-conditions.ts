@@ -87,8 +87,8 @@ function keyOf(...targets: PolicyTarget[]) {
 /** A star stands for the rest: alone for all, or after a `/` for what is below it. */
 const text = z
   .string()
-  .min(1)
   .max(512)
+  .refine((value) => value.trim() !== '', 'must not be blank')
   .refine(
     (value) => /^(?:\*|[^*]*(?:\/\*)?)$/.test(value.trim()),
     'may hold * alone, or at the end after /',
