@@ -35,12 +35,7 @@ const tables = {
   workspace_id: { table: 'workspaces', knownTo: (id) => Prisma.sql`id = ${id}::uuid` },
   virtual_key: { table: 'providers' },
   config: { table: 'configs' },
-  prompt: {
-    table: 'prompts',
-    // Its own, and what is shared with it.
-    knownTo: (id) => Prisma.sql`(workspace_id = ${id}::uuid
-      OR share->'workspaces' @> '"all"' OR share->'workspaces' @> to_jsonb(${id}::text))`,
-  },
+  prompt: { table: 'prompts' },
   mcp_server: { table: 'mcp_servers' },
 } satisfies Readonly<Record<string, Place>>;
 

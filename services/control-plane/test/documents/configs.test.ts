@@ -445,6 +445,46 @@ describe('names in configs', () => {
     },
   );
 
+  it('of prompts are of the workspace alone, in versions that they have', async () => {
+    const prompt = {
+      name: 'P',
+      string: 'Hi',
+      parameters: {},
+      model: 'm',
+      collection_id: 'default',
+    };
+    const made = { ...prompt, slug: 'versioned', virtual_key: 'demo' };
+    const { body } = await workspace().post('/prompts', made).expect(200);
+    const label = await workspace().post('/labels', { name: 'here' }).expect(200);
+    await workspace()
+      .put(`/prompts/versioned/versions/${body.version_id}`, { label_id: label.body.id })
+      .expect(200);
+    const other = await admin().post('/admin/workspaces', { name: 'Lender' }).expect(200);
+    const of = { workspace_id: other.body.slug, name: 'x', ai_provider_id: 'openai', slug: 'lent' };
+    await admin().post('/integrations', of).expect(200);
+    await admin()
+      .post('/prompts', {
+        ...made,
+        workspace_id: other.body.slug,
+        slug: 'lent',
+        virtual_key: 'lent',
+      })
+      .expect(200);
+    await admin().post('/prompts/lent/share', { workspaces: 'all' }).expect(200);
+    const faultOf = async (reference: string) =>
+      (await save({ ...leaf, prompt_id: reference })).body.data?.message;
+    for (const there of ['', '@1', '@latest', '@default', '@here'])
+      expect(await faultOf(`versioned${there}`)).toBeUndefined();
+    expect(await faultOf(`${body.id}@here`)).toBeUndefined();
+    for (const [reference, text] of [
+      ['versioned@2', 'names no version of the prompt, "versioned@2"; there are latest, here'],
+      ['versioned@her', 'did you mean here?'],
+      ['versioned@', 'names no version'],
+      ['lent', 'names no prompt of the workspace, "lent", which is shared with it alone'],
+    ] as const)
+      expect(await faultOf(reference)).toContain(text);
+  });
+
   it('are taken with parameters of checks that do nothing, however hooks are written, which are told', async () => {
     const pii = { id: 'default.pii', parameters: { redcat: true } };
     const config = {

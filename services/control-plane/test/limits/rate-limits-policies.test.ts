@@ -212,7 +212,9 @@ describe('names in conditions', () => {
         workspaces: [h.first.workspace_slug],
       })
       .expect(200);
-    await post('prompt', 'hidden-prompt').expect(200);
+    // Shared, it may be copied; calls run what is the workspace's own.
+    const shared = await post('prompt', 'hidden-prompt').expect(400);
+    expect(shared.body.data.message).toContain('names no prompt "hidden-prompt"');
     // Of all workspaces any may be meant.
     const forAll = { ...policyBody, conditions: [{ key: 'workspace_id', value: 'hidden-place' }] };
     await admin()

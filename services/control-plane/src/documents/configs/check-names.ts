@@ -28,19 +28,38 @@ export async function missingNames(
   const providers = named.filter(({ kind }) => kind === 'provider');
   const prompts = named.filter(({ kind }) => kind === 'prompt');
   const knownProviders = await knownSlugs(db, workspaceId, providers);
-  const knownPrompts = await knownNamesOfPrompts(db, workspaceId, prompts);
-  const isKnown = ({ kind, name }: NamedThing) => {
+  const knownPrompts = await promptsNamed(db, workspaceId, prompts);
+  const isKnown = ({ kind, name, version }: NamedThing) => {
     if (kind === 'catalogue') return catalogue.has(name);
-    return (kind === 'provider' ? knownProviders : knownPrompts).has(name);
+    if (kind === 'provider') return knownProviders.has(name);
+    const prompt = knownPrompts.get(name);
+    return prompt?.isOwn === true && hasVersion(prompt, version);
   };
   const missing = named.filter((each) => !isKnown(each)).slice(0, 20);
   const lines = [];
   for (const each of missing) {
-    const there = await namesThere(db, workspaceId, each, catalogue);
-    const message = `names ${words[each.kind]}, "${spelled(each).slice(0, 80)}"${nearestAdvice(spelled(each), there)}`;
+    const message = `names ${await whatIsMissing(db, workspaceId, each, catalogue, knownPrompts)}`;
     lines.push({ field: each.path, message });
   }
   return lines;
+}
+
+async function whatIsMissing(
+  db: Database,
+  workspaceId: string,
+  thing: NamedThing,
+  catalogue: ProviderCatalogue,
+  prompts: ReadonlyMap<string, KnownPrompt>,
+): Promise<string> {
+  const prompt = thing.kind === 'prompt' ? prompts.get(thing.name) : undefined;
+  if (prompt?.isOwn === true) {
+    const { version = '' } = thing;
+    const named = `${thing.name}@${version}`.slice(0, 80);
+    return `no version of the prompt, "${named}"${nearestAdvice(version, ['latest', ...prompt.labels])}`;
+  }
+  const what = `${words[thing.kind]}, "${spelled(thing).slice(0, 80)}"`;
+  if (prompt !== undefined) return `${what}, which is shared with it alone: copy it (fork)`;
+  return `${what}${nearestAdvice(spelled(thing), await namesThere(db, workspaceId, thing, catalogue))}`;
 }
 
 const words = {
@@ -64,13 +83,27 @@ async function knownSlugs(
   return new Set(rows.map(({ slug }) => slug));
 }
 
-/** Its own, and those that are shared with it. */
-async function knownNamesOfPrompts(
+interface KnownPrompt {
+  /** Of the workspace: what is only shared with it can be looked at and copied, and is not run. */
+  readonly isOwn: boolean;
+  readonly latestVersion: number;
+  readonly labels: readonly string[];
+}
+
+/** As gateways find versions. */
+function hasVersion({ latestVersion, labels }: KnownPrompt, version: string | undefined): boolean {
+  if (version === undefined || version === 'latest' || version === 'default') return true;
+  if (/^\d{1,10}$/.test(version)) return Number(version) >= 1 && Number(version) <= latestVersion;
+  return labels.includes(version);
+}
+
+/** By the names, slugs or ids: its own, and those that are shared with it. */
+async function promptsNamed(
   db: Database,
   workspaceId: string,
   named: readonly NamedThing[],
-): Promise<ReadonlySet<string>> {
-  if (named.length === 0) return new Set();
+): Promise<ReadonlyMap<string, KnownPrompt>> {
+  if (named.length === 0) return new Map();
   const names = named.map(({ name }) => name);
   const rows = await db.prompt.findMany({
     where: {
@@ -81,9 +114,24 @@ async function knownNamesOfPrompts(
       ],
       AND: { OR: [{ workspaceId }, sharedWith(workspaceId)] },
     },
-    select: { id: true, slug: true },
+    select: {
+      id: true,
+      slug: true,
+      workspaceId: true,
+      latestVersion: true,
+      labels: { select: { label: { select: { name: true } } } },
+    },
   });
-  return new Set(rows.flatMap(({ id, slug }) => [id, slug]));
+  const known = rows.map((row) => ({
+    ...row,
+    isOwn: row.workspaceId === workspaceId,
+    labels: row.labels.map(({ label }) => label.name),
+  }));
+  return new Map(
+    known
+      .sort((one, other) => Number(one.isOwn) - Number(other.isOwn))
+      .flatMap((prompt) => [[prompt.id, prompt] as const, [prompt.slug, prompt] as const]),
+  );
 }
 
 async function namesThere(

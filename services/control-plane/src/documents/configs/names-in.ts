@@ -4,6 +4,8 @@ import type { ConfigNode } from '@sluice/contracts';
 export interface NamedThing {
   readonly kind: 'provider' | 'catalogue' | 'prompt';
   readonly name: string;
+  /** Of a prompt, what follows its `@`. */
+  readonly version?: string;
   /** `config.targets[0].provider` */
   readonly path: string;
 }
@@ -32,9 +34,7 @@ function namesOf(node: ConfigNode, path: string): NamedThing[] {
     ...(embedding === undefined ? [] : [providerIn(embedding, `${path}.cache.embedding.provider`)]),
     ...modelIn(node.override_params, `${path}.override_params.model`),
     ...modelIn(node.default_params, `${path}.default_params.model`),
-    ...(prompt === undefined
-      ? []
-      : [{ kind: 'prompt' as const, name: withoutVersion(prompt), path: `${path}.prompt_id` }]),
+    ...(prompt === undefined ? [] : [promptIn(prompt, `${path}.prompt_id`)]),
   ];
 }
 
@@ -50,6 +50,8 @@ function modelIn(params: ConfigNode['override_params'], path: string): NamedThin
   return typeof model === 'string' && /^@[^/]+\//.test(model) ? [providerIn(model, path)] : [];
 }
 
-function withoutVersion(prompt: string): string {
-  return prompt.replace(/@[^@]*$/, '');
+/** `slug` or UUID, alone or with `@` and a version. */
+function promptIn(reference: string, path: string): NamedThing {
+  const [name = '', ...version] = reference.split('@');
+  return { kind: 'prompt', name, path, ...(version.length > 0 && { version: version.join('@') }) };
 }
