@@ -20,6 +20,7 @@ const url = 'https://issuer.example/x';
 const budget = { type: 'cost', credit_limit: 5 };
 const key = (fields: object) => ({ type: 'workspace-service', ...fields });
 const c = 'configurations';
+const saved = (parameters: object) => ({ parameters, virtual_key: 'main' });
 const when = (
   ...conditions: { key: string; value: string | string[]; excludes?: string | string[] }[]
 ) => ({ conditions });
@@ -204,6 +205,33 @@ describe('what does nothing beside the rest of a resource', () => {
       when({ key: 'endpoint_type', value: ['chatComplete', 'proxy', '*'] }),
       ...[1, 2, 3, 4].map((index) => `conditions[0].value[${index}]`),
       'conditions[1].value',
+    ),
+    idle(
+      'prompts',
+      saved({ stream: true, variables: {}, append_messages: [], hyperparameters: {}, n: 1 }),
+      saved({ temperature: 1, messages: [] }),
+      ...['stream', 'variables', 'append_messages', 'hyperparameters'].map(
+        (name) => `parameters.${name}`,
+      ),
+    ),
+    idle(
+      'prompts',
+      { ...saved({ tools: [], functions: [], model: 'a' }), tools: [], model: 'b' },
+      { ...saved({ functions: [], model: 'a' }), tools: [], model: 'a' },
+      'parameters.tools',
+      'model',
+    ),
+    idle(
+      'prompts',
+      { ...saved({}), model: '@other/m' },
+      { ...saved({}), model: '@main/m' },
+      'virtual_key',
+    ),
+    idle(
+      'prompts',
+      { ...saved({}), is_raw_template: true, template_metadata: { template_type: 'completion' } },
+      { ...saved({}), is_raw_template: true, template_metadata: { template_type: 'chat' } },
+      'is_raw_template',
     ),
   ])('of %s %j, but not of %j', (resource, said, acts, expected) => {
     expect(paths(resource, said)).toEqual(expected);

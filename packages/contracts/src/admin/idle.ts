@@ -1,3 +1,4 @@
+import { idleOfPrompt } from './documents/idle-prompts.ts';
 import type { AuditResource } from './kernel/access.ts';
 import type { IdleFields } from './kernel/idle-fields.ts';
 import { idleConditions } from './limits/idle-conditions.ts';
@@ -14,6 +15,7 @@ export const idleByResource: Readonly<Partial<Record<AuditResource, IdleFields>>
   api_keys: idleOfKey,
   mcp_integrations: idleOfMcpIntegration,
   policies: (policy) => [...idleRulesOf(policy), ...idleConditions(policy)],
+  prompts: idleOfPrompt,
   providers: idleLimits,
   virtual_keys: idleLimits,
   workspaces: idleLimits,

@@ -483,6 +483,15 @@ describe('names in configs', () => {
       ['lent', 'names no prompt of the workspace, "lent", which is shared with it alone'],
     ] as const)
       expect(await faultOf(reference)).toContain(text);
+    // Who takes the label away is told who goes on without.
+    const users = [expect.stringMatching(/label here in config pc-n-.*, config .* fail now/)];
+    const path = `/labels/${label.body.id}`;
+    const described = await workspace().put(path, { description: 'x' }).expect(200);
+    expect(described.body.warnings).toBeUndefined();
+    expect((await workspace().put(path, { name: 'there' }).expect(200)).body.warnings).toEqual(
+      users,
+    );
+    expect((await workspace().delete(path).expect(200)).body.warnings).toBeUndefined();
   });
 
   it('are taken with parameters of checks that do nothing, however hooks are written, which are told', async () => {

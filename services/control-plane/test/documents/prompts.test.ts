@@ -266,6 +266,34 @@ describe('prompts', () => {
     expect((await read(raw.path)).is_raw_template).toBe(true);
   });
 
+  it('are saved with what is not there yet, and with what does nothing, which are told', async () => {
+    const call = (text: string) => messages(`{{#a}}${text}{{/a}}`);
+    const partial = { name: 'x', slug: 'there', string: '{{>later}}' };
+    const nested = await workspace().post('/prompts/partials', partial).expect(200);
+    expect(nested.body.warnings).toEqual([expect.stringContaining('workspace: later. Requests')]);
+    const named = '{{>there}}{{>there@1}}{{>there@latest}}{{>>of_variable}}';
+    const { slug } = (await workspace().post('/prompts', { ...body, string: call(named) })).body;
+    const change = async (fields: object) =>
+      (
+        await workspace()
+          .put(`/prompts/${slug}`, { patch: true, ...fields })
+          .expect(200)
+      ).body.warnings;
+    expect(await change({ model: '@demo/m' })).toBeUndefined();
+    expect(await change({ string: call('{{>there@2}}{{>thre}}{{>thre}}') })).toEqual([
+      'body.string: names no partial of the workspace: there@2, thre. Requests with this prompt fail until there is one.',
+    ]);
+    expect(await change({ string: call('Hi'), model: '@dmeo/m' })).toEqual([
+      'body.model: names no provider of the workspace, "@dmeo"; did you mean @demo?',
+      'body.virtual_key: does nothing: the model says that @dmeo is asked',
+    ]);
+    expect(await change({ parameters: { model: '@demo/m', stream: true } })).toEqual([
+      'body.parameters.stream: does nothing: a saved one is never used: each call says it',
+      'body.model: does nothing: parameters.model is asked',
+    ]);
+    expect(await change({ string: call('{{>there}}'), name: 'Again' })).toBeUndefined();
+  });
+
   it('go with all their versions and labels', async () => {
     const { path, id } = await make();
     const version = (await read(path)).prompt_version_id;

@@ -33,8 +33,10 @@ export const documentWords = {
   string: 'The template.',
   functions: 'Functions that a model may call.',
   tool_choice: 'Which tool the model must call.',
-  template_metadata: 'What the editor keeps with the template.',
-  is_raw_template: 'Whether the template is sent as it stands.',
+  template_metadata:
+    'What the editor keeps with the template. Its `template_type` says what that is: `chat`, messages; any other word, text.',
+  is_raw_template:
+    'Whether messages are rendered as one text, and read as JSON afterwards; else each text of theirs is rendered by itself.',
   virtual_key: 'The provider, by slug.',
   'prompts.parameters': 'Parameters of the model.',
   'prompt_template.parameters': 'Parameters of the model.',

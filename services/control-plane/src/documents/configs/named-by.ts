@@ -65,3 +65,14 @@ export async function usersOfPrompt(
   );
   return configs.map((each) => `config ${each}`);
 }
+
+/** Configs that name a prompt by this label: `config pc-main`. */
+export async function usersOfLabel(
+  db: Database,
+  { workspaceId, name }: { workspaceId: string; name: string },
+): Promise<string[]> {
+  const configs = await configsNaming(db, workspaceId, [`@${name}"`], (document) =>
+    namesIn(document).some(({ kind, version }) => kind === 'prompt' && version === name),
+  );
+  return configs.map((each) => `config ${each}`);
+}

@@ -10,6 +10,7 @@ import {
   requireReach,
   requireWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
+import { usersOfLabel } from '../configs/named-by.ts';
 import { presentLabel } from './present.ts';
 import {
   findLabel,
@@ -63,8 +64,10 @@ export function changeLabel(
 ): Promise<void> {
   return changeOwn(call, id, async ({ db, describe }, label, workspaceId) => {
     const { organisationId } = label;
-    if (body.name !== undefined && body.name !== label.name)
+    if (body.name !== undefined && body.name !== label.name) {
       await refuseTakenName(db, { organisationId, workspaceId }, body.name);
+      await warnOfUsers(call, db, { workspaceId, name: label.name });
+    }
     const after = await updateLabel(db, label.id, {
       name: body.name,
       description: body.description === null ? '' : body.description,
@@ -82,9 +85,23 @@ export function changeLabel(
 
 export function deleteLabel(call: AdminRequest, id: string): Promise<void> {
   return changeOwn(call, id, async ({ db, describe }, label, workspaceId) => {
+    await warnOfUsers(call, db, { workspaceId, name: label.name });
     await removeLabel(db, label.id);
     describe({ resourceId: label.id, workspaceId, before: presentLabel(label) });
   });
+}
+
+/** Who names prompts by it goes on without: the answer lists them. */
+async function warnOfUsers(
+  call: AdminRequest,
+  db: Database,
+  label: { workspaceId: string; name: string },
+): Promise<void> {
+  const users = await usersOfLabel(db, label);
+  if (users.length > 0)
+    call.notes.warnings.push(
+      `Prompts are named by the label ${label.name} in ${users.join(', ')}, whose requests fail now.`,
+    );
 }
 
 /** A change of a label that is a workspace's own. */

@@ -1,6 +1,6 @@
-import { parseTemplate, type Template } from '@sluice/engine';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { partialsIn } from './names-in.ts';
 
 /** Enough to find the rest. */
 const namedMax = 10;
@@ -24,24 +24,7 @@ export async function usersOfPartial(
       ORDER BY 1 LIMIT ${lookedThroughMax}`,
   );
   const users = found
-    .filter(({ template }) => partialsIn(template).some((name) => name === slug || name === id))
+    .filter(({ template }) => partialsIn(template).some(({ name }) => name === slug || name === id))
     .map(({ user }) => user);
   return users.length > namedMax ? [...users.slice(0, namedMax), '…'] : users;
-}
-
-/** The names by which a template calls partials, without their versions. */
-function partialsIn(source: string): string[] {
-  try {
-    return namesIn(parseTemplate(source));
-  } catch {
-    // What could be rendered once and no longer can calls nobody.
-    return [];
-  }
-}
-
-function namesIn(template: Template): string[] {
-  return template.flatMap((node) => {
-    if (node.kind === 'section') return namesIn(node.children);
-    return node.kind === 'partial' && !node.isVariable ? [node.name.replace(/@.*$/, '')] : [];
-  });
 }

@@ -14,6 +14,7 @@ import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-wo
 import { collectionInBody } from '../collections/operations.ts';
 import { findDefaultCollection } from '../collections/store.ts';
 import { templateRefusal } from '../prompts/content.ts';
+import { missingPartials } from './missing-partials.ts';
 import { usersOfPartial } from './named-by.ts';
 import { presentPartial } from './present.ts';
 import {
@@ -86,6 +87,7 @@ export async function addPartial(
       ? await findDefaultCollection(db, workspace.id)
       : await collectionInBody(db, workspace, collectionReference);
   const actor = actorOf(call.caller);
+  await warnOfMissing(call, db, workspace.id, content.template);
   const created = await insertPartial(
     db,
     {
@@ -126,6 +128,7 @@ export function changePartial(
         ? undefined
         : await collectionInBody(db, place, body.collection_id);
     const isNewText = body.string !== undefined && body.string !== latest.template;
+    if (body.string !== undefined) await warnOfMissing(call, db, partial.workspaceId, body.string);
     const columns = { name: body.name, status: body.status, collectionId: collection?.id };
     const isSame = isAsItIs(latest, { description: body.description });
     if (!isNewText && isSame && isAsItIs(partial, columns)) return { partial, version: latest };
@@ -160,6 +163,15 @@ export function deletePartial(call: AdminRequest, reference: string): Promise<vo
       before: presentPartial(partial, version),
     });
   });
+}
+
+async function warnOfMissing(
+  call: AdminRequest,
+  db: Database,
+  workspaceId: string,
+  template: string,
+): Promise<void> {
+  call.notes.warnings.push(...(await missingPartials(db, workspaceId, template, 'partial')));
 }
 
 /** Either of the two may be taken away first, as either may be made first: who goes on without is told. */

@@ -13,6 +13,7 @@ import { collectionInBody, reachCollection } from '../collections/operations.ts'
 import { usersOfPrompt } from '../configs/named-by.ts';
 import { findLabel } from '../labels/store.ts';
 import { checkTemplate, makesVersion, nextContent, providerSlug, wholeContent } from './content.ts';
+import { missingNames } from './missing-names.ts';
 import { presentPrompt } from './present.ts';
 import {
   clearLabels,
@@ -76,6 +77,7 @@ export async function addPrompt(
   content: VersionContent,
 ): Promise<PromptWithVersion> {
   const actor = actorOf(call.caller);
+  call.notes.warnings.push(...(await missingNames(db, collection.workspaceId, content)));
   const created = await insertPrompt(
     db,
     {
@@ -138,6 +140,8 @@ export function changePrompt(
     const said = { virtualKey, description: body.version_description };
     const content = sent !== undefined && isAsItIs(latest, { ...sent, ...said }) ? undefined : sent;
     const columns = { name: body.name, collectionId: collection?.id };
+    if (sent !== undefined)
+      call.notes.warnings.push(...(await missingNames(db, prompt.workspaceId, sent)));
     if (content === undefined && isAsItIs(latest, said) && isAsItIs(prompt, columns))
       return { prompt, version: latest };
     const changed = await updatePrompt(db, prompt.id, {
