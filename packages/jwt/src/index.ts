@@ -21,7 +21,7 @@ export { invalidToken, tokenNotAccepted } from './faults.ts';
 export { type IdentityToken, signIdentityToken } from './identity-token.ts';
 export { createIntrospection } from './introspection.ts';
 export { IssuerKeys } from './issuer-keys.ts';
-export { type KeyFault, readKeySet } from './key-set.ts';
+export { idleKeys, type KeyFault, readKeySet } from './key-set.ts';
 export { fixedKeys, type KeySource, RemoteKeys } from './key-source.ts';
 export { type McpToken, mcpTokenKeys, peekMcpToken, verifyMcpToken } from './mcp-token.ts';
 export {

@@ -46,11 +46,27 @@ export function readKeySet(document: string | JsonRecord): KeySet | undefined {
 
 /** The key that a token's header asks for. */
 export function findKey(set: KeySet, kid: string, algorithm: string): VerificationKey | undefined {
-  return set.keys.find(
-    (key) =>
-      key.kid === kid &&
-      (key.algorithm === undefined || key.algorithm === algorithm) &&
-      keyTypeOf(algorithm) === key.key.asymmetricKeyType,
+  return set.keys.find((key) => key.kid === kid && serves(key, algorithm));
+}
+
+function serves(key: VerificationKey, algorithm: string): boolean {
+  return (
+    (key.algorithm === undefined || key.algorithm === algorithm) &&
+    keyTypeOf(algorithm) === key.key.asymmetricKeyType
+  );
+}
+
+/** Keys of a set, all of them sound, with which none of the algorithms can be verified. */
+export function idleKeys({ keys }: KeySet, algorithms: readonly string[]): readonly KeyFault[] {
+  return keys.flatMap((key, index) =>
+    algorithms.some((algorithm) => serves(key, algorithm))
+      ? []
+      : [
+          {
+            index,
+            reason: `serves none of the algorithms that are taken, ${algorithms.join(', ')}`,
+          },
+        ],
   );
 }
 

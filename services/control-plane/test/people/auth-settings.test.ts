@@ -60,6 +60,31 @@ describe('auth settings', () => {
     expect((await h.as(h.other.admin_key).get(path)).body).toEqual({ jwt: null, oidc: null });
   });
 
+  it('that do nothing beside the others are told, and keys for which no algorithm is taken', async () => {
+    const curve = (namedCurve: string, kid: string) => ({
+      ...generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' }),
+      kid,
+    });
+    const warnings = async (jwt: object) => (await put(jwt).expect(200)).body.warnings;
+    const keys = [jwk(), curve('P-256', 'key-2'), jwk(2048, { alg: 'PS256', kid: 'key-3' })];
+    expect(await warnings({ jwks: { keys } })).toEqual([
+      'body.jwt.jwks.keys[1]: does nothing: it serves none of the algorithms that are taken, RS256',
+      'body.jwt.jwks.keys[2]: does nothing: it serves none of the algorithms that are taken, RS256',
+    ]);
+    const algorithms = ['RS256', 'PS256', 'ES256'];
+    expect(await warnings({ jwks: { keys }, algorithms })).toBeUndefined();
+    expect(await warnings({ jwks: { keys }, algorithms, jwks_max_age_s: 60 })).toHaveLength(1);
+    expect(await warnings({ jwks_url: url, jwks_max_age_s: 60 })).toBeUndefined();
+    const unnamed = { url: introspection.url, client_secret: secret };
+    expect(await warnings({ introspection: unnamed, algorithms, jwks_max_age_s: 60 })).toEqual(
+      ['jwks_max_age_s', 'algorithms', 'introspection.client_secret'].map((name) =>
+        expect.stringContaining(`body.jwt.${name}: does nothing`),
+      ),
+    );
+    expect(await warnings({ introspection })).toBeUndefined();
+    await put(null).expect(200);
+  });
+
   it.each([
     ['no source', {}, 'jwt'],
     ['two sources', { jwks_url: url, introspection }, 'jwt'],

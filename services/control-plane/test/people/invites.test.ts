@@ -102,6 +102,19 @@ describe('an invite', () => {
     expect([answer.status, answer.body.data.field]).toEqual([400, field]);
   });
 
+  it('says where its keys would be in no workspace', async () => {
+    const details = { workspace_api_key_details: { scopes: ['completions.write'] } };
+    const warningsOf = async (fields: object) => {
+      const body = { email: address(), role: 'member', workspaces: [], ...details, ...fields };
+      return (await admin().post(path, body).expect(200)).body.warnings;
+    };
+    expect(await warningsOf({})).toEqual([
+      expect.stringContaining('body.workspace_api_key_details: does nothing'),
+    ]);
+    for (const fields of [inDefaultWorkspace('member'), { role: 'admin' }])
+      expect(await warningsOf(fields)).toBeUndefined();
+  });
+
   it('gives no scopes that its maker lacks, and no rank above theirs', async () => {
     const makeKey = async (scopes: string[]) =>
       (await admin().post('/api-keys/organisation/service', { name: 'x', scopes }).expect(200))

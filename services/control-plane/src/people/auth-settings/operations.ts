@@ -6,6 +6,7 @@ import type { Database } from '../../kernel/database/client.ts';
 import { checkAddress } from '../../kernel/http/check-address.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { checkJwtSettings } from './check-settings.ts';
+import { idleJwtSettings } from './idle-settings.ts';
 import { oidcColumns, openOidcSettings, withKeptOidcSecret } from './oidc-settings.ts';
 import { auditedSettings, jwtColumns, openJwtSettings, withKeptSecret } from './settings.ts';
 import {
@@ -38,7 +39,10 @@ export function changeAuthSettings(
   { jwt, oidc }: { jwt?: JwtSettings | null | undefined; oidc?: OidcSettings | null | undefined },
   { vault, hostRules }: AuthSettingsParts,
 ): Promise<void> {
-  if (jwt != null) checkJwtSettings(jwt, hostRules);
+  if (jwt != null) {
+    checkJwtSettings(jwt, hostRules);
+    call.notes.warnings.push(...idleJwtSettings(jwt, (call.body as { jwt: unknown }).jwt));
+  }
   if (oidc != null) checkAddress(oidc.issuer, 'body.oidc.issuer', hostRules);
   return call.change(async ({ db, describe, touchOrganisation }) => {
     const row = await ownRow(call, db);

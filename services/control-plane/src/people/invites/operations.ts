@@ -47,6 +47,11 @@ export function createInvite(
   if (scopes !== undefined) {
     requireKnownScopes('workspace-user', scopes, 'body.workspace_api_key_details.scopes');
     requireHeldScopes(caller, scopes);
+    // An admin may get one at home, in the default workspace.
+    if (body.workspaces.length === 0 && body.role === 'member')
+      call.notes.warnings.push(
+        'body.workspace_api_key_details: does nothing: there is a key in each of the workspaces, and the invite names none',
+      );
   }
   return call.change(async ({ db, describe }) => {
     const { organisationId } = caller;
