@@ -210,6 +210,7 @@ describe('analytics', () => {
   });
 
   it('passes every filter on, and the workspace it may see', async () => {
+    const shouted = '0198AB00-0000-7000-8000-00000000000F';
     const filters = [
       'total_units_min=1',
       'total_units_max=2',
@@ -221,8 +222,8 @@ describe('analytics', () => {
       'cost_max=7',
       'status_code=200,429',
       'virtual_keys=a,b',
-      'configs=c',
-      'api_key_ids=k',
+      `configs=c,C,${shouted}`,
+      `api_key_ids=K,${shouted}`,
       'trace_id=t',
       'span_id=s',
       'prompt_slug=p',
@@ -250,8 +251,9 @@ describe('analytics', () => {
       weightedFeedbackMax: 0,
       statusCodes: [200, 429],
       virtualKeys: ['a', 'b'],
-      configs: ['c'],
-      apiKeyIds: ['k'],
+      // Ids in whatever case; a slug is what it is.
+      configs: ['c', 'C', shouted.toLowerCase()],
+      apiKeyIds: ['K', shouted.toLowerCase()],
       traceIds: ['t'],
       spanIds: ['s'],
       promptSlugs: ['p'],

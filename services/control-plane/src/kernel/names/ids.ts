@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { uuidText } from '@sluice/usage';
+import { isUuid, uuidText } from '@sluice/usage';
 
 export { isUuid } from '@sluice/usage';
+
+/** Names, of which UUIDs are spelled as they are kept. */
+export function idsAsKept(names: readonly string[]): string[] {
+  return names.map((name) => (isUuid(name) ? name.toLowerCase() : name));
+}
 
 /** A UUIDv7: sorted by time of creation, so that indexes grow at one end. */
 export function newId(now: number = Date.now()): string {

@@ -2,6 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { QueryOf } from '@sluice/contracts/admin';
 import type { analytics } from '@sluice/proto-stubs';
 import type { Caller } from '../../kernel/access/caller.ts';
+import { idsAsKept } from '../../kernel/names/ids.ts';
 
 type Filter = MessageInitShape<typeof analytics.FilterSchema>;
 export type AnalyticsQuery = QueryOf<'analytics.graphs.requests'>;
@@ -32,8 +33,8 @@ export function toFilter(
     weightedFeedbackMax: query.weighted_feedback_max,
     statusCodes: query.status_code ?? [],
     virtualKeys: query.virtual_keys ?? [],
-    configs: query.configs ?? [],
-    apiKeyIds: query.api_key_ids ?? [],
+    configs: idsAsKept(query.configs ?? []),
+    apiKeyIds: idsAsKept(query.api_key_ids ?? []),
     traceIds: query.trace_id ?? [],
     spanIds: query.span_id ?? [],
     promptSlugs: query.prompt_slug ?? [],

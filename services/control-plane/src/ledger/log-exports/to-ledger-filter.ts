@@ -2,6 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ExportFilters } from '@sluice/contracts/admin';
 import type { LogReach } from '@sluice/log-content';
 import type { analytics } from '@sluice/proto-stubs';
+import { idsAsKept } from '../../kernel/names/ids.ts';
 
 type Filter = MessageInitShape<typeof analytics.FilterSchema>;
 
@@ -17,7 +18,7 @@ export function toLedgerFilter(
     organisationId,
     workspaceIds,
     userId,
-    apiKeyIds: apiKeyId === undefined ? listOf(filters.api_key_ids) : [apiKeyId],
+    apiKeyIds: apiKeyId === undefined ? idsAsKept(listOf(filters.api_key_ids)) : [apiKeyId],
     fromMs: BigInt(min === undefined ? 0 : Date.parse(min)),
     toMs: BigInt(Math.min(until, startedAt.getTime())),
     totalUnitsMin: asBigInt(filters.total_units_min),
@@ -32,7 +33,7 @@ export function toLedgerFilter(
     weightedFeedbackMax: filters.weighted_feedback_max,
     statusCodes: listOf(filters.status_code).map(Number),
     virtualKeys: listOf(filters.virtual_keys),
-    configs: listOf(filters.configs),
+    configs: idsAsKept(listOf(filters.configs)),
     traceIds: listOf(filters.trace_id),
     spanIds: listOf(filters.span_id),
     promptSlugs: listOf(filters.prompt_slug),
