@@ -103,7 +103,7 @@ export function allOperations(parts: {
     ...rejectOperations(parts.ledger),
     ...importOperations(parts.ledger),
     ...sealOperations(parts.ledger),
-    ...simulationOperations(parts.simulator, parts.configCaps),
+    ...simulationOperations(parts.simulator, parts.configCaps, parts.catalogue.ids),
     ...adjustmentOperations(parts.ledger, parts.priceBook, parts.client),
     ...guardrailOperations(parts.integrations),
     // After the exports, which would be the id of one.

@@ -90,6 +90,40 @@ describe('a change', () => {
     expect(seen.workspaces).toEqual([[h.first.workspace_id]]);
   });
 
+  it('of limits means what saved policies mean by the same names', async () => {
+    const caller = h.as(h.first.workspace_key);
+    const key = { name: 'Named', slug: 'named-key', scopes: ['configs.list'] };
+    const { id: apiKeyId } = (await caller.post('/api-keys/workspace/service', key)).body;
+    const config = { name: 'Named', slug: 'pc-named', config: mini };
+    const { id: configId } = (await caller.post('/configs', config).expect(200)).body.data;
+    answers = async function* () {
+      yield {
+        attempts: [0, 1, 2].map((at) =>
+          attempt(at, { apiKeyId, configId, configSlug: 'pc-named' }),
+        ),
+      };
+    };
+    // Each takes a thread a while to start.
+    const run = async (value: object, more: object = {}) => {
+      const limit = { ...ten, value: 1, conditions: [value] };
+      const { body } = await simulate({ rate_limits: [limit], ...more }).expect(200);
+      return [body.requests.refused, body.warnings?.length ?? 0];
+    };
+    expect(await run({ key: 'api_key', value: ['x/*', 'named-key'] })).toEqual([2, 0]);
+    expect(await run({ key: 'config', value: configId })).toEqual([2, 0]);
+    const tools = { key: 'mcp_tool', value: '*' };
+    const budget = {
+      conditions: [tools],
+      group_by: ten.group_by,
+      type: 'requests',
+      credit_limit: 1,
+    };
+    // Calls of tools are not replayed, which the answer says.
+    expect(
+      await run({ key: 'api_key', value: '*', excludes: 'named-key' }, { usage_limits: [budget] }),
+    ).toEqual([0, 1]);
+  });
+
   it('of a saved config counts for those alone that had it, by the version that they had', async () => {
     const saved = await h
       .as(h.first.workspace_key)
@@ -161,6 +195,16 @@ describe('what is asked for', () => {
       'credit_limit',
     );
     await fault({ config_slug: 'x', allowed_models: [] }, 'config_slug');
+    const about = (key: string, value: unknown) => ({
+      rate_limits: [ten, { ...ten, conditions: [{ key, value }] }],
+    });
+    const value = 'body.rate_limits[1].conditions[0].value';
+    await fault(about('virtual_key', ['*', 'dmeo']), `${value}[1]: names no virtual_key`);
+    await fault(about('api_key', 'nobodys'), `${value}: names no api_key`);
+    await fault(about('model', '@dmeo/*'), 'did you mean demo?');
+    const list = { provider: 'demo', models: ['m'] };
+    await fault({ allowed_models: [{ ...list, provider: 'dmeo' }] }, 'did you mean demo?');
+    await fault({ allowed_models: [list, list] }, 'body.allowed_models[1].provider');
     const condition = (pattern: string) => ({
       strategy: {
         mode: 'conditional',

@@ -68,13 +68,14 @@ const comparedMax = 1000;
 /**
  * Conditions whose values name something by slug or UUID, as gateways match them.
  * @param allowMissing  a value that names nothing is warned of, for set-up in odd order
+ * @param path  where they were sent; `body.conditions` unless told
  * @throws 400 with the path of every value that names nothing, and the nearest name
  */
 export async function namedConditions(
   call: AdminRequest,
   db: Database,
   conditions: readonly PolicyCondition[],
-  naming: PolicyNaming & { allowMissing: boolean },
+  naming: PolicyNaming & { allowMissing: boolean; path?: string },
 ): Promise<PolicyCondition[]> {
   const faults: { field: string; message: string }[] = [];
   const named: PolicyCondition[] = [];
@@ -85,7 +86,7 @@ export async function namedConditions(
       for (const [at, each] of asList(value).entries()) {
         const name = nameIn(key, each);
         if (name === undefined || known === undefined || known.has(name)) continue;
-        const path = `body.conditions[${index}].${field}${Array.isArray(value) ? `[${at}]` : ''}`;
+        const path = `${naming.path ?? 'body.conditions'}[${index}].${field}${Array.isArray(value) ? `[${at}]` : ''}`;
         const there = await namesThere(db, naming, key);
         const what = key === 'model' ? 'provider' : key;
         const message = `names no ${what} "${name.slice(0, 80)}"${nearestAdvice(name, there)}`;

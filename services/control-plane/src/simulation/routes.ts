@@ -1,5 +1,5 @@
 import { type ConfigCaps, type ConfigNode, storedConfigCaps } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { isUuid } from '@sluice/usage';
 import { priceMultipliers } from '../config-sync/price-multipliers.ts';
 import { checkRuns, findReferences, parseDocument } from '../documents/configs/check-document.ts';
@@ -7,20 +7,33 @@ import { findConfig, findVersions } from '../documents/configs/store.ts';
 import type { Database } from '../kernel/database/client.ts';
 import { implementAll } from '../kernel/http/implement.ts';
 import type { AdminRequest } from '../kernel/http/operation.ts';
+import { nearestAdvice } from '../kernel/names/nearest.ts';
 import { namedWorkspace, requireWorkspace } from '../kernel/tenancy/target-workspace.ts';
 import { findKeptDays } from '../ledger/logs/store.ts';
+import type { CatalogueIds } from '../limits/named-conditions.ts';
+import { namedLimits } from './named-limits.ts';
 import type { Simulator } from './simulator.ts';
 import type { Asked, ChangedConfig, ConfigDocument, FindVersions, ProviderOfTask } from './task.ts';
 
 /** Gateways wait a minute for an answer. */
 const timeMsMax = 50_000;
 
-/** @param caps what a config may have that is to be tried: as one that is to be saved */
-export function simulationOperations(simulator: Pick<Simulator, 'run'>, caps: ConfigCaps) {
+/**
+ * @param caps  what a config may have that is to be tried: as one that is to be saved
+ * @param ids  providers of the catalogue
+ */
+export function simulationOperations(
+  simulator: Pick<Simulator, 'run'>,
+  caps: ConfigCaps,
+  ids: CatalogueIds,
+) {
   return implementAll('simulations', {
     create: async (call, { body }) => {
       const { db, caller, now } = call;
       const workspace = await requireWorkspace(db, caller, namedWorkspace(call.body, call.query));
+      const scope = { organisationId: workspace.organisationId, workspaceId: workspace.id };
+      const providers = await findProviders(db, workspace.id);
+      requireProviders(body.allowed_models ?? [], providers);
       const task = {
         reader: readerOf(call),
         organisationId: workspace.organisationId,
@@ -32,14 +45,42 @@ export function simulationOperations(simulator: Pick<Simulator, 'run'>, caps: Co
         requestsMax: body.requests_max,
         timeMsMax,
         config: await readConfig(db, workspace.id, body, caps),
-        rateLimits: body.rate_limits ?? [],
-        usageLimits: body.usage_limits ?? [],
+        rateLimits: await namedLimits(call, body.rate_limits ?? [], {
+          field: 'rate_limits',
+          target: 'llm',
+          scope,
+          ids,
+        }),
+        usageLimits: await namedLimits(call, body.usage_limits ?? [], {
+          field: 'usage_limits',
+          target: 'usage',
+          scope,
+          ids,
+        }),
         allowedModels: body.allowed_models ?? [],
-        providers: await findProviders(db, workspace.id),
+        providers,
       };
       return simulator.run(task, versionsOf(db, workspace.id), call.signal);
     },
   });
+}
+
+/** @throws 400 for a list of models of nobody, or a second one of a provider */
+function requireProviders(
+  lists: NonNullable<Asked['allowed_models']>,
+  providers: readonly ProviderOfTask[],
+): void {
+  const slugs = providers.map(({ slug }) => slug);
+  for (const [index, { provider }] of lists.entries()) {
+    const field = `body.allowed_models[${index}].provider`;
+    if (!slugs.includes(provider))
+      throw invalidField(
+        field,
+        `names no provider of the workspace, "${provider}"${nearestAdvice(provider, slugs)}`,
+      );
+    if (lists.findIndex((each) => each.provider === provider) < index)
+      throw invalidField(field, 'names a provider a second time');
+  }
 }
 
 /** What of the caller decides whether bodies may be looked into. */
