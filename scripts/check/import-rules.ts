@@ -248,8 +248,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     people: ['documents'],
     // A prompt names a provider.
     documents: ['models'],
-    // Settings of servers and agents come from secret managers, too.
-    tools: ['models'],
+    // Settings of servers and agents come from secret managers, too, and servers name guardrails.
+    tools: ['documents'],
     models: ['limits'],
     limits: ['kernel/tenancy'],
     ledger: ['kernel/tenancy'],

@@ -489,6 +489,29 @@ describe('guardrails', () => {
     await workspace()
       .put(`/configs/${config.body.data.slug}`, { config: { provider: '@demo' } })
       .expect(200);
+    await workspace()
+      .put(`/configs/${config.body.data.slug}`, {
+        config: { provider: '@demo', output_guardrails: [`${slug}@1`] },
+      })
+      .expect(200);
+    await refused('named by 1 active config.');
+    await workspace().delete(`/configs/${config.body.data.slug}`).expect(200);
+    const tools = {
+      name: 'T',
+      url: 'https://mcp.example.com/mcp',
+      auth_type: 'none',
+      transport: 'http',
+    };
+    const policy = (names: string[]) => ({ policy: { input_guardrails: names } });
+    const { id: made } = (
+      await workspace().post('/mcp-integrations', { ...tools, ...policy([id]) })
+    ).body;
+    const of = { name: 'S', mcp_integration_id: made, ...policy([`${slug}@1`]) };
+    const server = await workspace().post('/mcp-servers', of).expect(200);
+    await refused('named by 2 MCP integrations or servers.');
+    await workspace().put(`/mcp-integrations/${made}`, { policy: null }).expect(200);
+    await refused('named by 1 MCP integration or server.');
+    await workspace().delete(`/mcp-servers/${server.body.id}`).expect(200);
     await workspace().delete(one).expect(200, {});
     await workspace().get(one).expect(403);
     expect(await h.db.guardrailVersion.count({ where: { guardrailId: id } })).toBe(0);

@@ -55,6 +55,43 @@ async function refusal(method: 'post' | 'put', path: string, body: object) {
 }
 
 describe('an integration', () => {
+  it('and a server name guardrails that are there, or none of their calls would be let through', async () => {
+    const guardrail = async (key: string, slug: string) => {
+      const checks = [{ id: 'default.contains', parameters: { words: ['x'] } }];
+      const body = { name: slug, slug, checks, actions: {} };
+      await h.as(key).post('/guardrails', body).expect(200);
+    };
+    await guardrail(h.first.workspace_key, 'pg-tools');
+    await guardrail(h.first.admin_key, 'pg-of-all');
+    const policy = (...output_guardrails: string[]) => ({ policy: { output_guardrails } });
+    const there = policy('pg-tools', 'guard_tools', 'pg-of-all', 'pg-tools@1');
+    const id = await newIntegration(there);
+    const server = await newServer({ mcp_integration_id: id, ...there });
+    const gone = [
+      ['pg-toolz', 'did you mean pg-tools?'],
+      ['pg-tools@2', 'names no guardrail'],
+    ] as const;
+    for (const [name, text] of gone)
+      for (const [method, path, body] of [
+        ['post', '/mcp-integrations', settings],
+        ['put', `/mcp-integrations/${id}`, {}],
+        ['post', '/mcp-servers', { name: 'S', mcp_integration_id: id }],
+        ['put', `/mcp-servers/${server}`, {}],
+      ] as const) {
+        const said = await refusal(method, path, { ...body, ...policy('pg-of-all', name) });
+        expect(said).toContain('body.policy.output_guardrails[1]');
+        expect(said).toContain(text);
+      }
+    // An organisation's is for workspaces that have guardrails of their own.
+    const ofAll = { ...settings, name: 'All' };
+    await admin()
+      .post('/mcp-integrations', { ...ofAll, ...policy('pg-tools') })
+      .expect(200);
+    await admin()
+      .post('/mcp-integrations', { ...ofAll, ...policy('pg-none') })
+      .expect(400);
+  });
+
   it('has settings of ours, which are shown, changed one by one, sent and audited', async () => {
     const id = await newIntegration({
       new_capabilities: 'disabled',

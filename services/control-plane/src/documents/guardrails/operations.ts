@@ -197,7 +197,7 @@ export function deleteGuardrail(call: AdminRequest, reference: string): Promise<
   return call.change(async (change) => {
     const guardrail = await reachGuardrail(call, change.db, reference);
     const uses = await countUses(change.db, guardrail);
-    if (uses.organisations + uses.workspaces + uses.configs > 0)
+    if (Object.values(uses).some((number) => number > 0))
       throw new GatewayError('admin.refused', { message: refusal(uses) });
     const version = await currentVersion(change.db, guardrail);
     await removeGuardrail(change.db, guardrail.id);
@@ -214,11 +214,16 @@ async function touchWorkspaces(
   for (const id of await workspacesWith(db, guardrail)) touchWorkspace(id);
 }
 
-function refusal(uses: { organisations: number; workspaces: number; configs: number }): string {
+function refusal(uses: Awaited<ReturnType<typeof countUses>>): string {
   const places = [
     ...(uses.organisations > 0 ? ['a default of the organisation'] : []),
     ...(uses.workspaces > 0 ? [`a default of ${count(uses.workspaces, 'workspace')}`] : []),
     ...(uses.configs > 0 ? [`named by ${count(uses.configs, 'active config')}`] : []),
+    ...(uses.servers > 0
+      ? [
+          `named by ${uses.servers} MCP ${uses.servers === 1 ? 'integration or server' : 'integrations or servers'}`,
+        ]
+      : []),
   ];
   return `The guardrail is in use: it is ${places.join(' and ')}.`;
 }

@@ -155,15 +155,20 @@ export function openChecks(
 
 /**
  * Where a guardrail is relied on: as a default of the organisation or of a
- * workspace, by its slug or id, or named by an active config.
+ * workspace, by its slug or id, named by an active config, or by the policy of an MCP integration or server.
  */
 export async function countUses(db: Database, row: GuardrailRow) {
   const names = [row.slug, row.slug.replace(/^pg-/, 'guard_'), row.id];
   const where = {
     OR: [{ inputGuardrails: { hasSome: names } }, { outputGuardrails: { hasSome: names } }],
   };
-  const quoted = names.map((name) => JSON.stringify(name));
-  const [organisations, workspaces, configs] = await Promise.all([
+  // Alone, or with a version.
+  const quoted = names.flatMap((name) => [JSON.stringify(name), `"${name}@`]);
+  const inPolicy = Prisma.sql`organisation_id = ${row.organisationId}::uuid
+    AND EXISTS (SELECT FROM unnest(${quoted}::text[]) AS name
+      WHERE position(name IN (policy->'input_guardrails')::text) > 0
+        OR position(name IN (policy->'output_guardrails')::text) > 0)`;
+  const [organisations, workspaces, configs, servers] = await Promise.all([
     db.organisation.count({ where: { id: row.organisationId, ...where } }),
     db.workspace.count({ where: { organisationId: row.organisationId, ...where } }),
     db.$queryRaw<{ count: number }[]>(
@@ -173,6 +178,15 @@ export async function countUses(db: Database, row: GuardrailRow) {
         WHERE configs.organisation_id = ${row.organisationId}::uuid AND configs.status = 'active'
           AND EXISTS (SELECT FROM unnest(${quoted}::text[]) AS name WHERE position(name IN current.body) > 0)`,
     ),
+    db.$queryRaw<{ count: number }[]>(
+      Prisma.sql`SELECT (SELECT count(*) FROM mcp_integrations WHERE ${inPolicy})::int
+        + (SELECT count(*) FROM mcp_servers WHERE ${inPolicy})::int AS count`,
+    ),
   ]);
-  return { organisations, workspaces, configs: configs[0]?.count ?? 0 };
+  return {
+    organisations,
+    workspaces,
+    configs: configs[0]?.count ?? 0,
+    servers: servers[0]?.count ?? 0,
+  };
 }

@@ -15,7 +15,7 @@ import type { Registry, RegistryParts } from '../registry/registry.ts';
 import { type Asked, askServer } from './ask-server.ts';
 import { type McpTypes, mcpKind } from './kind.ts';
 import { recordSeen } from './pins/record-seen.ts';
-import { type IntegrationPolicy, integrationPolicy } from './policy.ts';
+import { type IntegrationPolicy, integrationPolicy, requirePolicyGuardrails } from './policy.ts';
 
 export type McpRegistry = Registry<McpTypes>;
 
@@ -29,12 +29,18 @@ export function createMcpIntegration(
   body: BodyOf<'mcp-integrations.create'>,
 ) {
   refuseCommands(call);
-  return createIntegration(call, registry, body, {
-    transport: body.transport,
-    newCapabilities: body.new_capabilities,
-    onDrift: body.on_drift,
-    policy: integrationPolicy({}, body),
-  });
+  return createIntegration(
+    call,
+    registry,
+    body,
+    {
+      transport: body.transport,
+      newCapabilities: body.new_capabilities,
+      onDrift: body.on_drift,
+      policy: integrationPolicy({}, body),
+    },
+    ({ db }, row) => requirePolicyGuardrails(db, row, body.policy),
+  );
 }
 
 /** What was found at another address says nothing of this one. */
@@ -51,10 +57,14 @@ export function changeMcpIntegration(
     onDrift: body.on_drift,
     ...(body.url === undefined ? {} : { syncStatus: 'pending', syncError: null }),
   };
-  return changeIntegration(call, registry, reference, body, (row) => ({
-    ...changed,
-    policy: integrationPolicy(row.policy as IntegrationPolicy, body),
-  }));
+  return changeIntegration(
+    call,
+    registry,
+    reference,
+    body,
+    (row) => ({ ...changed, policy: integrationPolicy(row.policy as IntegrationPolicy, body) }),
+    ({ db }, row) => requirePolicyGuardrails(db, row, body.policy),
+  );
 }
 
 /** What starts a process, among settings of any name. */

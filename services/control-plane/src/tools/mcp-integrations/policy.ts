@@ -1,7 +1,9 @@
 import type { ToolPolicy, ToolPrices } from '@sluice/contracts';
 import { compileToolRules } from '@sluice/engine';
 import { GatewayError, invalidField } from '@sluice/errors';
+import { requireGuardrails } from '../../documents/guardrails/named-guardrails.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import type { Database } from '../../kernel/database/client.ts';
 
 /** The column of an integration: what of both is set. */
 export type IntegrationPolicy = ToolPolicy & { readonly prices?: ToolPrices };
@@ -16,6 +18,16 @@ export function checkedPolicy(policy: ToolPolicy | null): ToolPolicy {
   if (each !== undefined && whole !== undefined && whole < each)
     throw invalidField('body.policy.request_timeout_max', 'must not be less than request_timeout');
   return policy ?? {};
+}
+
+/** @throws 400 for a guardrail that is not there: each call of a tool would be refused */
+export async function requirePolicyGuardrails(
+  db: Database,
+  owner: { organisationId: string; workspaceId: string | null },
+  policy: ToolPolicy | null | undefined,
+): Promise<void> {
+  for (const field of ['input_guardrails', 'output_guardrails'] as const)
+    await requireGuardrails(db, owner, policy?.[field] ?? [], `body.policy.${field}`);
 }
 
 function requireUsableRules(rules: Parameters<typeof compileToolRules>[0]): void {

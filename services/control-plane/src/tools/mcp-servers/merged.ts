@@ -9,7 +9,7 @@ import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
-import { checkedPolicy } from '../mcp-integrations/policy.ts';
+import { checkedPolicy, requirePolicyGuardrails } from '../mcp-integrations/policy.ts';
 import type { UserSignIns } from '../registry/registry.ts';
 import { changeServer, createServer, reachServer, renameServer } from '../registry/servers.ts';
 import { findServer, removeServer } from '../registry/servers-store.ts';
@@ -103,7 +103,8 @@ async function setOwn(
     ...(exposure === undefined ? {} : { exposure }),
     ...(policy === undefined ? {} : { policy: checkedPolicy(policy) as Prisma.InputJsonObject }),
   };
-  await db.mcpServer.update({ where: { id }, data });
+  const server = await db.mcpServer.update({ where: { id }, data });
+  await requirePolicyGuardrails(db, server, policy);
 }
 
 /** Not while others are made of it: their callers would miss it without a word. @throws 400 that names them */
