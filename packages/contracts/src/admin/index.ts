@@ -52,6 +52,7 @@ export {
   exportField,
 } from './ledger/log-exports.ts';
 export type { AlertWebhook } from './limits/alert-settings.ts';
+export { idleGrantLimits } from './limits/idle-limits.ts';
 export {
   budgetKind,
   type LimitRules,

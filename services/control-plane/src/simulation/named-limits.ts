@@ -1,4 +1,5 @@
 import { idleByResource, type PolicyCondition, type PolicyTarget } from '@sluice/contracts/admin';
+import { idleLines } from '../kernel/http/idle-warnings.ts';
 import type { AdminRequest } from '../kernel/http/operation.ts';
 import {
   type CatalogueIds,
@@ -26,8 +27,7 @@ export async function namedLimits<Limit extends { readonly conditions: PolicyCon
     const path = `body.${field}[${index}]`;
     const at = { ...naming, path: `${path}.conditions`, allowMissing: false };
     const conditions = await namedConditions(call, call.db, limit.conditions, at);
-    for (const { path: place, why } of idleOf({ ...limit, conditions }))
-      call.notes.warnings.push(`${path}.${place}: does nothing: ${why}`);
+    call.notes.warnings.push(...idleLines(idleOf({ ...limit, conditions }), path));
     named.push({ ...limit, conditions: await keysById(call, naming.scope, conditions) });
   }
   return named;

@@ -612,6 +612,23 @@ describe('/integrations/{slug}/workspaces', () => {
     expect(enabled(entries[1]?.after ?? null)).toEqual([false]);
   });
 
+  it('tells which limits of grants do nothing, as of all other holders', async () => {
+    const body = { name: 'Idle', slug: 'idle-grants', ai_provider_id: 'openai' };
+    await admin().post('/integrations', body).expect(200);
+    const idle = { credit_limit: 500, type: 'tokens', unpriced: 'refuse' };
+    const rate = { type: 'requests', unit: 'rpm', value: 9, estimate: 'observed' };
+    const sent = {
+      workspaces: [{ id: h.first.workspace_slug, enabled: true, usage_limits: [idle] }],
+      global_workspace_access: { enabled: false, rate_limits: [rate] },
+    };
+    const path = '/integrations/idle-grants/workspaces';
+    const { warnings } = (await admin().put(path, sent).expect(200)).body;
+    expect(warnings.map((line: string) => line.split(':', 1)[0])).toEqual([
+      'body.workspaces[0].usage_limits[0].unpriced',
+      'body.global_workspace_access.rate_limits[0].estimate',
+    ]);
+  });
+
   it('opens an integration to workspaces to come', async () => {
     await admin().post('/integrations', {
       name: 'For all',

@@ -27,3 +27,17 @@ export function idleLimits(holder: Shown): readonly IdleField[] {
     return limits.flatMap((limit: Shown, index) => idleRulesOf(limit, `${field}[${index}]`));
   });
 }
+
+/** Of the grants of an integration, and of what new workspaces get; paths as the body of `…/workspaces` has them. */
+export function idleGrantLimits(body: Shown): readonly IdleField[] {
+  const within = (holder: unknown, path: string) =>
+    isSaid(holder)
+      ? idleLimits(holder as Shown).map((idle) => ({ ...idle, path: `${path}.${idle.path}` }))
+      : [];
+  return [
+    ...((body.workspaces ?? []) as readonly Shown[]).flatMap((grant, index) =>
+      within(grant, `workspaces[${index}]`),
+    ),
+    ...within(body.global_workspace_access, 'global_workspace_access'),
+  ];
+}

@@ -1,4 +1,9 @@
-import type { AnswerOf, BodyOf, SecretMapping } from '@sluice/contracts/admin';
+import {
+  type AnswerOf,
+  type BodyOf,
+  idleGrantLimits,
+  type SecretMapping,
+} from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { GuardedFetch, HostRules } from '@sluice/outbound';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -6,6 +11,7 @@ import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { warnOfAddresses } from '../../kernel/http/check-address.ts';
+import { idleLines } from '../../kernel/http/idle-warnings.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
@@ -206,6 +212,7 @@ export function changeWorkspaces(
         'body.workspaces',
         'is required without global_workspace_access; it may be empty',
       );
+    call.notes.warnings.push(...idleLines(idleGrantLimits(body)));
     await changeGrants(change, integration, body, call.now);
     await updateIntegration(change.db, integration.id, {
       globalAccess:

@@ -1,5 +1,6 @@
-import type { JwtSettings } from '@sluice/contracts/admin';
+import type { IdleField, JwtSettings } from '@sluice/contracts/admin';
 import { idleKeys, readKeySet } from '@sluice/jwt';
+import { idleLines } from '../../kernel/http/idle-warnings.ts';
 
 /**
  * What of the settings of tokens does nothing beside the rest of them.
@@ -9,8 +10,8 @@ import { idleKeys, readKeySet } from '@sluice/jwt';
 export function idleJwtSettings(settings: JwtSettings, sent: unknown): readonly string[] {
   const isSent = (name: string) => Object.hasOwn(Object(sent), name);
   const { jwks, jwks_url: url, introspection } = settings;
-  const idle: string[] = [];
-  const tell = (path: string, why: string) => idle.push(`body.jwt.${path}: does nothing: ${why}`);
+  const idle: IdleField[] = [];
+  const tell = (path: string, why: string) => idle.push({ path, why });
   if (url === undefined && isSent('jwks_max_age_s'))
     tell('jwks_max_age_s', 'no keys are fetched where there is no jwks_url');
   if (introspection !== undefined && isSent('algorithms'))
@@ -20,5 +21,5 @@ export function idleJwtSettings(settings: JwtSettings, sent: unknown): readonly 
   const keys = jwks === undefined ? undefined : readKeySet(jwks);
   for (const { index, reason } of keys === undefined ? [] : idleKeys(keys, settings.algorithms))
     tell(`jwks.keys[${index}]`, `it ${reason}`);
-  return idle;
+  return idleLines(idle, 'body.jwt');
 }
