@@ -197,7 +197,13 @@ export {
   uuidOfStored,
 } from './stored-ids.ts';
 export { holdBounds, type StreamMode, streamModes } from './stream-checks.ts';
-export { agentHeaderNames, hopByHop, mcpHeaderNames, type ToolHeaders } from './tool-headers.ts';
+export {
+  agentHeaderNames,
+  hopByHop,
+  mcpHeaderNames,
+  saysWhoCalls,
+  type ToolHeaders,
+} from './tool-headers.ts';
 export type {
   SentToolPolicy,
   ToolAccess,

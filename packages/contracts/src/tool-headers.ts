@@ -56,6 +56,13 @@ const neverToAgents = new Set([
 
 const neverPrefixes = ['x-service-', 'x-forwarded-', 'sec-', 'proxy-'];
 
+const ofTransport = new Set([...hopByHop, 'content-type', 'accept', 'accept-encoding']);
+
+/** Whether a header can say who calls: those of the transport and of MCP are said by whoever makes the call. */
+export function saysWhoCalls(name: string): boolean {
+  return !ofTransport.has(name) && !name.startsWith('mcp-');
+}
+
 function hasPrefix(name: string, prefixes: readonly string[]): boolean {
   return prefixes.some((prefix) => name.startsWith(prefix));
 }

@@ -74,6 +74,18 @@ describe('what does nothing beside the rest of a resource', () => {
     ),
     idle(
       'mcp_integrations',
+      told({ method: 'bearer', forward_gateway_token: false }),
+      told({ method: 'bearer', forward_gateway_token: true }),
+      `${c}.user_identity_forwarding.method`,
+    ),
+    idle(
+      'mcp_integrations',
+      told({ method: 'claims_header', header_name: 'MCP-Who' }),
+      told({ method: 'claims_header', header_name: 'X-Who' }),
+      `${c}.user_identity_forwarding.header_name`,
+    ),
+    idle(
+      'mcp_integrations',
       told({ method: 'bearer', include_claims: ['sub'], forward_gateway_token: true }),
       told({ method: 'bearer', forward_gateway_token: true }),
       `${c}.user_identity_forwarding.include_claims`,

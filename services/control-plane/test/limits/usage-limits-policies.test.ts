@@ -291,7 +291,12 @@ describe('counters of a usage-limits policy', () => {
     const alice = await count(one, 'alice', spent);
     await workspace().put(`${one}/entities/${alice}/reset`).expect(200);
     await workspace().put(`${one}/entities/${alice}/reset`).expect(200);
-    await workspace().put(one, { reset_usage_for_value: 'new@here' }).expect(200);
+    const known = await workspace().put(one, { reset_usage_for_value: 'alice' }).expect(200);
+    expect(known.body).toEqual({});
+    const unheard = await workspace().put(one, { reset_usage_for_value: 'new@here' }).expect(200);
+    expect(unheard.body.warnings).toEqual([
+      expect.stringContaining('nothing was counted by "metadata._user:new%40here" yet'),
+    ]);
     const bundle = await bundleOf(h, h.first.workspace_id);
     const limitId = one.slice(path.length + 1);
     const policy = bundle?.usageLimitsPolicies.find(({ id }) => id === limitId);
@@ -300,7 +305,7 @@ describe('counters of a usage-limits policy', () => {
       expect.arrayContaining([
         expect.objectContaining({
           group: 'metadata._user:alice',
-          generation: 2n,
+          generation: 3n,
           periodStartMs: 0n,
         }),
         expect.objectContaining({ group: 'metadata._user:new%40here', generation: 1n }),
@@ -309,7 +314,7 @@ describe('counters of a usage-limits policy', () => {
     await count(one, 'alice', 101);
     expect((await usageOf(one))['metadata._user:alice'].current_usage).toBe(0);
     const group = 'metadata._user:alice';
-    await report(h, [{ limitId, group, epoch: '2.0', posted: dollars(3) }]);
+    await report(h, [{ limitId, group, epoch: '3.0', posted: dollars(3) }]);
     expect((await usageOf(one))['metadata._user:alice'].current_usage).toBe(3);
   });
 

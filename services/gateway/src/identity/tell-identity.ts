@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { type toldClaims, userIdentityForwarding } from '@sluice/contracts';
+import { saysWhoCalls, type toldClaims, userIdentityForwarding } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped, TokenCache } from '@sluice/jwt';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigSource } from '../held/config-source.ts';
-import { hopByHop } from '../http/connection-headers.ts';
 
 /** How a server or an agent learns who calls: `user_identity_forwarding`, made ready. */
 export interface IdentityPlan {
@@ -23,9 +22,6 @@ const defaultHeaders = {
   jwt_header: 'x-user-jwt',
   bearer: 'authorization',
 } as const;
-
-/** Said by the transport alone. */
-const ofTransport = new Set([...hopByHop, 'host', 'content-type', 'accept', 'accept-encoding']);
 
 /** Undefined = it is not told. */
 export function identityPlan(settings: unknown): IdentityPlan | undefined {
@@ -45,12 +41,11 @@ export function identityPlan(settings: unknown): IdentityPlan | undefined {
     method,
     header,
     include: include ?? undefined,
-    unkept:
-      ofTransport.has(header) || header.startsWith('mcp-')
-        ? `user_identity_forwarding in the header ${header}`
-        : method === 'bearer' && read.data.forward_gateway_token !== true
-          ? 'user_identity_forwarding by bearer without forward_gateway_token'
-          : undefined,
+    unkept: !saysWhoCalls(header)
+      ? `user_identity_forwarding in the header ${header}`
+      : method === 'bearer' && read.data.forward_gateway_token !== true
+        ? 'user_identity_forwarding by bearer without forward_gateway_token'
+        : undefined,
   };
 }
 

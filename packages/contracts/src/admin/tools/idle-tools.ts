@@ -1,4 +1,9 @@
-import { agentHeaderNames, mcpHeaderNames, type ToolHeaders } from '../../tool-headers.ts';
+import {
+  agentHeaderNames,
+  mcpHeaderNames,
+  saysWhoCalls,
+  type ToolHeaders,
+} from '../../tool-headers.ts';
 import { toldClaims } from '../../user-identity.ts';
 import { type IdleField, isSaid, objectIn, type Shown } from '../kernel/idle-fields.ts';
 
@@ -97,6 +102,16 @@ function idleIdentity({ method, ...said }: Shown): IdleField[] {
   const at = 'user_identity_forwarding';
   const { include_claims: claims, forward_gateway_token: token } = said;
   const idle: IdleField[] = [];
+  if (method === 'bearer' && token !== true)
+    idle.push({
+      path: `${at}.method`,
+      why: 'bearer passes no token on without forward_gateway_token: true, and each call is refused',
+    });
+  if (typeof said.header_name === 'string' && !saysWhoCalls(said.header_name.toLowerCase()))
+    idle.push({
+      path: `${at}.header_name`,
+      why: 'whoever makes the call says this header, and each call is refused',
+    });
   if (method === 'bearer' && isSaid(claims))
     idle.push({ path: `${at}.include_claims`, why: "a caller's own token is passed on as it is" });
   else if (Array.isArray(claims))

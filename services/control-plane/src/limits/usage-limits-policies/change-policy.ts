@@ -72,7 +72,7 @@ export function changePolicy(
     });
     await rewarn(db, budgetOf(policy), budgetOf(changed));
     if (body.reset_usage_for_value !== undefined)
-      await resetNamed(db, changed, body.reset_usage_for_value, now);
+      await resetNamed(call, db, changed, body.reset_usage_for_value);
     await touchHolders(change, policy);
     describe({
       resourceId: policy.id,
@@ -86,13 +86,13 @@ export function changePolicy(
 /**
  * The counter is named whole (`api_key:…`), or by the value alone where a policy
  * counts by one thing; one of which nothing was heard yet is spelled as gateways do.
- * What is counted by id may be named by its slug.
+ * What is counted by id may be named by its slug. Who names a counter that nobody heard of yet is told.
  */
 async function resetNamed(
+  { now, notes }: AdminRequest,
   db: Database,
   policy: UsageLimitsPolicyRow,
   named: string,
-  now: Date,
 ): Promise<void> {
   const groups = policy.groupBy as { key: string }[];
   const [{ key } = { key: '' }] = groups;
@@ -103,5 +103,9 @@ async function resetNamed(
   for (const name of names)
     if ((await findEntity(db, policy.id, groupIdOf(name))) !== null)
       return resetGroup(db, policy, name, now);
-  await resetGroup(db, policy, names.at(-1) ?? named, now);
+  const name = names.at(-1) ?? named;
+  notes.warnings.push(
+    `body.reset_usage_for_value: nothing was counted by "${name.slice(0, 80)}" yet; it is what GET …/entities shows as value_key`,
+  );
+  await resetGroup(db, policy, name, now);
 }
