@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import { partialsIn } from './names-in.ts';
+import { partialsIn } from '../prompts/partials-in.ts';
 
 /** Enough to find the rest. */
 const namedMax = 10;

@@ -14,7 +14,7 @@ import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-wo
 import { collectionInBody } from '../collections/operations.ts';
 import { findDefaultCollection } from '../collections/store.ts';
 import { templateRefusal } from '../prompts/content.ts';
-import { missingPartials } from './missing-partials.ts';
+import { missingPartials } from '../prompts/missing-partials.ts';
 import { usersOfPartial } from './named-by.ts';
 import { presentPartial } from './present.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Database } from '../../kernel/database/client.ts';
 import { nearestAdvice } from '../../kernel/names/nearest.ts';
-import { missingPartials } from '../partials/missing-partials.ts';
+import { missingPartials } from './missing-partials.ts';
 import type { VersionContent } from './store.ts';
 
 /** From how many names the nearest is looked for. */

@@ -1,6 +1,6 @@
 import type { Database } from '../../kernel/database/client.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
-import { type NamedPartial, partialsIn } from './names-in.ts';
+import { type NamedPartial, partialsIn } from './partials-in.ts';
 
 /** Enough to mend the template. */
 const toldMax = 10;
