@@ -1,7 +1,7 @@
 import { both, type Context, type Examples, made, type PathValues, random } from '../../example.ts';
 
 const content = {
-  string: JSON.stringify([{ role: 'user', content: 'Say {{word}} {{>pl-none}}' }]),
+  string: JSON.stringify([{ role: 'user', content: 'Say {{word}}' }]),
   parameters: { temperature: 0.2, max_tokens: 50 },
   model: 'demo-chat',
   virtual_key: 'demo',

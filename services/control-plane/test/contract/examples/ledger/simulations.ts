@@ -1,7 +1,7 @@
 import { both, type Examples } from '../../example.ts';
 
 const group = {
-  conditions: [{ key: 'workspace_id', value: '*', excludes: 'other' }],
+  conditions: [{ key: 'workspace_id', value: '*', excludes: 'other/*' }],
   group_by: [{ key: 'api_key' }],
 };
 

@@ -14,7 +14,7 @@ const path = async ({ workspace }: Context) => {
 const changeable = () => ({
   name: 'A policy',
   description: 'What it is for',
-  conditions: [{ key: 'model', value: ['@openai/*'], excludes: '@azure/*' }],
+  conditions: [{ key: 'model', value: ['@openai/*'], excludes: '@azure-openai/*' }],
   unit: 'rpw',
   value: 1000,
   shadow: true,

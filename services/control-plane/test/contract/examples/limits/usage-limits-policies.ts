@@ -22,7 +22,7 @@ const path = async (context: Context) =>
 const changeable = () => ({
   name: 'A budget',
   description: 'What it is for',
-  conditions: [{ key: 'model', value: ['@openai/*'], excludes: '@azure/*' }],
+  conditions: [{ key: 'model', value: ['@openai/*'], excludes: '@azure-openai/*' }],
   credit_limit: 1000,
   alert_threshold: 900,
   periodic_reset_days: 30,
