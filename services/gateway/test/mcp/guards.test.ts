@@ -190,12 +190,26 @@ describe('the policy of a server', () => {
   });
 
   it('that names what is not there lets nothing through', async () => {
-    const own = await lab.save({ url: asBody.url });
+    const { admin, stack } = lab.scenario;
+    const { workspace_id } = stack.credentials;
+    const slug = 'of-all';
     const before = fixture.calls.length;
-    await lab.scenario.admin('PUT', `/mcp-servers/${own.id}`, {
-      policy: { output_guardrails: ['pg-nowhere'] },
+    // An organisation's integration may name what one of its workspaces has alone.
+    await admin('POST', '/admin/workspaces', { name: 'Elsewhere', slug: 'elsewhere' });
+    const checks = [{ id: 'default.contains', parameters: { words: ['x'] } }];
+    const guardrail = { name: 'Elsewhere', slug: 'pg-elsewhere', checks, actions: {} };
+    await admin('POST', '/guardrails', { ...guardrail, workspace_id: 'elsewhere' });
+    const { id } = await admin<{ id: string }>('POST', '/mcp-integrations', {
+      name: slug,
+      url: asBody.url,
+      transport: 'http',
+      auth_type: 'none',
+      policy: { output_guardrails: ['pg-elsewhere'] },
     });
-    const { client } = await lab.connect(own.slug);
+    const workspaces = [{ id: workspace_id, enabled: true }];
+    await admin('PUT', `/mcp-integrations/${id}/workspaces`, { workspaces });
+    await admin('POST', '/mcp-servers', { name: slug, slug, mcp_integration_id: id, workspace_id });
+    const { client } = await lab.connect(slug);
     await expect(client.callTool({ name: 'say', arguments: {} })).rejects.toThrow(/cannot be run/);
     expect(fixture.calls.length).toBe(before);
   });
