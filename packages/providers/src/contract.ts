@@ -429,4 +429,9 @@ export interface Translation {
   decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply;
   /** `request` is the body as sent upstream. */
   openStream(context: CallContext, request: JsonObject): StreamReader;
+  /**
+   * The same where the events are told as one list of JSON, which is no event stream and may be too large to be decoded.
+   * Absent, or undefined: the format has none.
+   */
+  openList?(request: JsonObject): StreamReader | undefined;
 }

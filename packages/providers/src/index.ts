@@ -159,5 +159,6 @@ export { type Conversation, readConversation } from './translation/read-conversa
 export { readKeptAnswer } from './translation/read-kept-answer.ts';
 export { bytesSaidIn } from './translation/said-in-bytes.ts';
 export { type ToldTool, toldTools } from './translation/told-tools.ts';
+export { isList } from './translation/unframed-stream.ts';
 export { hideUsage } from './translation/usage-hiding-stream.ts';
 export { handsOutSecrets } from './vendor-secrets.ts';

@@ -509,6 +509,47 @@ describe.concurrent('an attempt is billed', () => {
     });
   });
 
+  it('by what its provider counted beside pictures of megabytes, also where a stream is a list', async () => {
+    const data = 'A'.repeat(5_000_000);
+    const usageMetadata = { promptTokenCount: 1000, candidatesTokenCount: 500 };
+    const part = { inlineData: { mimeType: 'image/png', data } };
+    const events = [
+      { candidates: [{ content: { parts: [{ text: 'Here.' }] } }] },
+      { candidates: [{ content: { parts: [part] }, finishReason: 'STOP' }], usageMetadata },
+    ];
+    const drawn = {
+      type: 'image_generation.completed',
+      b64_json: data,
+      usage: { input_tokens: 1000, output_tokens: 500, total_tokens: 1500 },
+    };
+    const gemini = { path: '/v1/proxy/v1beta/models/gemini-2.5-flash:streamGenerateContent' };
+    const asked = { contents: [{ parts: [{ text: 'Draw.' }] }] };
+    for (const [reply, call, target] of [
+      [sse(events), { path: `${gemini.path}?alt=sse`, body: asked }, { provider: 'google' }],
+      [json(200, events), { ...gemini, body: asked }, { provider: 'google' }],
+      [
+        sse([`event: ${drawn.type}\ndata: ${JSON.stringify(drawn)}\n\n`]),
+        {
+          path: '/v1/images/generations',
+          body: { model: 'gpt-image-1', prompt: 'A dot.', stream: true },
+        },
+        {},
+      ],
+    ] as const)
+      expect(await billOf(reply, call, target)).toMatchObject({
+        outcome: 'SUCCESS',
+        tokens: [1000, 500],
+        costNanoUsd: expect.any(Number),
+      });
+    const call = { type: 'image_generation_call', status: 'completed', result: data };
+    const response = { id: 'resp_1', object: 'response', model: 'gpt-5', output: [call, call] };
+    const passing = await billOf(json(200, { ...response, usage: drawn.usage }), {
+      path: '/v1/proxy/v1/responses',
+      body: { model: 'gpt-5', input: 'Draw.' },
+    });
+    expect(passing).toMatchObject({ tokens: [1000, 500], unpriced: 'image_generation' });
+  });
+
   it('by what its provider counted of research, which is more than any other allows', async () => {
     const record = await billOf(
       replyWith({

@@ -25,7 +25,7 @@ export class SseReader {
   constructor(eventBytesMax: number = messageBounds.upstream.bytesMax) {
     this.#eventBytesMax = eventBytesMax;
     // What is around the data of an event of this size.
-    this.#framer = new SseFramer(eventBytesMax + 4096);
+    this.#framer = new SseFramer({ eventBytesMax: eventBytesMax + 4096 });
   }
 
   /** The events that are complete now. @throws McpFault where one is larger than may be: nothing can be read after it */

@@ -15,7 +15,7 @@ export class EventCutter {
   readonly #framer: SseFramer;
 
   constructor(eventBytesMax?: number) {
-    this.#framer = new SseFramer(eventBytesMax);
+    this.#framer = new SseFramer({ eventBytesMax });
   }
 
   /** The events that are complete now. */

@@ -6,11 +6,12 @@ import {
   type SseEvent,
   SseEventReader,
   SseFramer,
+  type SseFramerOptions,
   sseEventBytesMax,
 } from './sse.ts';
 
-function readAll(chunks: Buffer[]): SseEvent[] {
-  const framer = new SseFramer();
+function readAll(chunks: Buffer[], options?: SseFramerOptions): SseEvent[] {
+  const framer = new SseFramer(options);
   const events: SseEvent[] = [];
   for (const chunk of chunks) {
     const whole = framer.push(chunk);
@@ -109,6 +110,40 @@ describe('SseFramer', () => {
     const events = chunks.flatMap((chunk) => parseSseEvents(framer.push(chunk) ?? Buffer.alloc(0)));
     expect(framer.oversized).toBe(1);
     expect(events).toEqual([{ name: '', data: 'next' }]);
+  });
+
+  it.each(['\n', '\r\n', '\r'])(
+    'reads a large event without its picture, and what stands around it: %j',
+    (eol) => {
+      const picture = 'A'.repeat(sseEventBytesMax + 200_000);
+      const large = { type: 'image.completed', b64_json: picture, usage: { t: 7 } };
+      const events = [{ a: 1 }, large, { b: 2 }, large, { c: 3 }];
+      const bytes = Buffer.from(
+        events.map((event) => `event: e${eol}data: ${JSON.stringify(event)}${eol}${eol}`).join(''),
+      );
+      const at = bytes.indexOf(picture);
+      // Byte by byte where something ends.
+      const ends = Array.from({ length: 200 }, (_, index) => at + picture.length - 50 + index);
+      const pieces = Array.from({ length: 60 }, (_, index) => index * 65_536);
+      for (const cuts of [ends, pieces]) {
+        const read = readAll(cutAt(bytes, cuts), { shortens: true });
+        // An event that is there at once is read as it is.
+        const short = read.map(({ data }) => data.replace(/(A{4096})A+/, '$1'));
+        expect(short).toEqual(
+          events.map((event) => JSON.stringify(event).replace(/(A{4096})A+/, '$1')),
+        );
+        expect(
+          Math.min(...read.map(({ data }) => (data.includes('AAA') ? data.length : 1e9))),
+        ).toBeLessThan(5000);
+      }
+    },
+  );
+
+  it('lets an event go by that is large without its long texts', () => {
+    const many = { of: new Array(200_000).fill('short'), usage: 7 };
+    const bytes = Buffer.from(`data: ${JSON.stringify(many)}\n\ndata: next\n\n`);
+    const pieces = Array.from({ length: 60 }, (_, index) => index * 65_536);
+    expect(readAll(cutAt(bytes, pieces), { shortens: true })).toEqual([{ name: '', data: 'next' }]);
   });
 
   it.each([

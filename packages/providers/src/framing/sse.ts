@@ -6,7 +6,7 @@
  * `SseEventReader` is both at once, for a reader that passes no bytes on.
  */
 
-import { GrowingBytes } from '@sluice/json';
+import { GrowingBytes, ShortTexts } from '@sluice/json';
 
 /** An event larger than this is not assembled: it passes by unread. */
 export const sseEventBytesMax = 1_048_576;
@@ -40,18 +40,34 @@ export function endOfLastEvent(bytes: Buffer): number {
   return end;
 }
 
+export interface SseFramerOptions {
+  /** Of a larger event nothing is returned; 1 MiB when absent. */
+  readonly eventBytesMax?: number | undefined;
+  /**
+   * For who passes no bytes on: the long texts of an event of more than 1 MiB are cut, so that what is told beside
+   * pictures is read. Nothing is returned of what is larger than the cap without them.
+   */
+  readonly shortens?: boolean;
+}
+
 /** Cuts a byte stream at event boundaries. Holds at most one unfinished event, up to the cap. */
 export class SseFramer {
-  /** Events larger than the cap that were let go unread. */
+  /** Events that came larger than the cap. */
   oversized = 0;
   #held = new GrowingBytes();
-  /** The last bytes held: a blank line may be cut. */
+  /** The last bytes that came: a blank line may be cut. */
   #tail: Buffer = nothing;
+  /** How much of the event that is held came. */
+  #bytes = 0;
   #skipping = false;
-  #eventBytesMax: number;
+  /** Of the event that is held, once it is large. */
+  #short: ShortTexts | undefined;
+  readonly #eventBytesMax: number;
+  readonly #shortens: boolean;
 
-  constructor(eventBytesMax = sseEventBytesMax) {
+  constructor({ eventBytesMax = sseEventBytesMax, shortens = false }: SseFramerOptions = {}) {
     this.#eventBytesMax = eventBytesMax;
+    this.#shortens = shortens;
   }
 
   /** The complete events of what was pushed so far and not yet returned. */
@@ -67,12 +83,12 @@ export class SseFramer {
       this.#hold(chunk);
       return undefined;
     }
+    if (this.#short !== undefined) return this.#pushLarge(chunk);
     const skipped = this.#skipping;
     this.#held.add(chunk);
     const joined = this.#held.take();
     const end = endOfLastEvent(joined);
-    this.#tail = nothing;
-    this.#skipping = false;
+    this.#begin();
     if (end < joined.length) this.#hold(joined.subarray(end));
     if (!skipped) return joined.subarray(0, end);
     // What is left of an event let go is not an event: drop up to its end.
@@ -83,20 +99,54 @@ export class SseFramer {
   /** What the upstream left unfinished, once it has ended. */
   end(): Buffer | undefined {
     if (this.#held.length === 0 || this.#skipping) return undefined;
-    this.#tail = nothing;
+    this.#begin();
     return this.#held.take();
   }
 
+  /** The next event. */
+  #begin(): void {
+    this.#tail = nothing;
+    this.#bytes = 0;
+    this.#skipping = false;
+    this.#short = undefined;
+  }
+
   #hold(bytes: Buffer): void {
-    this.#held.add(bytes);
+    const before = this.#bytes;
+    this.#bytes += bytes.length;
     this.#tail =
       bytes.length >= 3 ? bytes.subarray(-3) : Buffer.concat([this.#tail, bytes]).subarray(-3);
+    this.#add(bytes);
+    if (this.#bytes > this.#eventBytesMax && before <= this.#eventBytesMax) this.oversized++;
+    if (this.#shortens && !this.#skipping && this.#held.length > sseEventBytesMax) this.#shorten();
     if (this.#held.length <= this.#eventBytesMax) return;
-    if (!this.#skipping) this.oversized++;
     this.#skipping = true;
+    this.#short = undefined;
     // The tail is kept, since the blank line that ends the event may be cut.
     this.#held.clear();
     this.#held.add(Buffer.from(this.#tail));
+  }
+
+  /** What is held, and from then on what comes of the event. */
+  #shorten(): void {
+    if (this.#short !== undefined) return;
+    this.#short = new ShortTexts();
+    for (const piece of this.#held.takePieces()) this.#add(piece);
+  }
+
+  #add(bytes: Buffer): void {
+    if (this.#short === undefined) this.#held.add(bytes);
+    else this.#short.add(bytes, this.#held);
+  }
+
+  /** The rest of the event that is held shortened, and what stands behind it. */
+  #pushLarge(chunk: Buffer): Buffer {
+    const end = endOfFirstEvent(Buffer.concat([this.#tail, chunk])) - this.#tail.length;
+    this.#add(chunk.subarray(0, end));
+    const event = this.#held.take();
+    this.#begin();
+    const rest = this.push(chunk.subarray(end));
+    return rest === undefined ? event : Buffer.concat([event, rest]);
   }
 
   /** Whether a blank line ends in `chunk`; it may begin in the bytes held. */

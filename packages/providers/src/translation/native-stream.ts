@@ -60,7 +60,7 @@ export class StreamState {
 export interface StreamTap {
   /** The format has no markers that tell where there is something to learn: every event is read. */
   readonly readsAll?: boolean;
-  /** Larger events pass by unread; `SSE_EVENT_BYTES_MAX` when absent. */
+  /** Events that are larger without their long texts pass by unread; `SSE_EVENT_BYTES_MAX` when absent. */
   readonly eventBytesMax?: number;
   /** Stands in the names of events that say something; all others tell it again, or nothing. Absent = all may. */
   readonly saying?: string;
@@ -89,7 +89,7 @@ export class NativeStreamReader implements StreamReader {
   constructor(tap: StreamTap) {
     this.#tap = tap;
     this.#said = new SaidInBytes(tap.saying);
-    this.#framer = new SseFramer(tap.eventBytesMax);
+    this.#framer = new SseFramer({ eventBytesMax: tap.eventBytesMax, shortens: true });
   }
 
   get phase(): StreamReader['phase'] {

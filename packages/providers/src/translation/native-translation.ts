@@ -25,7 +25,7 @@ import { NativeStreamReader } from './native-stream.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
 import { bytesSaidIn } from './said-in-bytes.ts';
-import { unframed } from './unframed-stream.ts';
+import { isList, listed, unframed } from './unframed-stream.ts';
 
 /** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
 export class NativeTranslation implements Translation {
@@ -90,6 +90,14 @@ export class NativeTranslation implements Translation {
       return { body: undefined, facts };
     }
     if (read === undefined) return { body: undefined, facts: {} };
+    const list = isList(bytes) ? this.openList(context.request) : undefined;
+    if (list !== undefined) {
+      list.push(bytes);
+      list.end();
+      const { usage, saidBytes } = list.facts;
+      if (usage === undefined && saidBytes === 0) return { body: undefined, facts: {} };
+      return { body: undefined, facts: withAskedImage(list.facts, context.request) };
+    }
     let reply: JsonValue | undefined;
     try {
       reply = readReply(bytes);
@@ -129,5 +137,10 @@ export class NativeTranslation implements Translation {
         ? new RawStreamReader(this.#format.peek?.(undefined, request))
         : new NativeStreamReader(tap);
     return unframed(reader, this.entry);
+  }
+
+  openList(request: JsonObject): StreamReader | undefined {
+    const tap = this.#format.openTap?.(request);
+    return tap && listed(new NativeStreamReader(tap));
   }
 }

@@ -78,6 +78,80 @@ describe('what passes through', () => {
     expect(factsOf({ predictions: [1] })).toEqual({});
   });
 
+  describe('and is large', () => {
+    const picture = 'A'.repeat(3_000_000);
+    const named = (event: { type: string }) =>
+      `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+    const part = (data: object) => ({ candidates: [{ content: { parts: [data] } }] });
+    const drawn = {
+      candidates: [
+        {
+          content: { parts: [{ inlineData: { mimeType: 'image/png', data: picture } }] },
+          finishReason: 'STOP',
+        },
+      ],
+      usageMetadata: { promptTokenCount: 1000, candidatesTokenCount: 500, totalTokenCount: 1500 },
+    };
+    const geminis = [part({ text: 'Here "[{' }), drawn];
+    const usage = { input_tokens: 1000, output_tokens: 500, total_tokens: 1500 };
+    const counted = { usage: { inputTokens: 1000, outputTokens: 500 } };
+    const call = { type: 'image_generation_call', status: 'completed', result: picture };
+    const streams: [string, string, string, object][] = [
+      [
+        'openai',
+        '/v1/images/generations',
+        named({ type: 'image_generation.completed', b64_json: picture, usage } as never),
+        { ...counted, units: { images: 1 } },
+      ],
+      [
+        'openai',
+        '/v1/responses',
+        named({
+          type: 'response.completed',
+          response: { id: 'r', output: new Array(6).fill(call), usage },
+        } as never),
+        { ...counted, units: { imageGenerations: 6 } },
+      ],
+      [
+        'google',
+        '/v1beta/models/m:streamGenerateContent',
+        geminis.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''),
+        { ...counted, finishReason: 'STOP' },
+      ],
+    ];
+    const inPieces = (text: string, push: (chunk: Buffer) => void) => {
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; at += 65_536) push(bytes.subarray(at, at + 65_536));
+    };
+    const readerAt = (id: string, path: string) => {
+      const provider = findProvider(id)!;
+      return { read: findPassThrough(provider, path)!.translation, context: contextFor(provider) };
+    };
+
+    it.each(streams)('tells beside its pictures what it used: %s %s', (id, path, text, told) => {
+      const { read, context } = readerAt(id, path);
+      const reader = read.openStream(context, {});
+      inPieces(text, (chunk) => reader.push(chunk));
+      reader.end();
+      expect(reader.phase).toBe('complete');
+      expect(reader.facts).toMatchObject(told);
+    });
+
+    it.each([0, 2])(
+      'tells it also as a list of what are events elsewhere, indented by %i',
+      (space) => {
+        const { read, context } = readerAt('google', '/v1beta/models/m:streamGenerateContent');
+        const text = `\n${JSON.stringify(geminis, null, space)}\r\n`;
+        const list = read.openList!({})!;
+        inPieces(text, (chunk) => list.push(chunk));
+        list.end();
+        const { facts } = read.decode(Buffer.from(text), context, okHead);
+        for (const told of [list.facts, facts])
+          expect(told).toMatchObject({ ...counted, finishReason: 'STOP' });
+      },
+    );
+  });
+
   it('is read by the codec of a format that no caller speaks', () => {
     const oracle = findProvider('oracle')!;
     const read = findPassThrough(oracle, '/20231130/actions/chat')!.translation;

@@ -62,7 +62,7 @@ export class ToldReader implements Translation {
 
 /** The last that is told counts, whatever the events are. */
 class ToldStreamReader extends RawStreamReader {
-  readonly #framer = new SseFramer();
+  readonly #framer = new SseFramer({ shortens: true });
 
   override push(chunk: Buffer): Buffer {
     this.#read(this.#framer.push(chunk));

@@ -1,4 +1,5 @@
 import type { EndpointEntry, StreamFault, StreamReader, Unframer } from '../contract.ts';
+import { ListUnframer } from '../framing/listed-events.ts';
 import { empty } from './native-stream.ts';
 import { WrappedStreamReader } from './wrapped-stream.ts';
 
@@ -6,6 +7,16 @@ import { WrappedStreamReader } from './wrapped-stream.ts';
 export function unframed(reader: StreamReader, entry: EndpointEntry): StreamReader {
   const unframer = entry.envelope?.openUnframer?.();
   return unframer === undefined ? reader : new UnframedStreamReader(unframer, reader);
+}
+
+/** The reader, of a stream that is told as one list of JSON. */
+export function listed(reader: StreamReader): StreamReader {
+  return new UnframedStreamReader(new ListUnframer(), reader);
+}
+
+/** Whether JSON is a list, as far as it has come. */
+export function isList(bytes: Buffer): boolean {
+  return /^\uFEFF?\s*\[/.test(bytes.toString('utf8', 0, 64));
 }
 
 /** Takes off the vendor's own framing, and leaves the rest to a reader of server-sent events. */

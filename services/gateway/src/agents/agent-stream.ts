@@ -152,7 +152,7 @@ const crlfs = Buffer.from('\r\n\r\n');
  */
 class EventTap {
   readonly #told: ToldSoFar;
-  readonly #framer = new SseFramer();
+  readonly #framer = new SseFramer({ shortens: true });
   #lastState: Buffer | undefined;
   #namesTold = 0;
 

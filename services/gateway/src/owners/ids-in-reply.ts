@@ -66,7 +66,7 @@ const tellsObject = /^\{.*?(?:"object"|"message_(?:start|delta)"|"interaction")/
  * the response, message, interaction or session that an event is about. Looks at copies; nothing is held back.
  */
 export class DocumentsInStream {
-  readonly #framer = new SseFramer();
+  readonly #framer = new SseFramer({ shortens: true });
 
   push(chunk: Buffer): Record<string, unknown>[] {
     const events = this.#framer.push(chunk);

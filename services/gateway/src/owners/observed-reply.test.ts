@@ -63,6 +63,19 @@ describe('observedReply', () => {
     },
   );
 
+  it('hears a document that is too large to be held without what is long in its texts', async () => {
+    const picture = (result: string) => ({ ...document, output: [{ result }, { result }] });
+    const bytes = Buffer.from(JSON.stringify(picture('A'.repeat(5_000_000))));
+    expect(await hear(bytes, undefined, 'stream')).toEqual({
+      heard: [picture('A'.repeat(4096))],
+      isAsItCame: true,
+    });
+    const texts = Buffer.from(
+      JSON.stringify({ ...document, all: new Array(500_000).fill('short, many') }),
+    );
+    expect(await hear(texts, undefined, 'stream')).toEqual({ heard: [], isAsItCame: true });
+  });
+
   it.each([
     ['cannot be opened', Buffer.from('no gzip, and longer than nine bytes')],
     ['is far larger when it is open', gzipSync(Buffer.alloc(8 * 1024 * 1024, 0x20))],

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@sluice/errors';
-import { GrowingBytes } from '@sluice/json';
+import { GrowingBytes, ShortTexts } from '@sluice/json';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
 import { codingOf, unpack } from '../http/content-coding.ts';
 import { DocumentsInStream, documentOf, readBytesMax } from './ids-in-reply.ts';
@@ -98,6 +98,8 @@ class HoldingSink implements ReplySink {
   readonly #sink: ReplySink;
   readonly #onBytes: (bytes: Buffer) => Promise<unknown> | undefined;
   #held: GrowingBytes | undefined = new GrowingBytes();
+  /** Of a reply that is too large to be held, and passes: what it says without its long texts, pictures above all. */
+  #short: { readonly texts: ShortTexts; readonly held: GrowingBytes } | undefined;
 
   constructor(sink: ReplySink, onBytes: (bytes: Buffer) => Promise<unknown> | undefined) {
     this.#sink = sink;
@@ -106,11 +108,24 @@ class HoldingSink implements ReplySink {
 
   write(chunk: Buffer): boolean {
     const held = this.#held;
-    if (held === undefined) return this.#sink.write(chunk);
+    if (held === undefined) {
+      this.#shorten(chunk);
+      return this.#sink.write(chunk);
+    }
     held.add(chunk);
     if (held.length <= readBytesMax) return true;
     this.#held = undefined;
-    return this.#sink.write(held.take());
+    const passing = held.take();
+    this.#short = { texts: new ShortTexts(), held: new GrowingBytes() };
+    this.#shorten(passing);
+    return this.#sink.write(passing);
+  }
+
+  #shorten(chunk: Buffer): void {
+    if (this.#short === undefined) return;
+    const { texts, held } = this.#short;
+    texts.add(chunk, held);
+    if (held.length > readBytesMax) this.#short = undefined;
   }
 
   onDrain(listener: () => void): void {
@@ -119,13 +134,10 @@ class HoldingSink implements ReplySink {
 
   end(): void {
     const bytes = this.#held?.take();
-    if (bytes === undefined) {
-      this.#sink.end();
-      return;
-    }
-    const noted = this.#onBytes(bytes);
+    const told = bytes ?? this.#short?.held.take();
+    const noted = told && this.#onBytes(told);
     const pass = () => {
-      if (bytes.length > 0) this.#sink.write(bytes);
+      if (bytes !== undefined && bytes.length > 0) this.#sink.write(bytes);
       this.#sink.end();
     };
     if (noted === undefined) pass();

@@ -67,6 +67,20 @@ describe('a session', () => {
     expect(used[0]?.facts.usage).toBeUndefined();
   });
 
+  it('is billed for what a response counts beside pictures of megabytes', () => {
+    const picture = { type: 'image_generation_call', status: 'completed', result: 'A'.repeat(3e6) };
+    const end = {
+      type: 'response.completed',
+      response: { id: 'a', status: 'completed', output: [picture, picture], usage: told },
+    };
+    expect(hear(begin('a'), end).used.map(({ facts }) => facts)).toEqual([
+      expect.objectContaining({
+        usage: expect.objectContaining({ inputTokens: 100, outputTokens: 20 }),
+        units: { imageGenerations: 2 },
+      }),
+    ]);
+  });
+
   it('is billed once for a response, however often its end is told', () => {
     const { used } = hear(begin('a'), done('a', told), done('a', told), done('b', told));
     expect(used.map(({ facts }) => facts.id)).toEqual(['a', 'b']);

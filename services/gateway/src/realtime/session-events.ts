@@ -1,5 +1,6 @@
 import { type ChatUsage, noUsage } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import { shortTexts } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
 import {
   isReadSessionEvent,
@@ -18,7 +19,7 @@ import type { SessionTalk } from './session-talk.ts';
 
 const { Outcome } = usage;
 
-/** An event that is accounted for is seldom larger than some kB; a larger one passes unread. */
+/** An event that is accounted for is seldom larger than some kB. Of a larger one long texts, pictures above all, are not read; what is larger without them passes unread. */
 const readBytesMax = 4 * 1024 * 1024;
 /** Responses that are being made at once; vendors make one. */
 const begunMax = 64;
@@ -88,12 +89,13 @@ export class SessionEvents {
   /** Frames that cannot be read mean nothing here. */
   read(frame: Buffer): void {
     const type = typeOfFrame(frame);
-    if (type === undefined || frame.length > readBytesMax) return;
+    if (type === undefined) return;
     if (type.endsWith('.delta')) this.#noteDelta(type, frame.length);
     const isJudged = this.#guards !== undefined && tellsWords(type, this.#isBesideCall);
     const talk = this.#talk;
     if (!isJudged && !isReadSessionEvent(type) && talk?.hears(type) !== true) return;
-    const body = jsonObjectIn(frame);
+    const read = frame.length > readBytesMax ? shortTexts(frame) : frame;
+    const body = read.length > readBytesMax ? undefined : jsonObjectIn(read);
     if (body === undefined) return;
     talk?.hear(type, body);
     if (isJudged) this.#judge(wordsTold(type, body, this.#isBesideCall));

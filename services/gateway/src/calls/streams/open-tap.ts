@@ -1,11 +1,12 @@
 import type { GatewayError } from '@sluice/errors';
-import { GrowingBytes, SkimmedJson } from '@sluice/json';
-import type {
-  CallContext,
-  ReplyFacts,
-  ReplyHead,
-  StreamReader,
-  Translation,
+import { GrowingBytes, ShortTexts, SkimmedJson } from '@sluice/json';
+import {
+  type CallContext,
+  isList,
+  type ReplyFacts,
+  type ReplyHead,
+  type StreamReader,
+  type Translation,
 } from '@sluice/providers';
 import type { PreparedCall } from '../../exchange/prepared-call.ts';
 import { codingOf } from '../../http/content-coding.ts';
@@ -80,14 +81,19 @@ class StreamTap implements PlainTap {
 /** Two ends of lines. */
 const lineEndsMax = 4;
 
-/** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
+/**
+ * Keeps the bytes of a reply while they are few enough to be read at the end, without its long texts where they are
+ * more; where they still are it reads what stands beside them.
+ */
 class BodyTap implements PlainTap {
   readonly #translation: Translation;
   readonly #context: CallContext;
   readonly #head: ReplyHead;
   readonly #bytesMax: number;
   #bytes: GrowingBytes | undefined = new GrowingBytes();
+  #texts: ShortTexts | undefined;
   #skim: SkimmedJson | undefined;
+  #list: StreamReader | undefined;
 
   /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
   constructor(translation: Translation, context: CallContext, head: ReplyHead, bytesMax: number) {
@@ -99,18 +105,43 @@ class BodyTap implements PlainTap {
 
   add(chunk: Buffer): void {
     if (this.#bytesMax === 0) return;
-    this.#skim?.add(chunk);
-    if (this.#bytes === undefined) return;
-    this.#bytes.add(chunk);
-    if (this.#bytes.length <= this.#bytesMax) return;
-    if (this.#translation.skim !== undefined) {
-      this.#skim = new SkimmedJson();
-      for (const piece of this.#bytes.takePieces()) this.#skim.add(piece);
+    if (this.#bytes === undefined) {
+      this.#skim?.add(chunk);
+      this.#list?.push(chunk);
+      return;
     }
+    this.#keep(this.#bytes, chunk);
+    if (this.#bytes.length > this.#bytesMax && this.#texts === undefined) {
+      this.#texts = new ShortTexts();
+      for (const piece of this.#bytes.takePieces()) this.#keep(this.#bytes, piece);
+    }
+    if (this.#bytes.length <= this.#bytesMax) return;
+    this.#readOnItsWay(this.#bytes.takePieces());
     this.#bytes = undefined;
   }
 
+  #keep(bytes: GrowingBytes, chunk: Buffer): void {
+    if (this.#texts === undefined) bytes.add(chunk);
+    else this.#texts.add(chunk, bytes);
+  }
+
+  /** What is too large to be kept, from its beginning on. */
+  #readOnItsWay(pieces: readonly Buffer[]): void {
+    const [first] = pieces;
+    if (first !== undefined && isList(first))
+      this.#list = this.#translation.openList?.(this.#context.request);
+    else if (this.#translation.skim !== undefined) this.#skim = new SkimmedJson();
+    for (const piece of pieces) {
+      this.#skim?.add(piece);
+      this.#list?.push(piece);
+    }
+  }
+
   end() {
+    if (this.#list !== undefined) {
+      this.#list.end();
+      return { facts: this.#list.facts, isComplete: true };
+    }
     if (this.#skim !== undefined)
       return { facts: this.#translation.skim?.(this.#skim.object()), isComplete: true };
     if (this.#bytes === undefined) return { facts: undefined, isComplete: true };
