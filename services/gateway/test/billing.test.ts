@@ -509,6 +509,31 @@ describe.concurrent('an attempt is billed', () => {
     });
   });
 
+  it.each([
+    ['a type that is none', { 'content-type': 'text/x' }, (json: string) => json],
+    [
+      'a length that is more than is read',
+      {},
+      (json: string) => json.replace('{', `{"p":"${'x'.repeat(5_000_000)}",`),
+    ],
+    ['two models', {}, (json: string) => json.replace('{', '{"model":"gpt-4.1-nano",')],
+  ])(
+    'by what was sent and said, and what is told, though nobody read its body: %s',
+    async (_, headers, sent) => {
+      const call = { headers, rawBody: sent(JSON.stringify(streamed)) };
+      const { estimate } = await billOf(sse(withoutLastCount), {
+        path: '/v1/proxy/chat/completions',
+        ...call,
+      });
+      near(estimate?.tokens[0], call.rawBody.length / 4);
+      near(estimate?.tokens[1], saidTokens);
+      const usage = { input_tokens: 1000, output_tokens: 500 };
+      const decided = json(200, { id: 'dec_1', object: 'decision', model: 'gpt-5', usage });
+      const unknown = await billOf(decided, { path: '/v1/proxy/decisions', ...call });
+      expect(unknown).toMatchObject({ tokens: [1000, 500], costNanoUsd: 6_250_000 });
+    },
+  );
+
   it('by what its provider counted beside pictures of megabytes, also where a stream is a list', async () => {
     const data = 'A'.repeat(5_000_000);
     const usageMetadata = { promptTokenCount: 1000, candidatesTokenCount: 500 };

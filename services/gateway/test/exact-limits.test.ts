@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { eventually, json, type TestStackOptions } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -9,7 +11,7 @@ import {
   startLab,
   type Trial,
 } from './lab.ts';
-import { chatBody, chatReply } from './scenario.ts';
+import { chatBody, chatReply, errorOf } from './scenario.ts';
 import { openAiError, openAiReply } from './vendor-replies.ts';
 
 /** Limits through running gateways: what binds, what is counted, and what is given back. */
@@ -256,6 +258,57 @@ describe.concurrent('one gateway', () => {
         '/v1//chat/completions',
       ])
         expect([path, (await ask(path, 'gpt-4o-mini')).answer.status]).toEqual([path, 429]);
+    }));
+
+  it('a model is the same however its body is sent below /v1/proxy', () =>
+    inTrial(lab, async (trial) => {
+      const upstream = await trial.upstream('gpt', openAiReply);
+      const provider = await savedAt(upstream);
+      const { id, key } = await newKey(lab);
+      const conditions = [
+        { key: 'api_key', value: id },
+        { key: 'model', value: 'gpt-4.1' },
+      ];
+      const group_by = [{ key: 'api_key' }];
+      await newPolicy(lab, 'rate', {
+        conditions,
+        group_by,
+        type: 'requests',
+        unit: 'rpd',
+        value: 1,
+      });
+      const asked = JSON.stringify({ ...chatBody, model: 'gpt-4.1' });
+      const typed = { 'content-type': 'application/json' };
+      const send = async (headers: Record<string, string>, body: RequestInit['body']) => {
+        const response = await fetch(
+          `${lab.scenario.stack.gatewayUrls[0]}/v1/proxy/chat/completions`,
+          {
+            method: 'POST',
+            headers: { 'x-service-api-key': key, 'x-service-provider': provider, ...headers },
+            body,
+            duplex: 'half',
+          } as RequestInit,
+        );
+        return errorOf(response).then(({ status, code }) => [status, code]);
+      };
+      expect(await send(typed, asked)).toEqual([200, '']);
+      const refused = [429, 'limit.rate_exceeded'];
+      for (const [headers, body] of [
+        [typed, asked],
+        [typed, Readable.toWeb(Readable.from([Buffer.from(asked)])) as never],
+        [{}, Buffer.from(asked)],
+        [{ 'content-type': 'text/plain' }, asked],
+        [{ ...typed, 'content-encoding': 'Identity' }, asked],
+        [typed, asked.replace('{', `{"pad":"${'x'.repeat(5_000_000)}",`)],
+      ] as const)
+        expect(await send(headers, body)).toEqual(refused);
+      const twice = asked.replace('{', '{"model":"gpt-4.1-mini",');
+      expect(await send(typed, twice)).toEqual([400, 'request.ambiguous_member']);
+      expect(await send({ ...typed, 'content-encoding': 'gzip' }, gzipSync(asked))).toEqual([
+        400,
+        'request.unsupported_content_type',
+      ]);
+      expect(upstream.requests).toHaveLength(1);
     }));
 
   it('a spent limit answers before a bad config and a bad body do', () =>

@@ -159,6 +159,24 @@ const openAiEmbeddings = {
   error: null,
 };
 
+const drawing = { type: 'image_generation_call', status: 'completed', result: 'Rayleigh.' };
+const openAiPictures = {
+  id: 'b-2',
+  custom_id: 'i-1',
+  response: {
+    status_code: 200,
+    request_id: 'r',
+    body: {
+      id: 'resp_1',
+      object: 'response',
+      model: 'gpt-5',
+      output: [drawing, drawing],
+      usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+    },
+  },
+  error: null,
+};
+
 describe('rows of batches', () => {
   it.each(lines)('a line becomes a row of %s: %s', async (provider, name, line) => {
     const map = batchRowMapper(provider, options);
@@ -179,6 +197,7 @@ describe('rows of batches', () => {
   it.each([
     ...rows.filter(([, name]) => !['error', 'errored', 'expired'].includes(name)),
     ['openai', 'embeddings', openAiEmbeddings],
+    ['openai', 'pictures of a response', openAiPictures],
   ] as const)(
     'a row of %s that is too large tells whose it is, and what it used: %s',
     (provider, name, row) => {
@@ -194,8 +213,9 @@ describe('rows of batches', () => {
       const { bytes, ...read } = large.end() as UnifiedRow;
       // Of embeddings Vertex AI counts within the list.
       const isCountedInList = provider === 'vertex-ai' && name === 'embeddings';
-      expect({ ...read, usage: read.facts.usage }).toMatchObject({
+      expect({ ...read, usage: read.facts.usage, units: read.facts.units }).toMatchObject({
         usage: isCountedInList ? undefined : small?.facts.usage,
+        units: small?.facts.units,
         customId: small?.customId,
         endpoint: small?.endpoint,
         isSuccess: small?.isSuccess,

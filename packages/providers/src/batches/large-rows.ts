@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { SkimmedJson } from '@sluice/json';
+import { GrowingBytes, ShortTexts, SkimmedJson } from '@sluice/json';
 import { findProvider } from '../catalog.ts';
 import type { ReplyFacts } from '../contract.ts';
 import { objectOf, stringOf } from '../json/json-access.ts';
@@ -17,6 +17,8 @@ const levels = 3;
  * used stand beside what is large in it; the answer itself is not told.
  */
 export class LargeRow {
+  /** Lists of pictures are short without them, and are told whole. */
+  readonly #texts = new ShortTexts();
   readonly #skim = new SkimmedJson(levels);
   readonly #providerId: string;
   readonly #options: RowOptions;
@@ -27,7 +29,9 @@ export class LargeRow {
   }
 
   add(piece: Buffer): void {
-    this.#skim.add(piece);
+    const short = new GrowingBytes();
+    this.#texts.add(piece, short);
+    this.#skim.add(short.take());
   }
 
   /** Undefined = nobody can tell of which line it is. */

@@ -44,14 +44,16 @@ export function findPassThrough(provider: ProviderEntry, path: string): PassThro
 
 /**
  * What reads a reply at a path of which nothing is known: usage is charged where it is told. Of a request that
- * names a model, to which something is posted; a look at what was made before tells of usage, too.
+ * names a model, or may name one as nobody has read it, to which something is posted; a look at what was made before
+ * tells of usage, too.
  */
 export function passesUnknown(
   method: string,
-  request: JsonObject | undefined,
+  request: JsonObject | 'unread' | undefined,
 ): PassThrough | undefined {
-  const asks = method === 'POST' && typeof request?.model === 'string' && request.model !== '';
-  return asks ? { translation: toldReader, endpoint: undefined } : undefined;
+  const names =
+    request === 'unread' || (typeof request?.model === 'string' && request.model !== '');
+  return method === 'POST' && names ? { translation: toldReader, endpoint: undefined } : undefined;
 }
 
 const toldReader = new ToldReader();

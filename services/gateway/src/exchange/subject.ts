@@ -35,7 +35,7 @@ export interface ModelCall extends Asked {
   measured: { json: JsonObject; rule: MediaRule; size: RequestSize } | undefined;
   /** Its body goes to the provider as it comes, and nobody looks at it. */
   isUnread?: true;
-  /** How much of such a body there was, as far as it has come. */
+  /** How much there was of a body that nobody has read, or could read, as far as it has come. */
   unreadBytes?: number;
   /** As the caller wrote it. */
   model: string;

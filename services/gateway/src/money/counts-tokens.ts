@@ -17,7 +17,7 @@ export function countsTokens(call: PreparedCall): boolean {
     translation !== undefined &&
     translation.isToldAlone !== true &&
     !goesOn(subject, translation) &&
-    (subject.json !== undefined || subject.isUnread === true) &&
+    (subject.json !== undefined || subject.unreadBytes !== undefined) &&
     spends !== 'nothing' &&
     (uses === 'text' || uses === 'input')
   );

@@ -68,9 +68,9 @@ export class UseEstimates {
   /** @param json as the target will get it, before it is encoded in the target's format */
   of(subject: ModelCall, target: NamedTarget, json = subject.json): EstimatedUse {
     const { entry, servedModel } = target;
-    // What flows through unread has no text that could be counted.
+    // What nobody has read has no text that could be counted.
     if (json === undefined) {
-      const outputTokens = subject.isUnread === true ? unreadOutputMax : 0;
+      const outputTokens = subject.unreadBytes === undefined ? 0 : unreadOutputMax;
       return unread(bodyBytes(subject), subject.heardSeconds, outputTokens);
     }
     const bytes = bytesOf(subject, json);

@@ -4,6 +4,7 @@ import {
   findPassThrough,
   handsOutSecrets,
   hasOperation,
+  type JsonObject,
   type PassThrough,
   passesUnknown,
   passThroughTranslation,
@@ -27,6 +28,7 @@ import { hasDotSegment } from '../http/request-target.ts';
 import { objectFactsOf } from '../owners/object-facts.ts';
 import { boundedSearch, narrowedKind } from '../owners/own-list.ts';
 import type { BatchParts } from './asking-batches.ts';
+import { countedBody } from './counted-body.ts';
 import { prepareBatches, vendorBatchesFor } from './prepare-batches.ts';
 import { prepareFiles, vendorFilesOf } from './prepare-files.ts';
 import { prepareJobs, vendorJobsOf } from './prepare-jobs.ts';
@@ -78,7 +80,7 @@ export function prepareProxy(
     (operation.about === 'object'
       ? passingOfObject(operation)
       : (findPassThrough(target.entry, rest) ??
-        passesUnknown(exchange.arrival.method, exchange.subject.json))) ?? unknown;
+        passesUnknown(exchange.arrival.method, askedUnknown(exchange)))) ?? unknown;
   const bodyless =
     exchange.arrival.method === 'GET' ||
     exchange.arrival.method === 'DELETE' ||
@@ -97,10 +99,12 @@ export function prepareProxy(
   let body: Dispatcher.DispatchOptions['body'] = null;
   if (bodyless) body = null;
   else if (changed !== undefined) body = changed;
-  else if (exchange.subject.body !== undefined)
+  else if (exchange.subject.body !== undefined) {
+    if (exchange.subject.json === undefined)
+      exchange.subject.unreadBytes = exchange.subject.body.length;
     body = passedBody(exchange.subject, target, headers);
-  else if (carriesBody(exchange.arrival.headers)) {
-    body = exchange.arrival.bodyStream();
+  } else if (carriesBody(exchange.arrival.headers)) {
+    body = countedBody(exchange);
     // A declared length is kept, so that the upstream sees the request as it was sent.
     const length = exchange.arrival.headers['content-length'];
     if (length !== undefined) headers['content-length'] = length;
@@ -140,6 +144,14 @@ function passedBody(
   const written = writeForm(form, { ...formFields(form), model: target.model });
   headers['content-type'] = written.contentType;
   return written.data;
+}
+
+/** What may be asked at a path of which nothing is known: what nobody could read may name a model. */
+function askedUnknown({ arrival, subject }: ModelExchange): JsonObject | 'unread' | undefined {
+  if (subject.json !== undefined) return subject.json;
+  const isSent =
+    subject.body === undefined ? carriesBody(arrival.headers) : subject.body.length > 0;
+  return isSent ? 'unread' : undefined;
 }
 
 /** Nothing is known of the path. */

@@ -1,4 +1,3 @@
-import { pipeline, type Readable, Transform } from 'node:stream';
 import { pathOf } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { joinPaths } from '../calls/prepare/call-address.ts';
@@ -11,6 +10,7 @@ import { nitroRefused } from '../exchange/nitro-refused.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import { namesInBody } from '../owners/passing-ids.ts';
+import { countedBody } from './counted-body.ts';
 
 /**
  * One call of a unified endpoint whose body flows through as it comes. Its
@@ -56,24 +56,9 @@ export function prepareUnread(
     path: joinPaths(base, path, search),
     auth: translation.entry.auth ?? entry.auth,
     headers,
-    body: counted(exchange, length),
+    body: countedBody(exchange),
     sentJson: {},
     droppedParams: [],
     hidesUsage: false,
   };
-}
-
-/** What it was is guessed from its size where the answer tells no usage. */
-function counted({ arrival, subject }: ModelExchange, length: string | undefined): Readable {
-  const body = arrival.bodyStream();
-  subject.unreadBytes = Number(length ?? 0);
-  if (length !== undefined) return body;
-  const counting = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      subject.unreadBytes = (subject.unreadBytes ?? 0) + chunk.length;
-      done(null, chunk);
-    },
-  });
-  // Either side's end is the other's; who sends it hears of errors.
-  return pipeline(body, counting, () => {});
 }

@@ -1,13 +1,15 @@
-import { objectsAt } from '@sluice/contracts';
+import { objectsAt, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
 import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
 import { carriesBody } from '../../http/body-stream.ts';
+import { codingOf } from '../../http/content-coding.ts';
 import { editMembers } from '../../http/edit-members.ts';
 import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
 import { parseForm } from '../../http/multipart.ts';
+import { askedEndpoint } from '../../limits/asked-endpoint.ts';
 import type { Stage } from '../pipeline.ts';
 import { passUnread } from './pass-unread.ts';
 
@@ -123,8 +125,7 @@ function checkContentType(exchange: Exchange): void {
 }
 
 function checkEncoding(exchange: Exchange): void {
-  const encoding = exchange.arrival.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity')
+  if (codingOf(exchange.arrival.headers) !== '')
     throw new GatewayError('request.unsupported_content_type', {
       field: 'content-encoding',
       message: 'Compressed request bodies are not accepted.',
@@ -135,8 +136,10 @@ function invalid(field: string, what: string): GatewayError {
   return new GatewayError('request.invalid_field', { field, message: `${field} ${what}.` });
 }
 
-/** JSON bodies up to this size are read for the model's name and for streaming; others flow through unread. */
+/** JSON bodies up to this size are read for the model's name and for streaming; others flow through unread, where no limit needs to know. */
 const inspectBytesMax = 4 * 1024 * 1024;
+/** Larger ones, which are pictures and documents in a vendor's own words, flow whoever is limited. */
+const wholeBytesMax = 32 * 1024 * 1024;
 
 /** The body of a pass-through call: looked at when it is small JSON, never changed, never required to be anything. */
 export const readProxyRequest: Stage = (exchange, next) => {
@@ -153,6 +156,11 @@ function readPassed(exchange: ModelExchange): Promise<void> | undefined {
     return operation.takes === 'form' && isForm(exchange.arrival)
       ? readForm(exchange)
       : readPassedJson(exchange);
+  // Limits go by the model that stands in it, and by what it may use.
+  const isLimited =
+    exchange.limits !== undefined || exchange.arrival.caller.maxCostNanoUsd !== undefined;
+  const asks = isLimited ? bodyAsked(exchange) : 'none';
+  if (asks !== 'none' && carriesBody(headers)) return readAsked(exchange, asks);
   // A row is found by its path: only what none serves is looked for once more.
   const facts =
     operation.about === 'object'
@@ -164,10 +172,19 @@ function readPassed(exchange: ModelExchange): Promise<void> | undefined {
   if (exchange.bundle?.enforced?.readsBodies === true || isNaming)
     return carriesBody(headers) ? readWhole(exchange) : undefined;
   const length = Number(headers['content-length']);
-  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(headers['content-type'] ?? '');
-  const isRead =
-    isJson && length > 0 && length <= inspectBytesMax && headers['content-encoding'] === undefined;
-  return isRead ? readSmall(exchange) : undefined;
+  const type = headers['content-type'] ?? '';
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
+  if (isJson && length > 0 && length <= inspectBytesMax && codingOf(headers) === '')
+    return readSmall(exchange);
+  const mayAsk = (isJson || type === '') && !(length > wholeBytesMax);
+  return isLimited && mayAsk && carriesBody(headers) ? readWhole(exchange) : undefined;
+}
+
+/** Which body the endpoint takes at whose path this passes, however that is spelt; `none` where nothing is used, or it is nobody's. */
+function bodyAsked(exchange: ModelExchange): 'json' | 'form' | 'none' {
+  const asked = operations[askedEndpoint(exchange)];
+  if (asked.about !== 'model' || asked.uses === 'nothing') return 'none';
+  return asked.body === 'json' || asked.body === 'form' ? asked.body : 'none';
 }
 
 async function readSmall(exchange: ModelExchange): Promise<void> {
@@ -191,14 +208,24 @@ async function readPassedJson(exchange: ModelExchange): Promise<void> {
   exchange.progress.readingMs = performance.now() - startedAt;
 }
 
-/** What is enforced looks at every body that is sent on. */
+/** As strictly as at the endpoint itself: what two readers read differently would be limited as the one, and served as the other. */
+async function readAsked(exchange: ModelExchange, asks: 'json' | 'form'): Promise<void> {
+  if (asks === 'form' && isForm(exchange.arrival)) return readForm(exchange);
+  checkEncoding(exchange);
+  const startedAt = performance.now();
+  const body = await exchange.arrival.readBody('form');
+  exchange.subject.body = body;
+  await inTurn(ownerOf(exchange), body.length, () => noteRequest(exchange, parseJsonBody(body)));
+  exchange.progress.readingMs = performance.now() - startedAt;
+}
+
+/** For what is enforced, and for limits. */
 async function readWhole(exchange: ModelExchange): Promise<void> {
   const { arrival } = exchange;
   const startedAt = performance.now();
   const body = await arrival.readBody('form');
   exchange.subject.body = body;
-  const isPlain = arrival.headers['content-encoding'] === undefined;
-  if (isPlain && body.length > 0)
+  if (codingOf(arrival.headers) === '' && body.length > 0)
     await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
   exchange.progress.readingMs = performance.now() - startedAt;
 }
