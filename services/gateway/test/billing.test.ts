@@ -534,6 +534,39 @@ describe.concurrent('an attempt is billed', () => {
     },
   );
 
+  it('by what is told where one vendor only keeps and another answers, and never twice', async () => {
+    const usage = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+    const said = { object: 'conversation.response', conversation_id: 'conv_1', outputs: [], usage };
+    const mistral = { provider: 'mistral-ai' };
+    for (const [path, body, cost] of [
+      [
+        '/v1/proxy/v1/conversations',
+        { model: 'mistral-large-2411', inputs: 'Hi' },
+        expect.any(Number),
+      ],
+      ['/v1/proxy/v1/conversations/conv_1', { inputs: 'And then?' }, null],
+    ] as const)
+      expect(await billOf(json(200, said), { path, body }, mistral)).toMatchObject({
+        tokens: [1000, 500],
+        costNanoUsd: cost,
+      });
+    const kept = { id: 'conv_1', object: 'conversation', usage };
+    expect(
+      await billOf(json(200, kept), { path: '/v1/conversations', body: { items: [] } }),
+    ).toMatchObject({ tokens: null, estimate: null });
+    const run = { id: 'run_1', object: 'thread.run', status: 'completed', model: 'gpt-4o', usage };
+    await inTrial(async (trial) => {
+      const upstream = await trial.upstream('vendor', json(200, run));
+      const { rawRecords } = await trial.ask({
+        config: upstream.target(),
+        path: '/v1/threads/thread_1/runs',
+        body: { assistant_id: 'asst_1', model: 'gpt-4o' },
+        records: 2,
+      });
+      expect(rawRecords.map(({ inputTokens }) => inputTokens).toSorted()).toEqual([0n, 1000n]);
+    });
+  });
+
   it('by what its provider counted beside pictures of megabytes, also where a stream is a list', async () => {
     const data = 'A'.repeat(5_000_000);
     const usageMetadata = { promptTokenCount: 1000, candidatesTokenCount: 500 };

@@ -5,7 +5,7 @@ import { pathOf } from '../address.ts';
 import { findProvider, providerIds } from '../catalog.ts';
 import type { EndpointEntry, ProviderEntry } from '../contract.ts';
 import { isChoice } from './find-translation.ts';
-import { findPassThrough } from './pass-through.ts';
+import { findPassThrough, passesUnknown } from './pass-through.ts';
 
 const setting = () => 'east1';
 const models = ['model-1', 'anthropic.claude-3', 'mistralai.mistral-1', 'a/b'];
@@ -150,6 +150,52 @@ describe('what passes through', () => {
           expect(told).toMatchObject({ ...counted, finishReason: 'STOP' });
       },
     );
+  });
+
+  describe('at a path that nobody knows', () => {
+    const read = (request: object, reply: object) =>
+      passesUnknown('POST', request as never)?.translation.decode(
+        Buffer.from(JSON.stringify(reply)),
+        contextFor(findProvider('openai')!),
+        okHead,
+      ).facts;
+    const prompt_tokens = 1000;
+    const completion_tokens = 500;
+    const chat = { usage: { prompt_tokens, completion_tokens, total_tokens: 1500 } };
+    const both = { usage: { inputTokens: 1000, outputTokens: 500 } };
+    const billed = { input_tokens: 900, output_tokens: 400 };
+    const tokens = { input_tokens: 1000, output_tokens: 500 };
+    const interaction = { usage: { total_input_tokens: 1000, total_output_tokens: 500 } };
+
+    it.each([
+      ['Mistral’s conversations', { model: 'm', inputs: 'Hi' }, chat, both],
+      ['those of an agent', { agent_id: 'ag_1', inputs: [{ role: 'user' }] }, chat, both],
+      ['what goes on in them', { inputs: 'And then?' }, chat, both],
+      ['Google’s agents', { agent: 'deep-research', input: 'Hi' }, interaction, both],
+      [
+        'Cohere’s first version',
+        { model: 'command-r', message: 'Hi' },
+        { text: 'Hello', meta: { tokens, billed_units: billed } },
+        { ...both, chargedTokens: { inputTokens: 900, outputTokens: 400 } },
+      ],
+      [
+        'Voyage’s contextualised embeddings',
+        { model: 'voyage-context-3', inputs: [['Hi']] },
+        { data: [], usage: { total_tokens: 1000 } },
+        { usage: { inputTokens: 1000, outputTokens: 0 } },
+      ],
+    ])('is charged as told: %s', (_, request, reply, told) => {
+      expect(read(request, reply)).toMatchObject(told);
+    });
+
+    it.each([
+      ['nothing', {}],
+      ['what is said in an agent’s session, which tells all that was used in it', { events: [] }],
+      ['what has an agent begun', { agent: 'a' }],
+      ['what is changed', { metadata: {} }],
+    ])('is charged nothing where no model is asked: %s', (_, request) => {
+      expect(read(request, chat)).toBeUndefined();
+    });
   });
 
   it('is read by the codec of a format that no caller speaks', () => {

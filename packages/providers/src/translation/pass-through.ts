@@ -2,6 +2,7 @@ import {
   barePath,
   type Endpoint,
   type JsonObject,
+  type JsonValue,
   type ModelOperation,
   operations,
 } from '@sluice/contracts';
@@ -43,17 +44,28 @@ export function findPassThrough(provider: ProviderEntry, path: string): PassThro
 }
 
 /**
- * What reads a reply at a path of which nothing is known: usage is charged where it is told. Of a request that
- * names a model, or may name one as nobody has read it, to which something is posted; a look at what was made before
- * tells of usage, too.
+ * What reads a reply at a path of which nothing is known: usage is charged where it is told. Of a request that asks a
+ * model or an agent for something, or may as nobody has read it; a look at what was made before tells of usage, too.
  */
 export function passesUnknown(
   method: string,
   request: JsonObject | 'unread' | undefined,
 ): PassThrough | undefined {
-  const names =
-    request === 'unread' || (typeof request?.model === 'string' && request.model !== '');
-  return method === 'POST' && names ? { translation: toldReader, endpoint: undefined } : undefined;
+  const asks = request === 'unread' || (request !== undefined && asksSomething(request));
+  return method === 'POST' && asks ? { translation: toldReader, endpoint: undefined } : undefined;
+}
+
+/**
+ * It names a model; or it says something to an agent (Google's interactions), or in a conversation that has one (Mistral's
+ * `inputs`). What else is said to agents is answered with what their sessions have used so far.
+ */
+function asksSomething({ model, agent, input, inputs }: JsonObject): boolean {
+  if (typeof model === 'string' && model !== '') return true;
+  return tells(inputs) || (tells(agent) && tells(input));
+}
+
+function tells(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null && value !== '';
 }
 
 const toldReader = new ToldReader();

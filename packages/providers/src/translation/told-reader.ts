@@ -2,6 +2,8 @@ import { type ChatUsage, type JsonObject, noUsage } from '@sluice/contracts';
 import { laterUsage } from '../bills/later-usage.ts';
 import { servedTierOf } from '../bills/served-tier.ts';
 import { usageOf as anthropicUsageOf } from '../codecs/anthropic-messages/wire.ts';
+import { readBill as readCohereBill } from '../codecs/cohere-chat/bill.ts';
+import { usageOf as cohereUsageOf } from '../codecs/cohere-chat/wire.ts';
 import { usageOf as geminiUsageOf } from '../codecs/gemini/wire.ts';
 import { usageOf as chatUsageOf } from '../codecs/openai-chat/wire.ts';
 import { usageOf as responsesUsageOf } from '../codecs/openai-responses/wire.ts';
@@ -15,6 +17,7 @@ import type {
   Translation,
   WireFormat,
 } from '../contract.ts';
+import { inputTokensOf, inputUsage } from '../dialects/token-usage.ts';
 import { parseSseEvents, SseFramer } from '../framing/sse.ts';
 import {
   compact,
@@ -89,7 +92,9 @@ class ToldStreamReader extends RawStreamReader {
 function factsIn(body: JsonObject | undefined): ReplyFacts | undefined {
   const usage = body && usageIn(body);
   if (usage === undefined) return undefined;
+  const meta = saidIn(body?.meta);
   return compact<ReplyFacts>({
+    ...(meta === undefined ? {} : readCohereBill({ usage: meta })),
     id: stringOf(body?.id),
     model: stringOf(body?.model),
     usage,
@@ -108,12 +113,21 @@ function factsWithin(body: JsonObject | undefined): ReplyFacts | undefined {
 
 const anthropics = ['cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'];
 
-function usageIn({ usage, usageMetadata }: JsonObject): ChatUsage | undefined {
+function usageIn({ usage, usageMetadata, meta }: JsonObject): ChatUsage | undefined {
   const told = saidIn(usage);
-  if (told === undefined) return geminiUsageOf(saidIn(usageMetadata));
-  return tellsAny(told, anthropics)
-    ? anthropicUsageOf(told)
-    : (responsesUsageOf(told) ?? chatUsageOf(told) ?? interactionUsageOf(told));
+  // Cohere's, of its first version.
+  if (told === undefined)
+    return geminiUsageOf(saidIn(usageMetadata)) ?? cohereUsageOf(saidIn(meta));
+  if (tellsAny(told, anthropics)) return anthropicUsageOf(told);
+  return (
+    responsesUsageOf(told) ?? chatUsageOf(told) ?? interactionUsageOf(told) ?? totalAlone(told)
+  );
+}
+
+/** As what takes texts in and makes none tells it: Voyage's contextualised embeddings, Jina's classification. */
+function totalAlone(told: JsonObject): ChatUsage | undefined {
+  const tokens = inputTokensOf(told);
+  return tokens === undefined ? undefined : inputUsage(tokens);
 }
 
 /** Of Google's Interactions, whose total has thoughts in it, wherever else they are counted. */

@@ -78,7 +78,7 @@ export function prepareProxy(
   const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
   const { translation, endpoint } =
     (operation.about === 'object'
-      ? passingOfObject(operation)
+      ? passingOfObject(operation, exchange)
       : (findPassThrough(target.entry, rest) ??
         passesUnknown(exchange.arrival.method, askedUnknown(exchange)))) ?? unknown;
   const bodyless =
@@ -157,9 +157,18 @@ function askedUnknown({ arrival, subject }: ModelExchange): JsonObject | 'unread
 /** Nothing is known of the path. */
 const unknown: Partial<PassThrough> = {};
 
-/** What reads the usage of an operation's reply. */
-function passingOfObject({ uses }: ObjectOperation): PassThrough | undefined {
-  return uses === 'text' ? { translation: responsesPassing, endpoint: undefined } : undefined;
+/**
+ * What reads the usage of an operation's reply. What one vendor keeps another answers: conversations of Mistral's tell
+ * what was used where those of OpenAI's are only written to. What goes on is billed at its end.
+ */
+function passingOfObject(
+  { uses, spends, bills, objects }: ObjectOperation,
+  { arrival, subject }: ModelExchange,
+): PassThrough | undefined {
+  if (uses === 'text') return { translation: responsesPassing, endpoint: undefined };
+  const goesOn = bills !== undefined || objects?.makes?.some(({ follow }) => follow !== undefined);
+  if (spends === 'nothing' || goesOn === true) return undefined;
+  return passesUnknown(arrival.method, subject.json);
 }
 
 const responsesPassing = passThroughTranslation('openai-responses');
