@@ -21,7 +21,7 @@ const looksNeeded = 2;
 const madeAt = () => Math.floor(Date.now() / 1000);
 /** Whoever makes a batch with such a line does not hear that it was made. */
 const isUnheard = (rows: readonly { custom_id: string }[]) =>
-  rows.some(({ custom_id: id }) => id === 'unheard');
+  rows.some(({ custom_id: id }) => id.startsWith('unheard'));
 /** Its batch does not end before it is cancelled, and does not come to it. */
 const isNeverRun = ({ custom_id: id }: Line) => id === 'never';
 const isLarge = ({ body }: Line) => body.messages?.[0]?.content === 'large';
