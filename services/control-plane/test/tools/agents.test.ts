@@ -157,6 +157,7 @@ describe('agent integrations', () => {
       warnings: [
         `body.configurations.timeuot_ms: ${added}; did you mean timeout_ms?`,
         `body.configurations.user_identity_forwarding.claims: ${added}`,
+        'body.configurations.user_identity_forwarding.method: does nothing: bearer passes no token on without forward_gateway_token: true, and each call is refused',
       ],
     });
   });
