@@ -92,15 +92,6 @@ export class KnownCounters {
     if (counter.limit.span.kind === 'budget') this.#change(known);
   }
 
-  /** What was used while nobody could be told: known here until it is heard how far the counter is. */
-  foresee(scope: string, name: string, used: number, held: number): void {
-    const state = this.#known.get(scope, name)?.state;
-    if (state === undefined) return;
-    state.posted = Math.max(0, state.posted + used);
-    state.pending = Math.max(0, state.pending - held);
-    state.remaining = Math.max(0, leftOf(state.counter.limit.value, state));
-  }
-
   /** Of a counter that may be known by its name alone. */
   noteTold(scope: string, told: ToldCounter, nowMs: number): void {
     const known = this.get(scope, told.name);

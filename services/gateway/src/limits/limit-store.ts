@@ -69,7 +69,7 @@ export interface LimitStore {
    * @param noteKey of the note that is to be forgotten when all that was ended so far has arrived
    */
   end(scope: string, ends: readonly EndedHold[], noteKey?: string): void;
-  /** When what was ended so far counts for whoever asks next, at most half a second; absent = at once. Never rejects. */
+  /** When what was ended so far counts for whoever asks next, at most half a second in which this process runs; absent = at once. Never rejects. */
   settled?(scope: string): Promise<void>;
   /** What another life of this gateway needs to end a hold; undefined, and absent, = nobody else knows of it. */
   noteOf?(ended: EndedHold): SettlingEnd | undefined;

@@ -231,35 +231,6 @@ describe('rules without Redis', () => {
   });
 });
 
-describe('what was held when Redis went away', () => {
-  it('is known here as it ends, before Redis hears of it', async () => {
-    const limits = await gateway({ timeoutMs: 100 });
-    const tokens = [counter({ type: 'tokens', value: 1000 })];
-    const requests = [counter({ value: 5 })];
-    const held = [
-      await take(limits, tokens, { tokens: 10 }),
-      await take(limits, tokens, { tokens: 10 }),
-      await take(limits, requests),
-    ].map(({ states: [hold] }) => hold!);
-    await away(limits);
-    expect(await limits.peek('org', tokens)).toMatchObject([{ remaining: 980 }]);
-    limits.end('org', [{ hold: held[0]!, actual: 700 }]);
-    limits.end('org', [{ hold: held[2]!, actual: 0 }]);
-    await eventually(async () =>
-      expect(await limits.peek('org', tokens)).toMatchObject([{ remaining: 290 }]),
-    );
-    expect(await limits.peek('org', requests)).toMatchObject([{ remaining: 5 }]);
-    limits.end('org', [{ hold: held[1]!, actual: 400 }]);
-    await eventually(async () => {
-      const refused = await take(limits, tokens, { tokens: 1 });
-      expect([refused.refusedAt, refused.states[0]?.alone]).toEqual([0, 'share']);
-    });
-    // Sent again and again, and counted once here and there.
-    await delay(1200);
-    expect(await limits.peek('org', tokens)).toMatchObject([{ remaining: 0 }]);
-  });
-});
-
 describe('who waits for counts', () => {
   it('has them, however long this process itself was held up', async () => {
     const limits = await gateway();

@@ -131,10 +131,6 @@ export class RedisLimits implements LimitStore {
         });
       },
       onSettled: (scope, state, counted) => this.#known.note(scope, state, this.#nowMs(), counted),
-      onLate: (scope, { what, amount }, { name, held }) => {
-        if (what === 'end') this.#known.foresee(scope, name, amount, held);
-        else if (what === 'add') this.#known.foresee(scope, name, amount, 0);
-      },
       linesMax: linesMaxBesideGroups + 2 * this.#groupsMax,
       onDropped: () => this.#droppedLines++,
     });

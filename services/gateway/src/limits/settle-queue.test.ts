@@ -17,7 +17,6 @@ it('tells of each line that is one too many, and keeps those that wait', () => {
     markOf: () => '',
     onOtherMark: () => {},
     onSettled: () => {},
-    onLate: () => {},
     linesMax: 3,
     onDropped: () => dropped++,
   });

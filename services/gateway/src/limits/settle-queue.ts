@@ -20,8 +20,6 @@ export interface Line {
   readonly wire?: string | undefined;
   /** Of the counters that it is about; another by now = Redis has lost those. Absent = that of when it is pushed. */
   mark?: string | undefined;
-  /** Its counter is known here to be behind it, although it has not arrived. */
-  isForeseen?: boolean;
   /** Told when it is done, and how far the counter is then; undefined = there is no such counter. */
   onArrived?: (counts: Counted | undefined) => void;
 }
@@ -35,8 +33,6 @@ export interface SettleQueueParts {
   onOtherMark: (scope: string, lines: readonly Line[]) => void;
   /** How far a counter is after its line. */
   onSettled: (scope: string, state: CounterState, counted: Counted) => void;
-  /** A line of a known counter could not be told, and is told later: once for each. */
-  onLate: (scope: string, line: Line, state: CounterState) => void;
   /** More lines than that wait for nothing: they are dropped, and `onDropped` told. */
   linesMax: number;
   onDropped: () => void;
@@ -146,7 +142,6 @@ export class SettleQueue {
     const reply = await this.#run(scope, lines);
     waiting.isSending = false;
     if (reply === undefined) {
-      this.#foresee(scope, waiting.lines);
       this.#sendIn(scope, againMs);
       return;
     }
@@ -185,14 +180,6 @@ export class SettleQueue {
     } catch {
       // The store has said so; lines are done once however often they are sent.
       return undefined;
-    }
-  }
-
-  #foresee(scope: string, lines: readonly Line[]): void {
-    for (const line of lines) {
-      if (line.isForeseen === true) continue;
-      line.isForeseen = true;
-      if (line.state !== undefined) this.#parts.onLate(scope, line, line.state);
     }
   }
 

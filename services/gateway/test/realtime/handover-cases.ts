@@ -1,5 +1,5 @@
-import { eventually } from '@sluice/testkit';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, freshName } from '@sluice/testkit';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type CallBench, done } from './call-cases.ts';
 import { sdpOffer } from './fake-calls.ts';
 import { vendorKey } from './fake-vendor.ts';
@@ -20,20 +20,7 @@ export function handoverCases(bench: () => CallBench): void {
     });
   });
 
-  const second = () => bench().lab.scenario.stack.part('gateway-2');
-  let isDown = false;
-  let goes = 0;
-  const ends = (how: 'kill' | 'stop') => {
-    isDown = true;
-    return second()[how]();
-  };
-  const begins = async () => {
-    isDown = false;
-    await second().start();
-  };
-  afterEach(async () => {
-    if (isDown) await begins();
-  });
+  const endingGateway = () => bench().lab.scenario.stack.part('gateway-2');
 
   /** A call that the second gateway places. */
   async function place(name: string, over: { key?: string; config?: object } = {}) {
@@ -64,8 +51,7 @@ export function handoverCases(bench: () => CallBench): void {
   describe('a gateway that ends', () => {
     it('leaves its calls to another, which counts, limits and hangs them up', async () => {
       const { newKey, recordsOf, session } = bench();
-      // Of this go alone.
-      const [killed, handed] = [`killed ${++goes}`, `handed ${goes}`];
+      const [killed, handed] = [freshName('killed'), freshName('handed')];
       const { key } = await newKey({ usage_limits: { type: 'tokens', credit_limit: 3000 } });
       // As it is chosen by a config of several, the target that has the call is asked, and no other.
       const elsewhere = { provider: 'openai', api_key: 'sk-of-another', weight: 0 };
@@ -81,7 +67,7 @@ export function handoverCases(bench: () => CallBench): void {
       call.say(done('r1'));
       const [first] = await recordsOf(handed, 'response.done', 1);
       call.say(begun('r2'));
-      await ends('kill');
+      await endingGateway().kill();
       await eventually(() => expect(call.sidebands.size).toBe(0));
       await eventually(() => expect(call.sidebands.size).toBe(1), { timeoutMs: takenOverMs });
       // Begun when another heard it: whole in its end.
@@ -107,7 +93,7 @@ export function handoverCases(bench: () => CallBench): void {
       expect(why).toMatchObject({ errorCode: 'limit.budget_exhausted' });
       expect((await live.closed).code).toBe(1006);
 
-      await begins();
+      await endingGateway().start();
       // What its session over a WebSocket used was on its disk.
       await recordsOf(killed, 'response.done', 1);
       await recordsOf(handed, 'response.done', responses);
@@ -115,12 +101,12 @@ export function handoverCases(bench: () => CallBench): void {
 
     it('gives them away when it is told to stop, and hangs none up', async () => {
       const { recordsOf } = bench();
-      const given = `given ${++goes}`;
+      const given = freshName('given');
       const call = await place(given);
       call.say(done('r1'));
       await recordsOf(given, 'response.done', 1);
       const before = [...call.sidebands];
-      await ends('stop');
+      await endingGateway().stop();
       expect(call.hungUpAt).toBeUndefined();
       await eventually(() => {
         expect(call.sidebands.size).toBe(1);
@@ -130,7 +116,7 @@ export function handoverCases(bench: () => CallBench): void {
       await recordsOf(given, 'response.done', 2);
       call.end();
       await eventually(() => expect(call.sidebands.size).toBe(0));
-      await begins();
+      await endingGateway().start();
     });
   });
 }
