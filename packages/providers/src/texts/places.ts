@@ -92,13 +92,14 @@ class Edit {
     const holder = this.#at(parent);
     if (typeof holder !== 'object' || holder === null || step === inText) return;
     if (isName !== true) {
-      const files = this.#files.get(holder) ?? new Set<Step>();
-      // What a file says is more than what is seen of it.
-      if (base64Of === undefined && files.has(step)) return;
-      if (base64Of !== undefined) this.#files.set(holder, files.add(step));
-      const put =
-        base64Of === undefined ? text : base64Of + Buffer.from(text, 'utf8').toString('base64');
-      define(holder, step, put);
+      const files = this.#files.get(holder);
+      if (base64Of === undefined) {
+        // What a file says is more than what is seen of it.
+        if (files?.has(step) !== true) define(holder, step, text);
+        return;
+      }
+      this.#files.set(holder, (files ?? new Set<Step>()).add(step));
+      define(holder, step, base64Of + Buffer.from(text, 'utf8').toString('base64'));
       return;
     }
     if (Array.isArray(holder)) return;
@@ -123,7 +124,7 @@ class Edit {
 
   #at(path: Path | undefined): JsonValue | undefined {
     if (path === undefined) return this.#root;
-    const opened = this.#opened.get(path);
+    const opened = path.step === inText ? this.#opened.get(path) : undefined;
     if (opened !== undefined) return opened;
     const { parent, step } = path;
     const value = this.#at(parent);

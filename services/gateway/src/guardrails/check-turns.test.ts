@@ -123,7 +123,12 @@ async function longestTurn(id: string, parameters: object, given: HookContext): 
  * takes memory back all the time what is made costs several times as much, while what is counted costs the same.
  */
 function slowness(): number {
-  return Math.max(1, msOf(countThrough) / countingMs, msOf(copy) / copyingMs);
+  return Math.max(
+    1,
+    msOf(countThrough) / countingMs,
+    msOf(copy) / copyingMs,
+    msOf(makePlaces) / makingMs,
+  );
 }
 
 function msOf(work: () => number): number {
@@ -150,6 +155,15 @@ function copy(): number {
   const messages = JSON.parse(copied) as { content: string }[];
   return JSON.stringify(messages.map((each) => ({ ...each, content: `${each.content}b` }))).length;
 }
+
+/** As the places of texts are: small things by the thousand, of which each is kept. */
+function makePlaces(): number {
+  const places: object[] = [];
+  for (let step = 0; step < 170_000; step++) places.push({ path: { step }, text: counted });
+  return places.length;
+}
+
+const makingMs = 10;
 
 const answersOnly: ReadonlySet<string> = new Set([
   'default.contains',
