@@ -87,6 +87,7 @@ const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/proto-stubs/otlp': 'packages/otlp',
   // For programs that a test starts, which are no tests themselves.
   '@sluice/testkit/browser': 'services/gateway',
+  '@sluice/testkit/own-time': 'packages/testkit',
 };
 
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {

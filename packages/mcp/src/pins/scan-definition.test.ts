@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { JsonValue } from '@sluice/contracts';
+import { ownTime } from '@sluice/testkit/own-time';
 import { describe, expect, it } from 'vitest';
 import { hostileDefinitions } from './hostile-definitions.ts';
 import { pinOf } from './pin-of.ts';
@@ -74,16 +75,16 @@ describe('scanDefinition', () => {
       'a_'.repeat(150_000),
     ];
     for (const text of texts) {
-      const before = process.threadCpuUsage();
+      const spentMs = ownTime();
       const findings = scanDefinition('tool', { name: 'a', description: text }, strangers);
-      expect(process.threadCpuUsage(before).user / 1000, text.slice(0, 20)).toBeLessThan(1500);
+      expect(spentMs(), text.slice(0, 20)).toBeLessThan(1500);
       expect(findings.map(({ kind }) => kind)).toContain('too_large');
     }
     const many = Object.fromEntries(
       Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: 'string' }]),
     );
-    const before = process.threadCpuUsage();
+    const spentMs = ownTime();
     scanDefinition('tool', { name: 'a', inputSchema: { properties: many } }, strangers);
-    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(1500);
+    expect(spentMs()).toBeLessThan(1500);
   });
 });

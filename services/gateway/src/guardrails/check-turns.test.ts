@@ -3,6 +3,7 @@ import type { Endpoint } from '@sluice/contracts';
 import { checkKinds } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
 import { isLongForm } from '@sluice/testkit';
+import { cpuMs, slowness } from '@sluice/testkit/own-time';
 import { describe, expect, it } from 'vitest';
 import { exampleCheck, exampleContext, exampleHook, exampleTools } from './example-hooks.ts';
 import type { HookContext } from './hook-context.ts';
@@ -86,11 +87,6 @@ function contextOf(id: string, text: string): HookContext {
   });
 }
 
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
-
 /** The longest that the check kept the loop; the least of several runs, since any may meet a garbage collection. */
 async function longestTurn(id: string, parameters: object, given: HookContext): Promise<number> {
   const hook = exampleHook({ checks: [exampleCheck(id, { ...parameters })] });
@@ -117,53 +113,6 @@ async function longestTurn(id: string, parameters: object, given: HookContext): 
   }
   return least;
 }
-
-/**
- * How much slower than usual this machine is now: caches, cores and memory are shared, and CPU time grows by that. On a host that
- * takes memory back all the time what is made costs several times as much, while what is counted costs the same.
- */
-function slowness(): number {
-  return Math.max(
-    1,
-    msOf(countThrough) / countingMs,
-    msOf(copy) / copyingMs,
-    msOf(makePlaces) / makingMs,
-  );
-}
-
-function msOf(work: () => number): number {
-  const startedAt = cpuMs();
-  work();
-  return cpuMs() - startedAt;
-}
-
-const counted = 'a'.repeat(textLength);
-const countingMs = 7;
-
-function countThrough(): number {
-  let count = 0;
-  for (let at = 0; at < counted.length; at++) if (counted.charCodeAt(at) === 0x2e) count++;
-  return count;
-}
-
-const copied = JSON.stringify(
-  Array.from({ length: 13_000 }, () => ({ role: 'user', content: 'a' })),
-);
-const copyingMs = 5;
-
-function copy(): number {
-  const messages = JSON.parse(copied) as { content: string }[];
-  return JSON.stringify(messages.map((each) => ({ ...each, content: `${each.content}b` }))).length;
-}
-
-/** As the places of texts are: small things by the thousand, of which each is kept. */
-function makePlaces(): number {
-  const places: object[] = [];
-  for (let step = 0; step < 170_000; step++) places.push({ path: { step }, text: counted });
-  return places.length;
-}
-
-const makingMs = 10;
 
 const answersOnly: ReadonlySet<string> = new Set([
   'default.contains',

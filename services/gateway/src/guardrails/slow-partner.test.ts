@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
 import { createLogger } from '@sluice/telemetry';
 import { eventually, isLongForm } from '@sluice/testkit';
+import { cpuMs } from '@sluice/testkit/own-time';
 import { afterAll, expect, it } from 'vitest';
 import { asking, exampleCheck, exampleHook } from './example-hooks.ts';
 import { Guardrails } from './guardrails.ts';
@@ -51,11 +52,6 @@ const own = (id: string, parameters: object) => ({
 });
 const waiting = own('default.webhook', { webhookURL: url, timeout: 60_000 });
 const plain = own('default.regexMatch', { rule: 'word' });
-
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 /** What 1,000 requests with a check of our own take, one after the other: the 99th of a hundred, ms. */
 async function p99(now: () => number): Promise<number> {

@@ -1,3 +1,4 @@
+import { ownTime } from '@sluice/testkit/own-time';
 import { describe, expect, it } from 'vitest';
 import { isReadDifferently, repeatedMember } from './repeated-members.ts';
 
@@ -57,8 +58,7 @@ describe('isReadDifferently', () => {
 function timeOf(text: string): number {
   const bytes = Buffer.from(text);
   // Of this thread's own: how long it takes by the clock is the machine's affair.
-  const before = process.threadCpuUsage();
+  const spentMs = ownTime();
   isReadDifferently(bytes);
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
+  return spentMs();
 }

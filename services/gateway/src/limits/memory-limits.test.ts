@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@sluice/testkit';
+import { ownTime } from '@sluice/testkit/own-time';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleCounter as counter, take } from '../../test/limits.ts';
 import type { Taken } from './limit-store.ts';
@@ -136,10 +137,9 @@ describe('limits in memory', () => {
     const turnsMs: number[] = [];
     let running = true;
     const watch = () => {
-      const from = process.threadCpuUsage();
+      const spentMs = ownTime();
       setImmediate(() => {
-        const { user, system } = process.threadCpuUsage(from);
-        turnsMs.push((user + system) / 1000);
+        turnsMs.push(spentMs());
         if (running) watch();
       });
     };

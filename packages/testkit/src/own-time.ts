@@ -1,0 +1,74 @@
+/**
+ * What some work takes of this thread's CPU, in ms of a machine of usual speed. Other processes are no part of it. That caches, cores
+ * and memory are shared with them is: a host that has half its speed, or takes memory back all the time, would make a bound of 20 ms
+ * one of 10 or of 4. So known work is done behind the measured one, and what that takes longer than usual is taken off.
+ *
+ *     const spentMs = ownTime();
+ *     readJson(bytes);
+ *     expect(spentMs()).toBeLessThan(250);
+ */
+export function ownTime(): () => number {
+  const before = cpuMs();
+  return () => {
+    const spentMs = cpuMs() - before;
+    return spentMs < shortMs ? spentMs : spentMs / slowness();
+  };
+}
+
+/** Below all bounds: it needs no closer look. */
+const shortMs = 20;
+
+/** What this thread has taken so far, ms. Linux tells it in steps of up to four. */
+export function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+let known = { factor: 1, untilMs: 0 };
+const knownMs = 500;
+
+/**
+ * How many times slower than usual this machine is now; at least 1. What counts, what copies and what makes small things suffer by
+ * different factors: 1.5, 2.5 and 10 were seen at once. The worst of them is taken.
+ */
+export function slowness(): number {
+  const nowMs = performance.now();
+  if (nowMs < known.untilMs) return known.factor;
+  const factor = Math.max(1, ...works.map(({ work, usualMs }) => msOf(work) / usualMs));
+  known = { factor, untilMs: performance.now() + knownMs };
+  return factor;
+}
+
+function msOf(work: () => number): number {
+  const startedAt = cpuMs();
+  work();
+  return cpuMs() - startedAt;
+}
+
+/** What they take by themselves on two quiet cores of 2026, once compiled. */
+const works = [
+  { work: countThrough, usualMs: 7 },
+  { work: copyJson, usualMs: 5 },
+  { work: makeSmallThings, usualMs: 10 },
+];
+
+const text = 'a'.repeat(4 * 1024 * 1024);
+
+function countThrough(): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === 0x2e) count++;
+  return count;
+}
+
+const json = JSON.stringify(Array.from({ length: 13_000 }, () => ({ role: 'user', content: 'a' })));
+
+function copyJson(): number {
+  const messages = JSON.parse(json) as { content: string }[];
+  return JSON.stringify(messages.map((each) => ({ ...each, content: `${each.content}b` }))).length;
+}
+
+function makeSmallThings(): number {
+  const things: object[] = [];
+  for (let step = 0; step < 170_000; step++) things.push({ path: { step }, text });
+  return things.length;
+}
