@@ -67,6 +67,7 @@ function valuesOf(points: Series['points']): string {
 
 function run(...args: string[]): number {
   const { status, error } = spawnSync('promtool', args, { stdio: 'inherit' });
-  if (error !== undefined) process.stderr.write(`promtool: ${error.message}\n`);
+  if (error !== undefined)
+    process.stderr.write(`This takes promtool (apt-get install prometheus): ${error.message}\n`);
   return status ?? 2;
 }
