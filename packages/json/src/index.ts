@@ -7,7 +7,7 @@ export { type PassingText, PassingTexts } from './passing-texts.ts';
 export { type ReadOptions, readJson, readJsonObject, readJsonText } from './read-json.ts';
 export { repeatedPath } from './repeated-path.ts';
 export { type JsonScan, scanJson } from './scan-json.ts';
-export { ShortTexts, shortTexts } from './short-texts.ts';
+export { isWithinText, ShortTexts, shortTexts } from './short-texts.ts';
 export { SkimmedJson } from './skim-json.ts';
 export {
   itemSpans,

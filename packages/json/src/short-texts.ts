@@ -11,9 +11,9 @@ const letterU = 0x75;
 /** A character's first byte is none of these. */
 const continued = 0x80;
 const continuedMask = 0xc0;
-/** 1 for the bytes of a text that mean nothing to where it ends. */
-const isWithin = new Uint8Array(256).fill(1);
-for (const byte of [quote, backslash, lineFeed, carriageReturn]) isWithin[byte] = 0;
+/** By byte: 1 for those of a text of JSON that mean nothing to where it, or its line, ends. */
+export const isWithinText = new Uint8Array(256).fill(1);
+for (const byte of [quote, backslash, lineFeed, carriageReturn]) isWithinText[byte] = 0;
 
 /**
  * Cuts the long texts of JSON while its bytes pass, in pieces of any size: a picture, a sound or a document is nearly
@@ -45,7 +45,8 @@ export class ShortTexts {
     let from = 0;
     for (let at = 0; at < length; at++) {
       // Nearly all of what is cut.
-      if (isCut && escaped === 0) while (at < length && isWithin[chunk[at] as number] === 1) at++;
+      if (isCut && escaped === 0)
+        while (at < length && isWithinText[chunk[at] as number] === 1) at++;
       if (at >= length) break;
       const byte = chunk[at] as number;
       if (!isText) {

@@ -1,3 +1,4 @@
+import { isWithinText } from '@sluice/json';
 import type { StreamFault, Unframer } from '../contract.ts';
 
 const quote = 0x22;
@@ -28,27 +29,37 @@ export class ListUnframer implements Unframer {
     // Of its own: what passes is not to be changed.
     const bytes = Buffer.from(chunk);
     const { length } = bytes;
+    // Of locals the loop is several times as fast as of fields.
+    let depth = this.#depth;
+    let isText = this.#isText;
+    let isEscaped = this.#isEscaped;
     let from = 0;
     for (let at = 0; at < length; at++) {
-      const byte = bytes[at];
+      // Nearly all of what is long.
+      if (isText && !isEscaped) while (at < length && isWithinText[bytes[at] as number] === 1) at++;
+      if (at === length) break;
+      const byte = bytes[at] as number;
       if (byte === lineFeed || byte === carriageReturn) bytes[at] = blank;
-      if (this.#isText) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (byte === backslash) this.#isEscaped = true;
-        else if (byte === quote) this.#isText = false;
-      } else if (byte === quote) this.#isText = true;
+      if (isText) {
+        if (isEscaped) isEscaped = false;
+        else if (byte === backslash) isEscaped = true;
+        else if (byte === quote) isText = false;
+      } else if (byte === quote) isText = true;
       else if (byte === openObject || byte === openList) {
-        this.#depth++;
-        if (this.#depth !== 2) continue;
+        depth++;
+        if (depth !== 2) continue;
         parts.push(begin);
         from = at;
       } else if (byte === closeObject || byte === closeList) {
-        this.#depth--;
-        if (this.#depth !== 1) continue;
+        depth--;
+        if (depth !== 1) continue;
         parts.push(bytes.subarray(from, at + 1), end);
       }
     }
-    if (this.#depth > 1) parts.push(bytes.subarray(from));
+    this.#depth = depth;
+    this.#isText = isText;
+    this.#isEscaped = isEscaped;
+    if (depth > 1) parts.push(bytes.subarray(from));
     return Buffer.concat(parts);
   }
 
