@@ -5,7 +5,14 @@ import { arrayOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { type AskedTool, askedTools } from './asked-tools.ts';
 import { EventWriter } from './event-writer.ts';
-import { OpenCall, type OpenItem, OpenReasoning, OpenToolCall } from './open-items.ts';
+import {
+  added,
+  done,
+  OpenCall,
+  type OpenItem,
+  OpenReasoning,
+  OpenToolCall,
+} from './open-items.ts';
 import { OpenMessage } from './open-message.ts';
 import { logprobsOf, reasoningItem } from './output-items.ts';
 import { encodePicture } from './pictures.ts';
@@ -21,9 +28,10 @@ import { sealForCaller, sealPart } from './sealed-thinking.ts';
 import { ToldResponse } from './told-response.ts';
 
 /**
- * Stream events → events of a response. A message or a thought is open until
- * something else begins; calls stay open to the end, since pieces of parallel
- * ones may alternate.
+ * Stream events → events of a response. An item is open until something else
+ * begins, as at the vendor: clients gather items as they end (Codex, the AI SDK),
+ * and send them back in that order. A call that is not whole by then stays open
+ * to the end, since pieces of parallel ones may alternate.
  */
 export class ResponsesStreamEncoder implements StreamEncoder {
   #options: ReplyOptions;
@@ -109,7 +117,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return drawn === '' ? '' : drawn + this.#prove(event.signature);
       }
       case 'tool-call-start':
-        return this.#callStart(event) + this.#prove(event.signature);
+        return this.#callStart(event);
       case 'tool-call-delta':
         return this.#calls.get(event.call)?.add(event.arguments) ?? '';
       case 'usage':
@@ -171,20 +179,24 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #whole(prefix: 'ig' | 'rs', make: (id: string) => JsonObject | undefined): string {
     if (make('') === undefined) return '';
     const { events, index, id } = this.#next(prefix);
-    const item = make(id) as JsonObject;
-    this.#output[index] = item;
-    const fields = { output_index: index, item };
-    const added = this.#writer.event('response.output_item.added', fields);
-    return events + added + this.#writer.event('response.output_item.done', fields);
+    return events + this.#atOnce(index, make(id) as JsonObject);
   }
 
-  /** The signature of the part before. */
+  #atOnce(index: number, item: JsonObject): string {
+    this.#output[index] = item;
+    return added(this.#writer, index, item) + done(this.#writer, index, item);
+  }
+
+  /** The signature of the part before: right behind it, whatever else is open. */
   #prove(signature: string | undefined): string {
     if (signature === undefined) return '';
-    return this.#whole('rs', (id) => reasoningItem(id, '', sealPart(signature), 'completed'));
+    const events = this.#closeOpen();
+    const { index, id } = this.#place('rs');
+    const item = reasoningItem(id, '', sealPart(signature), 'completed');
+    return events + this.#atOnce(index, item);
   }
 
-  #callStart(event: { call: number; id: string; name: string }): string {
+  #callStart(event: Extract<ChatStreamEvent, { type: 'tool-call-start' }>): string {
     const { events, index, id } = this.#next('fc');
     const named = { callId: event.id, name: event.name };
     const asked = this.#asked.get(event.name);
@@ -192,16 +204,35 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       asked === undefined || asked.kind === 'function'
         ? new OpenCall(this.#writer, index, id, named, asked)
         : new OpenToolCall(this.#writer, index, id, named, asked);
+    call.signature = event.signature;
     this.#calls.set(event.call, call);
     return events + call.open();
   }
 
-  /** The place of an item that begins, before which the one that is open ends. */
+  /** The place of an item that begins, before which those end that are whole. */
   #next(prefix: Parameters<typeof itemId>[0]): { events: string; index: number; id: string } {
-    const events = this.#start() + this.#close(this.#open, 'completed');
-    this.#open = undefined;
+    let events = this.#start() + this.#closeOpen();
+    for (const [number, call] of this.#calls)
+      if (call.isWhole) {
+        this.#calls.delete(number);
+        events += this.#closeCall(call, 'completed');
+      }
+    return { events, ...this.#place(prefix) };
+  }
+
+  #place(prefix: Parameters<typeof itemId>[0]): { index: number; id: string } {
     const index = this.#items++;
-    return { events, index, id: itemId(prefix, this.#head?.id ?? '', index) };
+    return { index, id: itemId(prefix, this.#head?.id ?? '', index) };
+  }
+
+  #closeOpen(): string {
+    const events = this.#close(this.#open, 'completed');
+    this.#open = undefined;
+    return events;
+  }
+
+  #closeCall(call: OpenCall | OpenToolCall, status: 'completed' | 'incomplete'): string {
+    return this.#close(call, status) + this.#prove(call.signature);
   }
 
   #close(item: OpenItem | undefined, status: 'completed' | 'incomplete'): string {
@@ -216,9 +247,14 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const cutStatus = endState(this.#finish, [], undefined).status;
     const rest: OpenItem[] = [...this.#calls.values()];
     if (this.#open !== undefined) rest.push(this.#open);
+    const last = this.#items - 1;
+    this.#open = undefined;
     for (const item of rest.sort((a, b) => a.index - b.index)) {
-      const isCut = cutStatus === 'incomplete' && item.index === this.#items - 1;
-      events += this.#close(item, isCut ? 'incomplete' : 'completed');
+      const status = cutStatus === 'incomplete' && item.index === last ? 'incomplete' : 'completed';
+      events +=
+        item instanceof OpenCall || item instanceof OpenToolCall
+          ? this.#closeCall(item, status)
+          : this.#close(item, status);
     }
     const state = endState(this.#finish, this.#output, this.#usage);
     return events + this.#last(state);

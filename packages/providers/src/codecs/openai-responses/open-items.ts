@@ -3,6 +3,7 @@
  * told whole when it closes. Messages, which have parts, are in `open-message.ts`.
  */
 import type { JsonObject } from '@sluice/contracts';
+import { parseObject } from '../../json/json-access.ts';
 import type { AskedTool } from './asked-tools.ts';
 import type { EventWriter } from './event-writer.ts';
 import { type ItemStatus, reasoningItem, summaryText } from './output-items.ts';
@@ -88,6 +89,8 @@ export class OpenReasoning implements OpenItem {
 
 export class OpenCall implements OpenItem {
   readonly index: number;
+  /** What proves it to the provider: told behind it. */
+  signature: string | undefined;
   #writer: EventWriter;
   #id: string;
   #callId: string;
@@ -122,6 +125,11 @@ export class OpenCall implements OpenItem {
   adopt(told: string, isTold: boolean): void {
     this.#arguments = told;
     this.#isTold = isTold;
+  }
+
+  /** Nothing that follows can belong to it. */
+  get isWhole(): boolean {
+    return isWhole(this.#arguments, this.signature);
   }
 
   add(piece: string): string {
@@ -159,6 +167,8 @@ export class OpenCall implements OpenItem {
  */
 export class OpenToolCall implements OpenItem {
   readonly index: number;
+  /** As of a function's call. */
+  signature: string | undefined;
   #writer: EventWriter;
   #call: { id: string; callId: string; name: string };
   #asked: AskedTool;
@@ -179,6 +189,10 @@ export class OpenToolCall implements OpenItem {
 
   open(): string {
     return added(this.#writer, this.index, this.#item('', 'in_progress'));
+  }
+
+  get isWhole(): boolean {
+    return isWhole(this.#arguments, this.signature);
   }
 
   add(piece: string): string {
@@ -204,6 +218,11 @@ export class OpenToolCall implements OpenItem {
   #item(whole: string, status: ItemStatus): JsonObject {
     return callItem({ ...this.#call, arguments: whole }, this.#asked, status);
   }
+}
+
+/** Calls that are signed, which are Google's, come in one piece. */
+function isWhole(told: string, signature: string | undefined): boolean {
+  return signature !== undefined || parseObject(told) !== undefined;
 }
 
 export function added(writer: EventWriter, output_index: number, item: JsonObject): string {

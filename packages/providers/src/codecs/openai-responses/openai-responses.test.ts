@@ -156,6 +156,12 @@ describe('requests', () => {
   });
 });
 
+/** As clients gather them which go by the end of each: Codex, the AI SDK. */
+function itemsAsDone(events: readonly JsonObject[]): JsonObject[] {
+  const done = events.filter(({ type }) => type === 'response.output_item.done');
+  return done.map(({ item }) => item as JsonObject);
+}
+
 describe('thoughts on their way through a caller', () => {
   const turn = (content: object[], rest: object = {}) => ({
     type: 'message',
@@ -202,9 +208,15 @@ describe('thoughts on their way through a caller', () => {
     const whole = viaGoogle.decode(Buffer.from(JSON.stringify(reply)), contextFor(google), okHead);
     const reader = viaGoogle.openStream(contextFor(google), { model: 'gemini-3-pro' });
     const told = reader.push(Buffer.from(`data: ${JSON.stringify(reply)}\n\n`));
-    const last = parseObject(parseSseEvents(Buffer.concat([told, reader.end()])).at(-1)?.data ?? '')
-      ?.response as JsonObject;
-    for (const { output } of [JSON.parse(String(whole.body)), last] as { output: JsonObject[] }[]) {
+    const events = parseSseEvents(Buffer.concat([told, reader.end()])).map(
+      ({ data }) => parseObject(data)!,
+    );
+    const outputs = [
+      (JSON.parse(String(whole.body)) as JsonObject).output,
+      (events.at(-1)?.response as JsonObject).output,
+      itemsAsDone(events),
+    ];
+    for (const output of outputs as JsonObject[][]) {
       expect(output.map(({ type }) => type)).toEqual([
         'message',
         'reasoning',
@@ -216,6 +228,35 @@ describe('thoughts on their way through a caller', () => {
       const { body } = viaGoogle.encode({ model: 'gemini-3-pro', input }, contextFor(google));
       expect((body as { contents: JsonObject[] }).contents[1]).toMatchObject({ parts });
     }
+  });
+
+  it('stand before the call that they led to in the order in which items end', () => {
+    const content: JsonObject[] = [
+      { type: 'thinking', thinking: 'One.', signature: 'S1' },
+      { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } },
+      { type: 'thinking', thinking: 'Two.', signature: 'S2' },
+      { type: 'tool_use', id: 'toolu_2', name: 'f', input: {} },
+      { type: 'text', text: 'I look.' },
+    ];
+    const stream: JsonObject[] = content.flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: block },
+      { type: 'content_block_stop', index },
+    ]);
+    stream.push(
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    );
+    const bytes = stream.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const reader = viaAnthropic.openStream(contextFor(anthropic), { model: 'claude' });
+    const told = Buffer.concat([reader.push(Buffer.from(bytes.join(''))), reader.end()]);
+    const items = itemsAsDone(parseSseEvents(told).map(({ data }) => parseObject(data)!));
+    expect(items.map(({ type, name }) => name ?? type)).toEqual([
+      'reasoning',
+      'f',
+      'reasoning',
+      'f',
+      'message',
+    ]);
   });
 
   it('come back to a provider of responses through callers of messages', () => {
