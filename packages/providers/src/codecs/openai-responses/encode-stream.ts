@@ -5,14 +5,7 @@ import { arrayOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { type AskedTool, askedTools } from './asked-tools.ts';
 import { EventWriter } from './event-writer.ts';
-import {
-  added,
-  done,
-  OpenCall,
-  type OpenItem,
-  OpenReasoning,
-  OpenToolCall,
-} from './open-items.ts';
+import { added, done, OpenCall, type OpenItem, OpenReasoning, OpenToolCall } from './open-items.ts';
 import { OpenMessage } from './open-message.ts';
 import { logprobsOf, reasoningItem } from './output-items.ts';
 import { encodePicture } from './pictures.ts';

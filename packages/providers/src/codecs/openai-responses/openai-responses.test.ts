@@ -13,7 +13,7 @@ import {
 import { findProvider } from '../../catalog.ts';
 import type { ProviderEntry } from '../../contract.ts';
 import { parseSseEvents } from '../../framing/sse.ts';
-import { parseObject } from '../../json/json-access.ts';
+import { objectOf, parseObject } from '../../json/json-access.ts';
 import { findTranslation } from '../../translation/find-translation.ts';
 import { openAiResponses } from './index.ts';
 
@@ -213,7 +213,7 @@ describe('thoughts on their way through a caller', () => {
     );
     const outputs = [
       (JSON.parse(String(whole.body)) as JsonObject).output,
-      (events.at(-1)?.response as JsonObject).output,
+      objectOf(events.at(-1)?.response)?.output,
       itemsAsDone(events),
     ];
     for (const output of outputs as JsonObject[][]) {
