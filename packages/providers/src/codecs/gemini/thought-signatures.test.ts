@@ -200,3 +200,47 @@ it('reads the signature that a caller got from Google itself, in either spelling
     expect(JSON.stringify(body)).toContain('"thoughtSignature":"s"');
   }
 });
+
+describe('a turn of Gemini’s as OpenAI’s Agents send it back by chat completions', () => {
+  const call = findTranslation(google, 'chatComplete', {
+    model,
+    stream: false,
+    setting: () => undefined,
+  });
+  const proof = { extra_content: { google: { thought_signature: signature } } };
+  const look = {
+    id: 'c1',
+    type: 'function',
+    function: { name: 'f', arguments: '{"city":"Paris"}' },
+    ...proof,
+  };
+  const partsOf = (message: JsonObject): JsonObject[] => {
+    const rest =
+      message.tool_calls === undefined
+        ? [user]
+        : [{ role: 'tool', tool_call_id: 'c1', content: 'rain' }];
+    const body = { model, messages: [user, message, ...rest] };
+    const encoded = call.encode(body, contextFor(google, true, { model, request: body }));
+    return (encoded.body as { contents: { parts: JsonObject[] }[] }).contents[1]!.parts;
+  };
+
+  it.each([
+    ['I look.', [{ text: 'I look.' }]],
+    [null, []],
+  ])('signs the call alone, whose words stand on its message as well: %j', (text, before) => {
+    const content = text === null ? null : [{ type: 'text', text, tool_calls: [look] }];
+    const parts = partsOf({ role: 'assistant', content, tool_calls: [look], ...proof });
+    expect(parts).toMatchObject([
+      ...before,
+      { functionCall: { args: { city: 'Paris' } }, thoughtSignature: signature },
+    ]);
+    expect(parts.filter(({ thoughtSignature }) => thoughtSignature !== undefined)).toHaveLength(1);
+  });
+
+  it('signs the text whose part has the words of its message', () => {
+    const content = [{ type: 'text', text: 'Rain.', role: 'assistant', ...proof }];
+    expect(partsOf({ role: 'assistant', content })).toEqual([
+      { text: 'Rain.', thoughtSignature: signature },
+    ]);
+  });
+});

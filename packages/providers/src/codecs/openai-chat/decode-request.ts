@@ -136,14 +136,28 @@ function markLast(parts: ChatPart[], message: JsonObject): ChatPart[] {
   return parts;
 }
 
-/** The signature of an answer belongs to its text, of which there may be none. */
-function signLast(parts: ChatPart[], message: JsonObject): ChatPart[] {
+/**
+ * The signature of an answer belongs to its text, of which there may be none.
+ * OpenAI's Agents write the fields of an answer into its text part, and those
+ * of a call onto its message as well, where it says nothing of the text.
+ */
+function signTexts(parts: ChatPart[], message: JsonObject): ChatPart[] {
+  for (const [index, value] of (arrayOf(message.content) ?? []).entries()) {
+    const part = parts[index];
+    if (part?.type === 'text') Object.assign(part, googleSignatureOf(objectOf(value) ?? {}));
+  }
   const { signature } = googleSignatureOf(message);
-  if (signature === undefined) return parts;
+  if (signature === undefined || isOfCall(signature, message)) return parts;
   const last = parts.at(-1);
   if (last?.type === 'text') last.signature = signature;
   else parts.push({ type: 'text', text: '', signature });
   return parts;
+}
+
+function isOfCall(signature: string, message: JsonObject): boolean {
+  return (arrayOf(message.tool_calls) ?? []).some(
+    (call) => googleSignatureOf(objectOf(call) ?? {}).signature === signature,
+  );
 }
 
 function assistantParts(message: JsonObject, path: string, legacy: LegacyCalls): ChatPart[] {
@@ -153,7 +167,7 @@ function assistantParts(message: JsonObject, path: string, legacy: LegacyCalls):
   else {
     const thinking = stringOf(message.reasoning_content) ?? stringOf(message.reasoning);
     if (thinking !== undefined && thinking !== '') parts.push({ type: 'thinking', text: thinking });
-    parts.push(...signLast(markLast(decodeContent(message.content, path), message), message));
+    parts.push(...signTexts(markLast(decodeContent(message.content, path), message), message));
   }
   const refusal = stringOf(message.refusal);
   if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
