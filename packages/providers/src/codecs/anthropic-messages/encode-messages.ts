@@ -97,16 +97,23 @@ function endWithUser(
 /** A part that is carried by leaving it out. */
 const empty: JsonObject = {};
 
-/** Thinking must lead the turn and calls must close it, whatever order the parts came in. */
+/**
+ * Thinking must lead the turn and calls must close it, whatever order the parts
+ * came in. A turn that a thought leads is Claude's own, which may think again
+ * before its next call, and what it thought may not be moved.
+ */
 function inOrder(blocks: JsonObject[]): JsonObject[] {
   const rank = (block: JsonObject): number =>
-    block.type === 'thinking' || block.type === 'redacted_thinking'
-      ? 0
-      : block.type === 'tool_use'
-        ? 2
-        : 1;
-  const native = blocks.some((block) => rank(block) === 1 && block.type !== 'text');
-  return native ? blocks : blocks.toSorted((a, b) => rank(a) - rank(b));
+    isThought(block) ? 0 : block.type === 'tool_use' ? 2 : 1;
+  const [first] = blocks;
+  const isOwn =
+    (first !== undefined && isThought(first)) ||
+    blocks.some((block) => rank(block) === 1 && block.type !== 'text');
+  return isOwn ? blocks : blocks.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function trimPrefill(last: JsonObject): void {

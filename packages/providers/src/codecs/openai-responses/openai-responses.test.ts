@@ -230,18 +230,30 @@ describe('thoughts on their way through a caller', () => {
     }
   });
 
-  it('stand before the call that they led to in the order in which items end', () => {
+  it('stand before the call that they led to in the order in which items end, and come back so', () => {
     const content: JsonObject[] = [
-      { type: 'thinking', thinking: 'One.', signature: 'S1' },
+      { type: 'thinking', thinking: 'One.', signature: 'EqQB+/=' },
       { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } },
-      { type: 'thinking', thinking: 'Two.', signature: 'S2' },
+      { type: 'thinking', thinking: 'Two.', signature: 'EqQC+/=' },
       { type: 'tool_use', id: 'toolu_2', name: 'f', input: {} },
       { type: 'text', text: 'I look.' },
     ];
-    const stream: JsonObject[] = content.flatMap((block, index) => [
-      { type: 'content_block_start', index, content_block: block },
-      { type: 'content_block_stop', index },
-    ]);
+    const stream = content.flatMap((block, index): JsonObject[] => {
+      const delta = (fields: JsonObject) => ({ type: 'content_block_delta', index, delta: fields });
+      const { thinking, signature } = block;
+      const isThought = block.type === 'thinking';
+      const begun = isThought ? { ...block, thinking: '', signature: '' } : block;
+      return [
+        { type: 'content_block_start', index, content_block: begun },
+        ...(isThought
+          ? [
+              delta({ type: 'thinking_delta', thinking: thinking! }),
+              delta({ type: 'signature_delta', signature: signature! }),
+            ]
+          : []),
+        { type: 'content_block_stop', index },
+      ];
+    });
     stream.push(
       { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
       { type: 'message_stop' },
@@ -257,6 +269,20 @@ describe('thoughts on their way through a caller', () => {
       'f',
       'message',
     ]);
+    const results = ['toolu_1', 'toolu_2'].map((call_id) => ({
+      type: 'function_call_output',
+      call_id,
+      output: 'x',
+    }));
+    const request = {
+      model: 'claude',
+      input: [{ role: 'user', content: 'x' }, ...items, ...results],
+    };
+    const { body } = viaAnthropic.encode(request, contextFor(anthropic));
+    expect((body as { messages: JsonObject[] }).messages[1]).toEqual({
+      role: 'assistant',
+      content,
+    });
   });
 
   it('come back to a provider of responses through callers of messages', () => {
