@@ -112,7 +112,7 @@ export {
 } from './jobs/vendor-jobs.ts';
 export { arrayOf, objectOf, stringOf } from './json/json-access.ts';
 export { type KeptSetting, keptSettings, keyForm, type SettingForm } from './kept-settings.ts';
-export { type ModelPath, readModelPath } from './model-paths.ts';
+export { asksStreamAt, type ModelPath, readModelPath } from './model-paths.ts';
 export { factsOfModel, modelFamilies } from './models/facts-of-model.ts';
 export type { ModelFacts, ModelFamily } from './models/model-facts.ts';
 export type { ModelOverrides } from './models/model-overrides.ts';

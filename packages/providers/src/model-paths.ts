@@ -153,6 +153,14 @@ export function readModelPath(rest: string): ModelPath | undefined {
   return undefined;
 }
 
+/** Whether a path asks for a stream: of vendors whose bodies have no word for that. */
+export function asksStreamAt(path: string): boolean {
+  return streaming.test(path);
+}
+
+const streaming =
+  /(?::(?:streamGenerateContent|streamRawPredict)|\/(?:converse-stream|invoke-with-response-stream|invocations-response-stream|generate_stream))\/?$/;
+
 /** Nothing in it is escaped, or may be read in two ways. */
 const plain = /^[\w/.:~-]*$/;
 

@@ -70,6 +70,8 @@ interface Billed extends RecordView {
   unpriced: string;
   estimate: { tokens: [number, number]; costNanoUsd: number } | null;
   isImplausible: boolean;
+  /** A stream was asked for. */
+  stream: boolean;
 }
 
 function billedOf({ records, rawRecords }: Asked): Billed {
@@ -80,9 +82,9 @@ function billedOf({ records, rawRecords }: Asked): Billed {
   const costNanoUsd = raw.costKnown ? Number(raw.costNanoUsd) : 0;
   const estimate = raw.usageEstimated ? { tokens, costNanoUsd } : null;
   const units = Object.fromEntries(Object.entries(raw.units).map(([name, n]) => [name, Number(n)]));
-  const { usageImplausible: isImplausible, unpricedUnits: unpriced } = raw;
+  const { usageImplausible: isImplausible, unpricedUnits: unpriced, stream } = raw;
   const images = Number(raw.images);
-  return { ...view, estimate, images, isImplausible, units, unpriced };
+  return { ...view, estimate, images, isImplausible, stream, units, unpriced };
 }
 
 /** One attempt at one upstream. */
@@ -598,6 +600,7 @@ describe.concurrent('an attempt is billed', () => {
         outcome: 'SUCCESS',
         tokens: [1000, 500],
         costNanoUsd: expect.any(Number),
+        stream: true,
       });
     const call = { type: 'image_generation_call', status: 'completed', result: data };
     const response = { id: 'resp_1', object: 'response', model: 'gpt-5', output: [call, call] };
@@ -760,7 +763,8 @@ describe.concurrent('an attempt is billed', () => {
     const asked = { messages: [{ role: 'user', content: [{ text: prompt }] }] };
     const path = `/v1/proxy/model/amazon.nova-lite-v1%3A0/${operation}`;
     const record = await billOf(reply, { body: asked, path }, bedrock);
-    expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500] });
+    const stream = operation === 'converse-stream';
+    expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: [1000, 500], stream });
     expect(record.costNanoUsd).toBeGreaterThan(0);
   });
 

@@ -1,6 +1,6 @@
 import { objectsAt, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { JsonObject } from '@sluice/providers';
+import { asksStreamAt, type JsonObject } from '@sluice/providers';
 import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
 import { carriesBody } from '../../http/body-stream.ts';
 import { codingOf } from '../../http/content-coding.ts';
@@ -144,8 +144,12 @@ const wholeBytesMax = 32 * 1024 * 1024;
 /** The body of a pass-through call: looked at when it is small JSON, never changed, never required to be anything. */
 export const readProxyRequest: Stage = (exchange, next) => {
   expectModelCall(exchange);
+  const goOn = () => {
+    exchange.subject.wantsStream ||= asksStreamAt(exchange.subject.pathname);
+    return next();
+  };
   const reading = readPassed(exchange);
-  return reading === undefined ? next() : reading.then(next);
+  return reading === undefined ? goOn() : reading.then(goOn);
 };
 
 /** Undefined = there is nothing to wait for. */
