@@ -303,6 +303,40 @@ describe('keys', () => {
     expect(store.heldKey(secret)).toBeUndefined();
   });
 
+  it('are found at the first answer, however often others change meanwhile', async () => {
+    const source = new FakeControlPlane();
+    const [secret, other] = [source.addKey(), source.addKey()];
+    const store = await startStore(source);
+    const resolve = source.resolveKey.bind(source);
+    vi.spyOn(source, 'resolveKey').mockImplementation((hash) => {
+      const answer = resolve(hash);
+      // Somebody makes keys by script; without an end the test would have none.
+      if (source.keyCalls < 50) source.keyChanged(other);
+      return answer;
+    });
+    expect((await store.findKey(secret))?.source.id).toBe(`id of ${secret}`);
+    expect(source.keyCalls).toBe(1);
+  });
+
+  it('that nobody has are refused at last, however often others change meanwhile, and not remembered then', async () => {
+    const source = new FakeControlPlane();
+    const other = source.addKey();
+    const store = await startStore(source);
+    const resolve = source.resolveKey.bind(source);
+    let changes = 50;
+    vi.spyOn(source, 'resolveKey').mockImplementation((hash) => {
+      const answer = resolve(hash);
+      if (changes-- > 0) source.keyChanged(other);
+      return answer;
+    });
+    const secret = createServiceKey('sl_');
+    expect(await store.findKey(secret)).toBeUndefined();
+    expect(source.keyCalls).toBeLessThan(6);
+    const before = source.keyCalls;
+    expect(await store.findKey(secret)).toBeUndefined();
+    expect(source.keyCalls).toBeGreaterThan(before);
+  });
+
   it('an older answer that comes last does not revive a deleted key', async () => {
     const source = new FakeControlPlane();
     const secret = source.addKey();
@@ -392,6 +426,29 @@ describe('bundles', () => {
     source.setBundle('h2');
     source.release();
     expect((await first)?.source.hash).toBe('h2');
+  });
+
+  it('are answered with at last, and barriers passed, however often the workspace changes meanwhile', async () => {
+    const source = new FakeControlPlane();
+    source.setBundle('h0');
+    const store = await startStore(source);
+    const getBundle = source.getBundle.bind(source);
+    let changes = 0;
+    vi.spyOn(source, 'getBundle').mockImplementation(async (...asked) => {
+      const answer = await getBundle(...asked);
+      if (changes < 50) source.setBundle(`h${++changes}`);
+      await turn();
+      return answer;
+    });
+    expect(await store.bundle('ws')).toBeDefined();
+    expect(source.bundleCalls).toBeLessThan(6);
+    source.tell('workspaceChanged', { workspaceId: 'ws' });
+    source.tell('barrier', { number: 1n });
+    const before = source.bundleCalls;
+    await expect.poll(() => source.passed, { interval: 1 }).toEqual([1n]);
+    expect(source.bundleCalls - before).toBeLessThan(20);
+    // The last change is in force all the same.
+    await expect.poll(async () => (await store.bundle('ws'))?.source.hash).toBe('h50');
   });
 
   it('have a cap', async () => {
@@ -540,6 +597,40 @@ describe('a control plane that compares', () => {
     await store.bundle('ws');
     expect(source.held).toEqual(['ws']);
   });
+
+  it.each([
+    ['while that is on its way', false],
+    ['once that is done', true],
+  ])(
+    'is asked again for a key that it answered before it was told of its workspace for another, %s',
+    async (_when, isTold) => {
+      const source = comparing();
+      source.setBundle('h1');
+      const [first, second] = [source.addKey(), source.addKey()];
+      const store = await startStore(source);
+      source.answersHolding = false;
+      source.heldBack = [];
+      const finding = [store.findKey(first), store.findKey(second)];
+      await expect.poll(() => source.heldBack?.length).toBe(2);
+      const [giveFirst, giveSecond] = source.heldBack;
+      source.heldBack = undefined;
+      giveFirst?.();
+      await expect.poll(() => source.held).toEqual(['ws']);
+      // Revoked when nobody was to be told of it, and after it was read.
+      source.edit(second, undefined);
+      const tell = () => source.compared(source.said.at(-1) ?? {});
+      if (isTold) {
+        tell();
+        await finding[0];
+      }
+      giveSecond?.();
+      await turn();
+      if (!isTold) tell();
+      expect(await finding[0]).toBeDefined();
+      expect(await finding[1]).toBeUndefined();
+      expect(store.heldKey(second)).toBeUndefined();
+    },
+  );
 
   it('after a gap is told what is held, and asked for what it says has changed and for nothing else', async () => {
     const source = comparing();

@@ -99,7 +99,8 @@ export class ConfigStore {
       negativeTtlMs: options.negativeTtlMs ?? 60_000,
       lookupsMax: options.lookupsMax ?? 64,
       missesPerSecondMax: options.missesPerSecondMax ?? 200,
-      hold,
+      hold: (subject, askedAt) => this.#said.hold(subject, askedAt),
+      moment: () => this.#said.moment,
       onChange: (hashHex, key) =>
         snapshot.note([
           key === undefined ? { kind: 'keyGone', hashHex } : { kind: 'key', hashHex, key },

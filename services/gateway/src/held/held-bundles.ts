@@ -27,6 +27,16 @@ export interface HeldState {
   readonly stamp: string;
 }
 
+/** Of what is in force of a workspace; of two at a time the older answer could arrive last. */
+interface Reading {
+  readonly done: Promise<void>;
+  /** For what changed since this one began. */
+  behind: Reading | undefined;
+}
+
+/** Of a workspace that changes all the time: who waits for its first state has waited long enough. */
+const repeatsMax = 3;
+
 interface Entry {
   held: HeldBundle;
   compiled: CompiledBundle;
@@ -36,9 +46,7 @@ interface Entry {
 export class HeldBundles {
   readonly #options: HeldBundlesOptions;
   readonly #entries = new Map<string, Entry>();
-  readonly #underWay = new Map<string, Promise<CompiledBundle | undefined>>();
-  /** Changed while they were being fetched: what was read may be from before. */
-  readonly #stale = new Set<string>();
+  readonly #underWay = new Map<string, Reading>();
 
   constructor(options: HeldBundlesOptions) {
     this.#options = options;
@@ -83,35 +91,58 @@ export class HeldBundles {
       this.#entries.set(held.source.workspaceId, { held, compiled: compileBundle(held) });
   }
 
-  /** What is in force, once it is here; undefined when the workspace is gone. Of two at a time the older answer could arrive last. */
-  fetch(workspaceId: string): Promise<CompiledBundle | undefined> {
-    const underWay = this.#underWay.get(workspaceId);
-    if (underWay !== undefined) return underWay;
-    const fetching = this.#fetch(workspaceId).finally(() => this.#underWay.delete(workspaceId));
-    this.#underWay.set(workspaceId, fetching);
-    return fetching;
+  /** What is in force, once it is here; undefined when the workspace is gone. */
+  async fetch(workspaceId: string): Promise<CompiledBundle | undefined> {
+    let reading = this.#underWay.get(workspaceId) ?? this.#begin(workspaceId);
+    await reading.done;
+    // Changed meanwhile: what was read may be from before.
+    for (let repeats = 0; reading.behind !== undefined && repeats < repeatsMax; repeats += 1) {
+      reading = reading.behind;
+      await reading.done;
+    }
+    return this.#entries.get(workspaceId)?.compiled;
   }
 
   /** Fetches what changed, if the workspace is held or about to be; until it is here the old state stays in force. */
   async changed(workspaceId: string): Promise<void> {
-    if (this.#underWay.has(workspaceId)) this.#stale.add(workspaceId);
-    else if (!this.#entries.has(workspaceId)) return;
-    await this.fetch(workspaceId);
+    const underWay = this.#underWay.get(workspaceId);
+    if (underWay !== undefined) {
+      underWay.behind ??= this.#reading(
+        workspaceId,
+        underWay.done.catch(() => {}),
+      );
+      await underWay.behind.done;
+    } else if (this.#entries.has(workspaceId)) await this.#begin(workspaceId).done;
   }
 
-  async #fetch(workspaceId: string): Promise<CompiledBundle | undefined> {
-    do {
-      this.#stale.delete(workspaceId);
-      const holding = this.#options.hold(workspaceId);
-      if (holding !== undefined) await holding;
-      const answer = await this.#options.source.getBundle(
-        workspaceId,
-        this.#entries.get(workspaceId)?.held,
-      );
-      if (answer === 'gone') this.#drop(workspaceId);
-      else if (answer !== 'unchanged') this.#put(workspaceId, answer);
-    } while (this.#stale.has(workspaceId));
-    return this.#entries.get(workspaceId)?.compiled;
+  #begin(workspaceId: string): Reading {
+    const reading = this.#reading(workspaceId);
+    this.#underWay.set(workspaceId, reading);
+    return reading;
+  }
+
+  /** @param before it begins, this ends */
+  #reading(workspaceId: string, before?: Promise<void>): Reading {
+    const read = async () => {
+      try {
+        await before;
+        await this.#read(workspaceId);
+      } finally {
+        if (reading.behind === undefined) this.#underWay.delete(workspaceId);
+        else this.#underWay.set(workspaceId, reading.behind);
+      }
+    };
+    const reading: Reading = { done: Promise.resolve().then(read), behind: undefined };
+    return reading;
+  }
+
+  async #read(workspaceId: string): Promise<void> {
+    const holding = this.#options.hold(workspaceId);
+    if (holding !== undefined) await holding;
+    const held = this.#entries.get(workspaceId)?.held;
+    const answer = await this.#options.source.getBundle(workspaceId, held);
+    if (answer === 'gone') this.#drop(workspaceId);
+    else if (answer !== 'unchanged') this.#put(workspaceId, answer);
   }
 
   #drop(workspaceId: string): void {

@@ -25,11 +25,23 @@ export interface HeldKeysOptions {
    * that find a key do not count, so a gateway that has just started is not held up.
    */
   missesPerSecondMax: number;
-  /** Makes sure that changes of keys of this workspace, or organisation, are told; undefined = they are. */
-  hold: (subject: string) => Promise<void> | undefined;
+  /** Makes sure that changes of keys of this workspace, or organisation, are told; undefined = they were when it was asked. */
+  hold: (subject: string, askedAt: number) => Promise<void> | undefined;
+  /** Now, for `hold`. */
+  moment: () => number;
   /** Told of what is worth keeping; no key = it is gone. */
   onChange: (hashHex: string, key: config.Key | undefined) => void;
 }
+
+/** One question after another about a key, and what was told meanwhile. */
+interface Lookup {
+  /** Anything may have changed. */
+  isMissed: boolean;
+  readonly changedIds: Set<string>;
+}
+
+/** Of a key that nobody has, while keys change all the time: who looks for it has waited long enough. */
+const repeatsMax = 3;
 
 /** Keys the gateway holds, by hash. One that was never seen before is asked for once. */
 export class HeldKeys {
@@ -46,7 +58,8 @@ export class HeldKeys {
   readonly #lookups = new Map<string, Promise<ResolvedKey | undefined>>();
   /** Keys being fetched again. */
   readonly #refreshes = new Map<string, { isStale: boolean; done: Promise<void> }>();
-  #changes = 0;
+  /** Look-ups under way that hear of changes. */
+  readonly #hearing = new Set<Lookup>();
   /** Look-ups of this second that have found nothing so far. */
   #misses = 0;
   #missesOf = 0;
@@ -170,7 +183,7 @@ export class HeldKeys {
 
   /** Anything may have changed while nothing was told: what is being looked up is looked up again. */
   missed(): void {
-    this.#changes += 1;
+    for (const lookup of this.#hearing) lookup.isMissed = true;
     this.forgetUnknown();
   }
 
@@ -181,7 +194,8 @@ export class HeldKeys {
 
   /** Fetches the secrets of this key again, those that are held. */
   async changed(keyId: string): Promise<void> {
-    this.missed();
+    for (const { changedIds } of this.#hearing) changedIds.add(keyId);
+    this.forgetUnknown();
     const hashes = [...(this.#hashesById.get(keyId) ?? [])];
     await Promise.all(hashes.map((hashHex) => this.refresh(hashHex)));
   }
@@ -278,23 +292,34 @@ export class HeldKeys {
     hashHex: string,
     hashes: KeyHashes | undefined,
   ): Promise<ResolvedKey | undefined> {
-    for (;;) {
-      const changesBefore = this.#changes;
-      const key = await this.#options.source.resolveKey(hash, hashes);
-      // A change told meanwhile may be one of this very key.
-      if (this.#changes !== changesBefore) continue;
-      const holding = key === undefined ? undefined : this.#options.hold(subjectOf(key));
-      // From here on its changes are told; what came before that is in the next answer.
-      if (holding !== undefined) {
-        await holding;
-        continue;
-      }
-      if (key === undefined) this.#rememberUnknown(hashHex);
-      else {
+    const lookup: Lookup = { isMissed: false, changedIds: new Set() };
+    this.#hearing.add(lookup);
+    try {
+      for (let repeats = 0; ; repeats += 1) {
+        lookup.isMissed = false;
+        lookup.changedIds.clear();
+        const askedAt = this.#options.moment();
+        const key = await this.#options.source.resolveKey(hash, hashes);
+        if (key === undefined) {
+          // A change told meanwhile may be that it was made.
+          const isSure = !lookup.isMissed && lookup.changedIds.size === 0;
+          if (!isSure && repeats < repeatsMax) continue;
+          if (isSure) this.#rememberUnknown(hashHex);
+          return this.#byHash.get(hashHex);
+        }
+        if (lookup.isMissed || lookup.changedIds.has(key.id)) continue;
+        // From here on its changes are told; what came before that is in the next answer.
+        const holding = this.#options.hold(subjectOf(key), askedAt);
+        if (holding !== undefined) {
+          await holding;
+          continue;
+        }
         this.#misses -= 1;
         this.#hold(resolvedKey(hashHex, key));
+        return this.#byHash.get(hashHex);
       }
-      return this.#byHash.get(hashHex);
+    } finally {
+      this.#hearing.delete(lookup);
     }
   }
 

@@ -4,6 +4,14 @@ import type { HeldState } from './held-bundles.ts';
 /** In one message. */
 const statesMax = 1_000;
 
+/** Of what was said. */
+interface Said {
+  /** The moment in which it was. */
+  readonly at: number;
+  /** While nobody has answered to it. */
+  pending: Promise<void> | undefined;
+}
+
 interface Waiting {
   readonly answered: () => void;
   readonly timer: NodeJS.Timeout | undefined;
@@ -16,10 +24,11 @@ interface Waiting {
  */
 export class SaidHolding {
   readonly #timeoutMs: number;
-  readonly #said = new Set<string>();
+  readonly #said = new Map<string, Said>();
   readonly #waiting = new Map<bigint, Waiting>();
   #stream: Pick<Watching, 'holds'> | undefined;
   #number = 0n;
+  #moment = 0;
 
   constructor(options: { timeoutMs: number }) {
     this.#timeoutMs = options.timeoutMs;
@@ -38,7 +47,8 @@ export class SaidHolding {
     // The same stream may begin anew: what it was told before then counts no more.
     const telling = { holds: stream.holds };
     this.#stream = telling;
-    for (const { id } of states) this.#said.add(id);
+    this.#moment += 1;
+    for (const { id } of states) this.#said.set(id, { at: this.#moment, pending: undefined });
     for (let at = 0; at < states.length && this.#stream === telling; at += statesMax)
       await this.#say({ held: states.slice(at, at + statesMax) }, undefined);
     if (this.#stream === telling) await this.#say({ held: [], keysMark }, undefined);
@@ -56,19 +66,36 @@ export class SaidHolding {
     }
   }
 
+  /** For `hold`: to be taken before something is asked for of which nobody knows yet whose it is. */
+  get moment(): number {
+    return this.#moment;
+  }
+
   /**
-   * Undefined when changes of it are told already, or there is nobody to tell them.
+   * Undefined when changes of it are told already, or there is nobody to tell them; else what was asked for in
+   * that moment must be asked for again once this is done: a change may have come between its answer and the telling.
    * Rejects when the control plane does not answer.
    */
-  hold(id: string): Promise<void> | undefined {
-    if (this.#stream === undefined || this.#said.has(id)) return undefined;
-    this.#said.add(id);
-    const { promise, reject } = Promise.withResolvers<never>();
+  hold(id: string, askedAt = this.#moment): Promise<void> | undefined {
+    if (this.#stream === undefined) return undefined;
+    const before = this.#said.get(id);
+    if (before !== undefined)
+      return before.pending ?? (before.at > askedAt ? Promise.resolve() : undefined);
+    this.#moment += 1;
+    const said: Said = { at: this.#moment, pending: undefined };
+    this.#said.set(id, said);
+    const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       this.#said.delete(id);
+      this.#waiting.delete(number);
       reject(new Error('the control plane did not answer to what is held'));
     }, this.#timeoutMs);
-    return Promise.race([this.#say({ held: [{ id, revision: 0n, stamp: '' }] }, timer), promise]);
+    const answered = this.#say({ held: [{ id, revision: 0n, stamp: '' }] }, timer);
+    const number = this.#number;
+    said.pending = Promise.race([answered, late]).finally(() => {
+      said.pending = undefined;
+    });
+    return said.pending;
   }
 
   compared(number: bigint): void {
