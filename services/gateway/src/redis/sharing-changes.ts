@@ -56,7 +56,10 @@ export class SharingChanges {
 
   again(part: string, awayMs: number): void {
     const wavering = this.#wavering.get(part);
-    if (wavering === undefined) return this.#back(part, awayMs);
+    if (wavering === undefined) {
+      this.#back(part, awayMs);
+      return;
+    }
     wavering.backMs = performance.now();
     clearTimeout(wavering.timer);
     wavering.timer = setTimeout(() => this.#stayed(part, wavering), staysMs);
