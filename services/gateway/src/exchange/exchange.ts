@@ -28,6 +28,8 @@ export interface Exchange extends Identity {
   isSavedOnly: boolean;
   /** Our own look at work that goes on at a provider, by a token of the control plane. */
   isLook: boolean;
+  /** A line of a batch, or what is answered in the background: nobody is there who would send it again. */
+  isLine: boolean;
   config: ConfigChoice | undefined;
   /** Set when routing begins: from here on a fault of ours is a fault of an attempt. */
   isRouting: boolean;
@@ -70,6 +72,7 @@ export function openExchange<Asked extends Subject>(
     limits: undefined,
     isSavedOnly: false,
     isLook: false,
+    isLine: false,
     config: undefined,
     isRouting: false,
     decisionJson: '',

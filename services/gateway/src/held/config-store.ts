@@ -119,7 +119,10 @@ export class ConfigStore {
     });
     this.newer = new NewerBundles({
       held: (workspaceId) => this.#bundles.held(workspaceId),
-      fetch: (workspaceId) => this.#bundles.fetch(workspaceId),
+      fetch: async (workspaceId) => {
+        await this.#bundles.changed(workspaceId);
+        return this.#bundles.held(workspaceId);
+      },
       isConnected: () => this.connected,
     });
     if (organisations !== undefined) {
@@ -274,7 +277,10 @@ export class ConfigStore {
     const held = this.#bundles.held(workspaceId);
     if (held !== undefined) return held;
     return this.#bundles.fetch(workspaceId).catch((error: unknown) => {
-      throw new GatewayError('gateway.bundle_unavailable', { cause: error });
+      throw new GatewayError('gateway.bundle_unavailable', {
+        cause: error,
+        headers: { 'retry-after': '1' },
+      });
     });
   }
 

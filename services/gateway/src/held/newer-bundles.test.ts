@@ -1,9 +1,10 @@
 import { GatewayError } from '@sluice/errors';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { exampleBundle } from '../../test/exchange.ts';
 import { lookAgain } from './look-again.ts';
 import { NewerBundles, type NewerBundlesOptions } from './newer-bundles.ts';
 
+const unavailable = { code: 'gateway.bundle_unavailable', headers: { 'retry-after': '1' } };
 const bundle = (workspaceId: string, hash: string) => exampleBundle({ workspaceId, hash });
 
 /** A control plane that has this of each workspace, and what it was asked. */
@@ -40,12 +41,14 @@ describe('NewerBundles', () => {
 
   it('a flood of unknown names costs no more than the caps', async () => {
     const { asked, newer } = control({ hash: 'h1', perSecondMax: 5, everyMs: 60_000 });
+    // All of it is of one second, however long it takes.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     for (let round = 0; round < 1_000; round += 1)
       expect(await newer.after(bundle(`ws-${round % 3}`, 'h1'))).toBeUndefined();
     expect(asked).toEqual(['ws-0', 'ws-1', 'ws-2']);
     for (let other = 3; other < 1_000; other += 1) await newer.after(bundle(`ws-${other}`, 'h1'));
-    // The clock may have begun another second meanwhile.
-    expect(asked.length).toBeLessThanOrEqual(10);
+    expect(asked).toHaveLength(5);
   });
 
   it('asks again about a workspace after a while', async () => {
@@ -61,19 +64,44 @@ describe('NewerBundles', () => {
       .toBe(2);
   });
 
+  it('with the control plane away knows nothing newer, but for who must be sure', async () => {
+    const { asked, newer } = control({ isConnected: () => false });
+    expect(await newer.after(bundle('ws', 'h1'))).toBeUndefined();
+    await expect(newer.after(bundle('ws', 'h1'), true)).rejects.toMatchObject(unavailable);
+    expect(asked).toEqual([]);
+  });
+
   it.each<[string, Partial<NewerBundlesOptions>]>([
-    ['away', { isConnected: () => false, fetch: () => Promise.reject(new Error('not asked')) }],
     ['failing', { fetch: () => Promise.reject(new Error('broken')) }],
     ['silent', { timeoutMs: 20, fetch: () => new Promise(() => {}) }],
   ])(
-    'with the control plane %s knows nothing newer, and waits no longer than it says',
+    'with the control plane %s does not know whether there is anything newer, nor until it is asked again',
     async (_name, over) => {
-      const startedAt = performance.now();
-      const { newer } = control(over);
-      expect(await newer.after(bundle('ws', 'h1'))).toBeUndefined();
-      expect(performance.now() - startedAt).toBeLessThan(900);
+      let asked = 0;
+      const { newer } = control({
+        everyMs: 60_000,
+        ...over,
+        fetch: (id) => {
+          asked += 1;
+          return over.fetch?.(id) ?? Promise.resolve(undefined);
+        },
+      });
+      for (const _ of [1, 2])
+        await expect(newer.after(bundle('ws', 'h1'))).rejects.toMatchObject(unavailable);
+      expect(asked).toBe(1);
     },
   );
+
+  it('who must be sure is not answered by a cap', async () => {
+    const { newer } = control({ hash: 'h1', perSecondMax: 1 });
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await newer.after(bundle('ws-1', 'h1'), true)).toBeUndefined();
+    // It was asked a moment ago.
+    expect(await newer.after(bundle('ws-1', 'h1'), true)).toBeUndefined();
+    expect(await newer.after(bundle('ws-2', 'h1'))).toBeUndefined();
+    await expect(newer.after(bundle('ws-2', 'h1'), true)).rejects.toMatchObject(unavailable);
+  });
 });
 
 describe('lookAgain', () => {
@@ -85,6 +113,14 @@ describe('lookAgain', () => {
     const place = looking();
     const found = await lookAgain(place, newer, notFound, () => place.bundle.source.hash);
     expect([found, place.bundle.source.hash]).toEqual(['h2', 'h2']);
+  });
+
+  it('a line of a batch is not refused for a name of which nobody knows whether it is there', async () => {
+    const { newer } = control({ isConnected: () => false });
+    const look = async (isLine: boolean) =>
+      lookAgain({ ...looking(), isLine }, newer, notFound, () => 'found');
+    await expect(look(true)).rejects.toMatchObject(unavailable);
+    await expect(look(false)).rejects.toBe(notFound);
   });
 
   it.each([

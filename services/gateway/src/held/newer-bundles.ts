@@ -1,9 +1,10 @@
+import { GatewayError } from '@sluice/errors';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 
 export interface NewerBundlesOptions {
   /** What is held, without waiting. */
   held: (workspaceId: string) => CompiledBundle | undefined;
-  /** Asks the control plane for what changed. */
+  /** Asks the control plane for what changed until now. */
   fetch: (workspaceId: string) => Promise<CompiledBundle | undefined>;
   /** Whether the control plane is there to be asked. */
   isConnected: () => boolean;
@@ -13,6 +14,13 @@ export interface NewerBundlesOptions {
   perSecondMax?: number;
   underWayMax?: number;
   timeoutMs?: number;
+}
+
+/** What a workspace was last asked about. */
+interface Asked {
+  readonly atMs: number;
+  /** Set where nobody answered: until it is asked again nothing is known. */
+  fault: GatewayError | undefined;
 }
 
 /** Workspaces whose last question is remembered; without an end they would be a way to fill memory. */
@@ -27,8 +35,7 @@ const rememberedMax = 10_000;
 export class NewerBundles {
   readonly #options: Required<NewerBundlesOptions>;
   readonly #underWay = new Map<string, Promise<CompiledBundle | undefined>>();
-  /** When a workspace was last asked about. */
-  readonly #askedAt = new Map<string, number>();
+  readonly #asked = new Map<string, Asked>();
   #second = 0;
   #inThisSecond = 0;
   /** Questions since the start. */
@@ -44,42 +51,72 @@ export class NewerBundles {
     };
   }
 
-  /** A state of the workspace after this one; undefined when none is known. */
-  async after(bundle: CompiledBundle): Promise<CompiledBundle | undefined> {
+  /**
+   * A state of the workspace after this one; undefined when there is none, or the control plane is not to be asked.
+   * @param isSureOnly refuses then as well: for what nobody sends again
+   * @throws GatewayError `gateway.bundle_unavailable` when it was asked and did not answer
+   */
+  async after(bundle: CompiledBundle, isSureOnly = false): Promise<CompiledBundle | undefined> {
     const { workspaceId, hash } = bundle.source;
     const isNewer = (found: CompiledBundle | undefined) =>
       found !== undefined && found.source.hash !== hash ? found : undefined;
     const held = isNewer(this.#options.held(workspaceId));
-    return held ?? isNewer(await (this.#underWay.get(workspaceId) ?? this.#ask(workspaceId)));
+    return (
+      held ?? isNewer(await (this.#underWay.get(workspaceId) ?? this.#ask(workspaceId, isSureOnly)))
+    );
   }
 
-  #ask(workspaceId: string): Promise<CompiledBundle | undefined> | undefined {
-    if (!this.#options.isConnected() || !this.#mayAsk(workspaceId)) return undefined;
+  async #ask(workspaceId: string, isSureOnly: boolean): Promise<CompiledBundle | undefined> {
+    const now = Date.now();
+    const { everyMs, timeoutMs } = this.#options;
+    const last = this.#asked.get(workspaceId);
+    if (last !== undefined && now - last.atMs < everyMs) {
+      if (last.fault !== undefined) throw last.fault;
+      return undefined;
+    }
+    if (!this.#options.isConnected() || !this.#mayAsk(now)) {
+      if (isSureOnly) throw unknown();
+      return undefined;
+    }
     this.asked += 1;
-    const { promise: late, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => resolve(undefined), this.#options.timeoutMs);
-    // Who cannot be asked is as good as one who knows nothing new.
-    const answer = this.#options.fetch(workspaceId).catch(() => undefined);
-    const asking = Promise.race([answer, late]).finally(() => {
-      clearTimeout(timer);
-      this.#underWay.delete(workspaceId);
-    });
+    const asked: Asked = { atMs: now, fault: undefined };
+    if (this.#asked.size >= rememberedMax) this.#asked.clear();
+    this.#asked.set(workspaceId, asked);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new Error('the control plane did not answer')),
+      timeoutMs,
+    );
+    const asking = Promise.race([this.#options.fetch(workspaceId), late])
+      .catch((error: unknown) => {
+        asked.fault = unknown(error);
+        throw asked.fault;
+      })
+      .finally(() => {
+        clearTimeout(timer);
+        this.#underWay.delete(workspaceId);
+      });
     this.#underWay.set(workspaceId, asking);
     return asking;
   }
 
-  #mayAsk(workspaceId: string): boolean {
-    const now = Date.now();
-    const { everyMs, perSecondMax, underWayMax } = this.#options;
-    if (now - (this.#askedAt.get(workspaceId) ?? 0) < everyMs) return false;
+  #mayAsk(now: number): boolean {
+    const { perSecondMax, underWayMax } = this.#options;
     if (this.#underWay.size >= underWayMax) return false;
     const second = Math.floor(now / 1_000);
     if (second !== this.#second) this.#inThisSecond = 0;
     this.#second = second;
     if (this.#inThisSecond >= perSecondMax) return false;
     this.#inThisSecond += 1;
-    if (this.#askedAt.size >= rememberedMax) this.#askedAt.clear();
-    this.#askedAt.set(workspaceId, now);
     return true;
   }
+}
+
+function unknown(cause?: unknown): GatewayError {
+  return new GatewayError('gateway.bundle_unavailable', {
+    message:
+      'What this names is not known here, and whether the workspace has it the control plane could not be asked.',
+    headers: { 'retry-after': '1' },
+    cause,
+  });
 }

@@ -5,6 +5,7 @@ import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
+import type { NewerBundles } from '../held/newer-bundles.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { Env } from '../settings.ts';
 import { answerStored } from '../stored/answer-stored.ts';
@@ -23,13 +24,14 @@ interface StoredParts {
   readonly peer: Omit<RpcClientOptions, 'address'>;
   readonly prefixes: HeaderPrefixes;
   readonly resolvesConfig: Stage;
+  readonly newer: Pick<NewerBundles, 'after'>;
   readonly logger: Logger;
 }
 
 /** Files and batches that the service itself keeps for callers. */
 export function storedPart(
   env: Env,
-  { controlPlane, peer, prefixes, resolvesConfig: resolveConfig, logger }: StoredParts,
+  { controlPlane, peer, prefixes, resolvesConfig: resolveConfig, newer, logger }: StoredParts,
 ): {
   stage: Stage;
   keeps: Stage;
@@ -52,6 +54,7 @@ export function storedPart(
       prefixes,
       resolveConfig,
       watch: new ReachWatch(logger),
+      newer,
     }),
     tunes: (ask) => tuneManaged({ register, prefixes, resolveConfig }, ask),
     keeps: keepResponses({ store: kept, register, watch: new KeepWatch(logger) }),

@@ -2,6 +2,7 @@ import { type HeaderPrefixes, spellingOf } from '@sluice/contracts';
 import { fromUnknown } from '@sluice/errors';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
+import type { NewerBundles } from '../held/newer-bundles.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { errorBody, errorHeaders } from '../routes/error-reply.ts';
 import { cancelBatch, createBatch, getBatch, listBatches, readOutput } from './batches.ts';
@@ -31,6 +32,8 @@ export interface StoredDeps {
   readonly prefixes: HeaderPrefixes;
   readonly resolveConfig: Stage;
   readonly watch: ReachWatch;
+  /** For providers of batches that are not known here. */
+  readonly newer: Pick<NewerBundles, 'after'>;
 }
 
 /**
@@ -76,7 +79,7 @@ async function answered(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): P
 }
 
 function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<Reply> {
-  const { register, prefixes, kept } = deps;
+  const { register, prefixes, kept, newer } = deps;
   const { arrival } = exchange;
   const owner = ownerOf(exchange);
   const keeping = { store: kept, register };
@@ -100,7 +103,7 @@ function answer(ask: StoredAsk, exchange: Exchange, deps: StoredDeps): Promise<R
     case 'cancel-upload':
       return cancelUpload(ask.id, owner, register);
     case 'create-batch':
-      return createBatch(exchange, owner, register, prefixes);
+      return createBatch(exchange, owner, register, prefixes, newer);
     case 'list-batches':
       return listBatches(arrival, owner, register);
     case 'get-batch':

@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue } from '@sluice/providers';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
+import type { NewerBundles } from '../held/newer-bundles.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import { fileUuid, readFiles, type StoredOwner } from './files.ts';
@@ -58,6 +59,7 @@ export async function createBatch(
   owner: StoredOwner,
   register: StoredRegister,
   prefixes: HeaderPrefixes,
+  newer: Pick<NewerBundles, 'after'>,
 ): Promise<Reply> {
   const { arrival } = exchange;
   const sent = parseJsonBody(await arrival.readBody());
@@ -73,7 +75,7 @@ export async function createBatch(
   // What failed at a provider's batch is tried again line by line.
   const headers =
     retried === undefined
-      ? withPlan(exchange, named, body)
+      ? await withPlan(exchange, named, body, newer)
       : { ...named, [retryName]: retried.errorFileId };
   const { batch } = await register.ask(register.batches.createBatch, {
     owner,

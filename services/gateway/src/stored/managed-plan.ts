@@ -1,6 +1,7 @@
 import { canonicalPrefix } from '@sluice/contracts';
 import { type JsonObject, objectOf, vendorBatchesOf } from '@sluice/providers';
 import type { Exchange } from '../exchange/exchange.ts';
+import type { NewerBundles } from '../held/newer-bundles.ts';
 
 const providerHeader = `${canonicalPrefix}provider`;
 const virtualKeyHeader = `${canonicalPrefix}virtual-key`;
@@ -20,17 +21,25 @@ const unbatched: ReadonlySet<string> = new Set(['/v1/rerank']);
  * the window that providers have, at one saved provider that has batches, and
  * where nothing has to be done for each line – no config, no guardrail that is
  * enforced, no list of models. Any other batch gateways run themselves.
+ * @throws GatewayError `gateway.bundle_unavailable` where it is not known whether the workspace has the provider
  */
-export function withPlan(
-  { bundle, config }: Exchange,
+export async function withPlan(
+  exchange: Pick<Exchange, 'bundle' | 'config'>,
   headers: Record<string, string>,
   { completion_window: window, endpoint, provider_options: options }: JsonObject,
-): Record<string, string> {
-  if (window !== '24h' || config !== undefined || bundle?.enforced !== undefined) return headers;
+  newer: Pick<NewerBundles, 'after'>,
+): Promise<Record<string, string>> {
+  if (window !== '24h' || exchange.config !== undefined) return headers;
   if (unbatched.has(String(endpoint))) return headers;
   if (Object.keys(headers).some((name) => !plainHeaders.has(name))) return headers;
   const named = headers[providerHeader] ?? headers[virtualKeyHeader];
-  const slug = named?.replace(/^@/, '') ?? '';
+  if (named === undefined) return headers;
+  const slug = named.replace(/^@/, '');
+  // Made a moment ago it may not be known here: whether its provider runs the batch is decided once.
+  if (exchange.bundle !== undefined && !exchange.bundle.providers.has(slug))
+    exchange.bundle = (await newer.after(exchange.bundle, true)) ?? exchange.bundle;
+  const { bundle } = exchange;
+  if (bundle?.enforced !== undefined) return headers;
   const saved = bundle?.providers.get(slug);
   const batches = saved?.entry && vendorBatchesOf(saved.entry.id);
   if (saved === undefined || batches === undefined || saved.limitsModels) return headers;

@@ -135,7 +135,14 @@ export async function layFoundations(env: Env, { logger, metrics, logFd }: Servi
     configs,
     newer,
   });
-  const stored = storedPart(env, { controlPlane, peer, prefixes, resolvesConfig, logger });
+  const stored = storedPart(env, {
+    controlPlane,
+    peer,
+    prefixes,
+    resolvesConfig,
+    newer,
+    logger,
+  });
   return {
     folder,
     prefixes,

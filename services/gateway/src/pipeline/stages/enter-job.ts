@@ -84,6 +84,7 @@ export function createEnterJob(
         traceId,
         ...(isResponse && { keptJob: batchId }),
       };
+      exchange.isLine = true;
       return key;
     }
   };
