@@ -24,6 +24,8 @@ export function createDatabaseClient(options: {
   connectionsMax: number;
   /** Statements that a connection keeps prepared; none without it. */
   preparedMax?: number;
+  /** A statement without an answer for so long has a server that hangs. */
+  answersMs?: number;
 }): DatabaseClient {
   const pool = new Pool({
     Client: OneAtATimeClient,
@@ -33,7 +35,7 @@ export function createDatabaseClient(options: {
     idleTimeoutMillis: 60_000,
     // A query that hangs must not hold its connection, and the caller, for ever.
     statement_timeout: 15_000,
-    query_timeout: 20_000,
+    query_timeout: options.answersMs ?? 20_000,
     keepAlive: true,
     application_name: 'sluice-control-plane',
     // Not when it connects, as the others: poolers refuse what they do not know.

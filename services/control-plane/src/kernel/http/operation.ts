@@ -15,7 +15,7 @@ import type { Authenticate, Caller } from '../access/caller.ts';
 import type { NewAuditEntry } from '../audit/chain.ts';
 import { type Change, type Committed, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
-import { fromDatabase } from '../database/faults.ts';
+import { fromDatabase, isDatabaseAway } from '../database/faults.ts';
 import { callerArrival, callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf } from './audit-entry.ts';
 import type { Downloads } from './downloads.ts';
@@ -153,7 +153,7 @@ async function answer(
     const error = fromUnknown(fromDatabase(caught));
     parts.observe(operation.id, error.status, startedAt);
     if (call !== undefined && audit !== undefined)
-      await parts.recordRefusal(call.entry(error.status));
+      await parts.recordRefusal(call.entry(error.status), caught);
     throw error;
   }
 }
@@ -197,8 +197,9 @@ async function oncePerKey(
   const { attempt } = begun;
   call.attempt = attempt;
   const body = await run().catch(async (error: unknown) => {
-    // Where the database is away too, another request takes the key over in two minutes.
-    await keys.release(attempt).catch(() => undefined);
+    // Where the database is away too, another request takes the key over in two minutes, and nobody waits here.
+    const released = keys.release(attempt).catch(() => undefined);
+    if (!isDatabaseAway(error)) await released;
     throw error;
   });
   // What is done is answered, kept or not: who sends it again is told that the answer is lost.

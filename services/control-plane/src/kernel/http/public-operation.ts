@@ -108,7 +108,7 @@ function createCall(
         return await commitChange(parts.client, entry, work, (told) => committed.push(told));
       } catch (caught) {
         const { status } = fromUnknown(caught);
-        await parts.recordRefusal(auditEntryOf(req, res, asked, status));
+        await parts.recordRefusal(auditEntryOf(req, res, asked, status), caught);
         throw caught;
       }
     },

@@ -2,9 +2,13 @@ import type { Logger } from '@sluice/telemetry';
 import type { NewAuditEntry } from '../audit/chain.ts';
 import { commitEntries } from '../database/change.ts';
 import type { DatabaseClient } from '../database/client.ts';
+import { isDatabaseAway } from '../database/faults.ts';
 
-/** Resolves when the entry of a refused change is in the log, or cannot be written. Never rejects. */
-export type RecordRefusal = (entry: NewAuditEntry) => Promise<void>;
+/**
+ * Resolves when the entry of a refused change is in the log, or cannot be written; at once where it was refused because the database
+ * did not answer, whose caller would wait for that once more. It is written then, too, if it can be. Never rejects.
+ */
+export type RecordRefusal = (entry: NewAuditEntry, cause: unknown) => Promise<void>;
 
 interface Waiting {
   readonly entry: NewAuditEntry;
@@ -50,8 +54,9 @@ export function createRecordRefusal(parts: {
     }
   }
 
-  return (entry) =>
+  return (entry, cause) =>
     new Promise((done) => {
+      if (isDatabaseAway(cause)) done();
       const list = waiting.get(entry.organisationId);
       if (list === undefined) void writeAllOf(entry.organisationId, [{ entry, done }]);
       else list.push({ entry, done });
