@@ -223,6 +223,40 @@ describe('createAdminForwarder', () => {
     },
   );
 
+  it('says of a change that was sent and not answered that it may have been made, and of nothing else', async () => {
+    const controlPlane = await listening(
+      (req) => void req.resume().once('end', () => req.socket.destroy()),
+    );
+    const forwarder = createAdminForwarder({
+      controlPlaneUrl: `http://${controlPlane.host}`,
+      prefixes: canonicalHeaderPrefixes,
+      seal,
+      held,
+      readArrival: createReadArrival([]),
+    });
+    const gateway = await listening(forwarder.forward);
+    const told = async (method: string) => {
+      const body = method === 'GET' ? undefined : '{}';
+      const answer = await fetch(`http://${gateway.host}/v1/configs`, { method, body });
+      const { data } = (await answer.json()) as { data: { code: string; message: string } };
+      expect([answer.status, data.code]).toEqual([503, 'admin.control_plane_unavailable']);
+      return /may have been made/.test(data.message);
+    };
+    try {
+      expect([await told('GET'), await told('POST'), await told('DELETE')]).toEqual([
+        false,
+        true,
+        true,
+      ]);
+      controlPlane.server.close();
+      controlPlane.server.closeAllConnections();
+      expect(await told('POST')).toBe(false);
+    } finally {
+      gateway.server.close();
+      await forwarder.close();
+    }
+  });
+
   it('lets nothing wait behind questions to a ledger that is silent', async () => {
     const controlPlane = await listening((req, res) => {
       if (req.url !== '/v1/configs' && req.method !== 'POST') return;

@@ -174,6 +174,7 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
     new Pool(base.origin, {
       connect: { ...options.tls },
       connections,
+      // Longer than anything the control plane waits for.
       headersTimeout: 60_000,
       bodyTimeout: 60_000,
       connectTimeout: 5_000,
@@ -235,7 +236,7 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
       const requestId = uuidText(uuidV7(Date.now()));
       run(req, res, requestId).catch((caught: unknown) => {
         if (res.headersSent || res.destroyed) return void res.destroy();
-        const error = caught instanceof GatewayError ? caught : unavailable(caught);
+        const error = caught instanceof GatewayError ? caught : unavailable(caught, req.method);
         const spelling = spellingOf(prefixes, req.headers);
         res.writeHead(
           error.status,
@@ -299,9 +300,18 @@ function busy(): GatewayError {
   return new GatewayError('admin.analytics_busy', { headers: { 'retry-after': '5' } });
 }
 
-function unavailable(caught: unknown): GatewayError {
+function unavailable(caught: unknown, method: string | undefined): GatewayError {
+  const cause = upstreamFailure(caught, false);
+  const mayBeMade = method !== 'GET' && method !== 'HEAD' && wasSent.has(cause.code);
   return new GatewayError('admin.control_plane_unavailable', {
-    cause: upstreamFailure(caught, false),
+    ...(mayBeMade && {
+      message:
+        'The control plane did not answer: what was asked for may have been made. Look before it is sent again.',
+    }),
+    cause,
     headers: { 'retry-after': '2' },
   });
 }
+
+/** What fails with these had reached the other side, or may have: a connection was made. */
+const wasSent: ReadonlySet<string> = new Set(['upstream.reset', 'upstream.invalid_response']);
