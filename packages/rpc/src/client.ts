@@ -15,6 +15,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { SettingsError } from '@sluice/env';
+import { answeredConnections } from './answered-connections.ts';
 import { methodDefinition, tokenKey } from './definition.ts';
 import { greeting, greetMethod, type HandshakeOptions, saySelf } from './handshake.ts';
 import { isLoopbackAddress } from './loopback.ts';
@@ -34,6 +35,8 @@ export interface RpcClientOptions {
   messageBytesMax?: number;
   /** How long `failFast` calls wait, all together, for a side that only just went, ms. */
   graceMs?: number;
+  /** A connection over which nothing comes for so long after it was made is made anew, ms. */
+  firstBytesMs?: number;
   /** Who asks whom, so that releases that do not work with each other find out before they try; without it nobody does. */
   handshake?: HandshakeOptions | undefined;
 }
@@ -77,10 +80,12 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
     throw new SettingsError([
       `gRPC to ${options.address} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
     ]);
-  const channelCredentials =
+  const channelCredentials = answeredConnections(
     tls === undefined
       ? credentials.createInsecure()
-      : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
+      : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null),
+    options.firstBytesMs,
+  );
   const bytesMax = options.messageBytesMax ?? 64 * 1024 * 1024;
   const { handshake, token } = options;
   const interceptors =
