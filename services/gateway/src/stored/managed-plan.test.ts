@@ -8,7 +8,9 @@ const body = { completion_window: '24h', endpoint: '/v1/chat/completions' };
 const headers = { 'x-service-provider': '@fresh' };
 const before = exampleBundle({ providers: [] });
 const since = exampleBundle({
-  providers: [{ slug: 'fresh', provider: 'openai', status: 'active', allowAllModels: true }],
+  providers: [
+    { slug: 'fresh', provider: 'openai', status: 'active', allowAllModels: true },
+  ] as never,
 });
 
 it('a batch at a provider that was made a moment ago is run by that provider', async () => {
