@@ -1,4 +1,6 @@
+import { type OperationId, operations } from '@sluice/contracts';
 import type { CompiledConfig } from '../compile-config.ts';
+import type { RequestFacts } from '../facts.ts';
 import type { ResolvedTarget } from '../resolved-target.ts';
 import { childAt, type RouteNode, type StrategyNode } from '../route-node.ts';
 import type { UnknownReason } from './outlook.ts';
@@ -67,7 +69,18 @@ function strategiesIn(node: RouteNode): StrategyNode[] {
  * where the strategy is the same; of others, by weight, only the shares are known.
  */
 export function foreseeRoutes({ config, standing }: ReplayedConfig, past: PastRequest): Way[] {
+  const [prompting] = config.prompting;
+  if (prompting !== undefined && asksNoPrompt(past.request))
+    return [{ share: 1, step: { kind: 'refusal', path: prompting.path } }];
   return waysOf(config.root, past, standing);
+}
+
+/** What is asked of no saved prompt has no variables to make a request from one: a fault, where it is counted. */
+function asksNoPrompt({ promptSlug, endpoint }: RequestFacts): boolean {
+  if (promptSlug !== undefined) return false;
+  return !(
+    Object.hasOwn(operations, endpoint) && operations[endpoint as OperationId].spends === 'nothing'
+  );
 }
 
 function waysOf(node: RouteNode, past: PastRequest, standing: ReadonlySet<string>): Way[] {

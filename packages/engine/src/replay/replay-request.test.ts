@@ -123,6 +123,16 @@ describe('targets', () => {
     expect(way).toBe('1 @undefined/undefined!provider');
   });
 
+  it('refuses with a prompt in the config what is asked of no saved prompt, as gateways do', () => {
+    const after = { targets: [targetB, { prompt_id: 'pp-1' }] };
+    const past = pastRequest();
+    const ofPrompt = { ...past, request: { ...past.request, promptSlug: 'pp-2' } };
+    const free = { ...past, request: { ...past.request, endpoint: 'listModels' } };
+    expect(ways(targetA, after, past)).toEqual(['1 @undefined/undefined!route']);
+    for (const other of [ofPrompt, free])
+      expect(ways(targetA, after, other)).toEqual(['1 @b/large?']);
+  });
+
   it('says nothing of what a cache would have held for another target', () => {
     const past = pastRequest({ visits: [visit('a', 'small', { isCacheHit: true })] });
     expect(ways(targetA, targetA, past)).toEqual(['1 @a/small']);
