@@ -36,6 +36,14 @@ describe('idleParameters', () => {
       ['regions'],
     ],
     ['default.pii', { categories: [] }, { lists: [{ name: 'A', words: ['b'] }] }, ['categories']],
+    [
+      'default.sentenceCount',
+      { minSentences: 5, maxSentences: 2 },
+      { maxSentences: 5 },
+      ['minSentences', 'maxSentences'],
+    ],
+    ['default.wordCount', { minWords: 100_000 }, { maxWords: 100_000 }, ['minWords']],
+    ['default.characterCount', { maxCharacters: -1 }, { minCharacters: -1 }, ['maxCharacters']],
     ['default.imageHosts', { redactText: 'x' }, { redact: true }, ['redactText']],
     [
       'default.jwt',

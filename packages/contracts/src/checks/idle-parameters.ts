@@ -2,6 +2,7 @@ import { keptFields } from '../admin/kernel/kept-only.ts';
 import type { IdleSetting } from '../config-idle.ts';
 import type { CheckDeclaration } from './declaration.ts';
 import { type CheckId, checkDeclarations } from './declarations.ts';
+import { readParameters } from './read-parameters.ts';
 
 type Said = Readonly<Record<string, unknown>>;
 
@@ -36,7 +37,25 @@ const byCategories = (detector: 'pii' | 'secrets'): IdleRule[] => [
 
 const scored = ['prompt_injection', 'toxic', 'jail_break', 'malicious_url', 'biased', 'harmful'];
 
+type CountCheck = 'default.sentenceCount' | 'default.wordCount' | 'default.characterCount';
+
+const countedWithin = (id: CountCheck, what: string): IdleRule[] => [
+  {
+    names: [`min${what}`, `max${what}`],
+    acts: (said) => {
+      const read = readParameters(id, said);
+      if (!read.ok) return true;
+      const counts = read.parameters as Said;
+      return Number(counts[`min${what}`]) <= Number(counts[`max${what}`]);
+    },
+    why: 'it asks for more than it allows: no text is within both',
+  },
+];
+
 const rules: Readonly<Partial<Record<CheckId, readonly IdleRule[]>>> = {
+  'default.sentenceCount': countedWithin('default.sentenceCount', 'Sentences'),
+  'default.wordCount': countedWithin('default.wordCount', 'Words'),
+  'default.characterCount': countedWithin('default.characterCount', 'Characters'),
   'default.pii': [
     {
       names: ['restore'],
