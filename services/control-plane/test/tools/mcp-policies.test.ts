@@ -82,14 +82,25 @@ describe('an integration', () => {
         expect(said).toContain('body.policy.output_guardrails[1]');
         expect(said).toContain(text);
       }
-    // An organisation's is for workspaces that have guardrails of their own.
+    // An organisation's may be in any workspace, where the guardrail of one is not.
     const ofAll = { ...settings, name: 'All' };
-    await admin()
-      .post('/mcp-integrations', { ...ofAll, ...policy('pg-tools') })
-      .expect(200);
-    await admin()
-      .post('/mcp-integrations', { ...ofAll, ...policy('pg-none') })
-      .expect(400);
+    const made = await admin().post('/mcp-integrations', { ...ofAll, ...policy('pg-of-all') });
+    expect(made.status, made.text).toBe(200);
+    for (const [name, text] of [
+      ['pg-tools', /is a guardrail of one workspace.*policy of its server there/],
+      ['pg-none', /names no guardrail.*there are pg-of-all/],
+    ] as const)
+      for (const [method, path, body] of [
+        ['post', '/mcp-integrations', ofAll],
+        ['put', `/mcp-integrations/${made.body.id}`, {}],
+      ] as const) {
+        const answer = await admin()[method](path, { ...body, ...policy('pg-of-all', name) });
+        expect(answer.status, answer.text).toBe(400);
+        expect(answer.body.data).toMatchObject({
+          field: 'body.policy.output_guardrails[1]',
+          message: expect.stringMatching(text),
+        });
+      }
   });
 
   it('has settings of ours, which are shown, changed one by one, sent and audited', async () => {

@@ -18,7 +18,7 @@ export async function namedGuardrails(db: Database, workspaceId: string): Promis
 }
 
 /**
- * Holds names to what is there; without a workspace to all of the organisation.
+ * Holds names to what is there: in its workspace, or, of what is the organisation's, in all of them.
  * @param field  of the list, for the error
  * @throws 400 with the path of the first that names nothing, and the nearest name
  */
@@ -29,12 +29,18 @@ export async function requireGuardrails(
   field: string,
 ): Promise<void> {
   if (names.length === 0) return;
-  const places = workspaceId === null ? undefined : [{ workspaceId }, { workspaceId: null }];
+  const places =
+    workspaceId === null ? [{ workspaceId }] : [{ workspaceId }, { workspaceId: null }];
   const rows = await listNamed(db, organisationId, places);
   const find = finderOf(rows);
   const missing = names.findIndex((name) => find(name) === undefined);
   const name = names[missing];
   if (name === undefined) return;
+  if (workspaceId === null && finderOf(await listNamed(db, organisationId))(name) !== undefined)
+    throw invalidField(
+      `${field}[${missing}]`,
+      'is a guardrail of one workspace, which no other has: name it in the policy of its server there',
+    );
   const slugs = rows.map(({ slug }) => slug);
   throw invalidField(
     `${field}[${missing}]`,
@@ -48,7 +54,7 @@ type Row = Pick<GuardrailRow, 'id' | 'slug' | 'version'>;
 function listNamed(
   db: Database,
   organisationId: string,
-  places: { workspaceId: string | null }[] | undefined,
+  places?: { workspaceId: string | null }[],
 ): Promise<Row[]> {
   return db.guardrail.findMany({
     where: { organisationId, status: 'active', ...(places && { OR: places }) },
