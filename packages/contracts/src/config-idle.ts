@@ -1,5 +1,6 @@
 import { type ConfigNode, credentialKeys } from './config.ts';
 import { idleActions } from './idle-actions.ts';
+import { longMetadataWhy, metadataValueMax } from './metadata-values.ts';
 
 /** A setting that a document may hold where nothing looks at it. */
 export interface IdleSetting {
@@ -128,7 +129,10 @@ function tellOfStrategy(
     if (conditions !== undefined)
       tell('strategy.conditions', 'they belong to the mode conditional');
     if (otherwise !== undefined) tell('strategy.default', 'it belongs to the mode conditional');
-  }
+  } else
+    for (const [index, { query }] of (conditions ?? []).entries())
+      for (const path of longMetadataIn(query, `strategy.conditions[${index}].query`))
+        tell(path, longMetadataWhy);
   for (const [index, { weight }] of targets.entries())
     if (weight !== undefined && mode !== 'loadbalance') tell(`targets[${index}].weight`, weightWhy);
   // While its circuit is open, the next one takes the place of the first.
@@ -140,6 +144,26 @@ function tellOfStrategy(
         : 'the mode single asks the first target alone',
     );
 }
+
+/** Comparisons with a value of metadata that is longer than any that a request says; patterns may be long. */
+function longMetadataIn(query: unknown, path: string): string[] {
+  if (typeof query !== 'object' || query === null) return [];
+  return Object.entries(query).flatMap(([key, asked]) => {
+    const at = `${path}.${key}`;
+    if (key === '$and' || key === '$or')
+      return [asked].flat().flatMap((part, index) => longMetadataIn(part, `${at}[${index}]`));
+    const compared =
+      typeof asked === 'object' && asked !== null
+        ? comparing.map((operator) => (asked as Record<string, unknown>)[operator])
+        : [asked];
+    const isLong = compared
+      .flat()
+      .some((value) => typeof value === 'string' && value.length > metadataValueMax);
+    return key.startsWith('metadata.') && isLong ? [at] : [];
+  });
+}
+
+const comparing = ['$eq', '$ne', '$in', '$nin'] as const;
 
 function holdsBreaker(node: ConfigNode): boolean {
   return (

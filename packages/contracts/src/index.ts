@@ -110,6 +110,7 @@ export {
   mcpTokenType,
   readMcpPath,
 } from './mcp-oauth.ts';
+export { metadataValueMax } from './metadata-values.ts';
 export { endOf, followedWork, lookPathOf } from './operations/followed-work.ts';
 export {
   type BarePath,

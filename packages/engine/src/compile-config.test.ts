@@ -465,6 +465,26 @@ describe('what does nothing where it stands', () => {
     ]);
   });
 
+  it('is told of values that are longer than any that a request says in its metadata', () => {
+    const long = 'a'.repeat(129);
+    // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
+    const query = (asked: object) => ({ query: asked, then: 'a' });
+    const strategy = {
+      mode: 'conditional',
+      default: 'a',
+      conditions: [
+        query({ 'metadata.url': long, 'params.model': long }),
+        query({ $or: [{ 'metadata.a': 'b' }, { 'metadata.b': { $in: ['b', long] } }] }),
+        query({ 'metadata.c': { $regex: long }, 'metadata.d': { $eq: 'a'.repeat(128) } }),
+      ],
+    };
+    const document = { strategy, targets: [{ name: 'a', provider: '@a' }] };
+    expect(idleSettings(parsed(document)).map(({ path }) => path)).toEqual([
+      'config.strategy.conditions[0].query.metadata.url',
+      'config.strategy.conditions[1].query.$or[1].metadata.b',
+    ]);
+  });
+
   it('is told of twenty times at most', () => {
     const targets = Array.from({ length: 40 }, () => ({ provider: '@a', weight: 1 }));
     expect(idleSettings(parsed({ strategy: { mode: 'fallback' }, targets }))).toHaveLength(20);

@@ -218,6 +218,21 @@ describe('what does nothing beside the rest of a resource', () => {
       ...[1, 2, 3, 4].map((index) => `conditions[0].value[${index}]`),
       'conditions[1].value',
     ),
+    // Requests say no more of a value.
+    idle(
+      'policies',
+      when(
+        { key: 'metadata.url', value: 'a'.repeat(129), excludes: 'b'.repeat(129) },
+        { key: 'metadata.doc', value: ['c', 'c'.repeat(129)] },
+      ),
+      when(
+        { key: 'metadata.url', value: `${'a'.repeat(128)} `, excludes: 'b' },
+        { key: 'model', value: ['c', 'c'.repeat(129)] },
+      ),
+      'conditions[0].value',
+      'conditions[0].excludes',
+      'conditions[1].value[1]',
+    ),
     idle(
       'prompts',
       saved({ stream: true, variables: {}, append_messages: [], hyperparameters: {}, n: 1 }),

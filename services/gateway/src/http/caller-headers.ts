@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isWellFormedServiceKey } from '@sluice/contracts';
+import { isWellFormedServiceKey, metadataValueMax } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonText } from '@sluice/json';
 
@@ -215,7 +215,7 @@ function readMetadata(
 
 /** JSON can spell half a character, and cutting can leave one: nobody behind could write it down. */
 function clipped(value: string): string {
-  return value.slice(0, 128).toWellFormed();
+  return value.slice(0, metadataValueMax).toWellFormed();
 }
 
 function safeDecode(text: string): string {

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { jwtScopes } from '@sluice/contracts';
+import { jwtScopes, metadataValueMax } from '@sluice/contracts';
 import { type Counter, entityCounters, readLimits } from '@sluice/engine';
 import { type CachedToken, maskToken, subjectId, type VerifiedToken } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
@@ -18,8 +18,6 @@ export interface TokenParts {
   /** For a token that names none. */
   defaultScopes: readonly string[];
 }
-
-const metadataValueMax = 128;
 
 /**
  * Everything later stages ask of a key, answered by a token. It stands for its

@@ -1,3 +1,4 @@
+import { longMetadataWhy, metadataValueMax } from '../../metadata-values.ts';
 import { type OperationId, operations } from '../../operations/operations.ts';
 import type { IdleField, Shown } from '../kernel/idle-fields.ts';
 import type { PolicyCondition } from './policy-conditions.ts';
@@ -17,6 +18,7 @@ export function idleConditions(policy: Shown): readonly IdleField[] {
     const why = contradiction(condition, conditions.slice(0, index));
     return [
       ...(why === undefined ? [] : [{ path, why }]),
+      ...(condition.key.startsWith('metadata.') ? longValues(condition, path) : []),
       ...(condition.key === 'endpoint_type' ? idleEndpoints(condition.value, `${path}.value`) : []),
     ];
   });
@@ -50,12 +52,29 @@ function textsOf(value: string | readonly string[] = []): string[] {
   return [value].flat().map((each) => each.trim().toLowerCase());
 }
 
+/** Before a star, or whole. */
+function longValues(condition: PolicyCondition, path: string): IdleField[] {
+  const isLong = (text: string) => text.trim().replace(/\*$/, '').length > metadataValueMax;
+  return (['value', 'excludes'] as const).flatMap((field) => {
+    const said = condition[field] ?? [];
+    return placesOf(said, `${path}.${field}`)
+      .filter(({ text }) => isLong(text))
+      .map((place) => ({ path: place.path, why: longMetadataWhy }));
+  });
+}
+
+function placesOf(value: string | readonly string[], path: string) {
+  return [value].flat().map((text, index) => ({
+    text,
+    path: Array.isArray(value) ? `${path}[${index}]` : path,
+  }));
+}
+
 /** Endpoints whose requests meet no rates of models. */
 function idleEndpoints(value: PolicyCondition['value'], path: string): IdleField[] {
-  return [value].flat().flatMap((each, index) => {
-    const why = whyUnlimited(each);
-    if (why === undefined) return [];
-    return [{ path: Array.isArray(value) ? `${path}[${index}]` : path, why }];
+  return placesOf(value, path).flatMap(({ text, path: at }) => {
+    const why = whyUnlimited(text);
+    return why === undefined ? [] : [{ path: at, why }];
   });
 }
 

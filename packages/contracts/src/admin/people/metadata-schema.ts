@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { metadataValueMax } from '../../metadata-values.ts';
 
 /** Metadata travels in headers and becomes columns of the ledger. */
-const value = z.string().max(128);
+const value = z.string().max(metadataValueMax);
 const name = z.string().min(1).max(128);
 
 const property = z

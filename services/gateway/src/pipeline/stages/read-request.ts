@@ -1,4 +1,4 @@
-import { objectsAt, operations } from '@sluice/contracts';
+import { metadataValueMax, objectsAt, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { asksStreamAt, type JsonObject } from '@sluice/providers';
 import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
@@ -105,7 +105,10 @@ export function noteRequest(exchange: ModelExchange, json: JsonObject): void {
 /** A caller's `user` is its end user unless the metadata says otherwise. */
 function noteEndUser(exchange: ModelExchange, user: unknown): void {
   if (typeof user === 'string' && exchange.metadata._user === undefined)
-    exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128).toWellFormed() };
+    exchange.metadata = {
+      ...exchange.metadata,
+      _user: user.slice(0, metadataValueMax).toWellFormed(),
+    };
 }
 
 /** Longer than any resource name; models are kept in records, counters and price look-ups. */
