@@ -124,6 +124,25 @@ describe('alerts', () => {
     ]);
   });
 
+  it('of a policy that says 0 are told with the first that is used', async () => {
+    const policy = { conditions: [{ key: 'api_key', value: '*' }], group_by: [{ key: 'api_key' }] };
+    const { body } = await workspace()
+      .post('/policies/usage-limits', {
+        ...policy,
+        type: 'cost',
+        credit_limit: 9,
+        alert_threshold: 0,
+      })
+      .expect(200);
+    const use = (posted: bigint) =>
+      report(h, [{ limitId: body.id as string, group: 'api_key:k', posted }]);
+    await use(0n);
+    expect(await alertsOf(body.id)).toEqual([]);
+    await use(1n);
+    await use(2n);
+    expect(await alertsOf(body.id)).toMatchObject([{ alert: 'limit.threshold_reached' }]);
+  });
+
   it('of very many groups at once are told of each', async () => {
     const made = await workspace()
       .post('/policies/usage-limits', {

@@ -5,7 +5,7 @@ export const limitWords = {
   usage_limits: 'How much may be used in all.',
   rate_limits: 'How much may be used in a time.',
   credit_limit: 'How much may be used: US dollars, or tokens, by `type`.',
-  alert_threshold: 'From how much on people are told.',
+  alert_threshold: 'From how much on people are told; 0, which policies take, is the first use.',
   periodic_reset: 'How often the counter begins anew; null = never, or every so many days.',
   periodic_reset_days: 'Every how many days the counter begins anew.',
   next_usage_reset_at: 'When the counter begins anew next.',

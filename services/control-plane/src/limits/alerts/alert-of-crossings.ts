@@ -61,7 +61,8 @@ function crossingsOf(found: FoundBudget, usage: CountedUsage): Crossing[] {
     const from = counted(type, creditLimit);
     crossings.push({ type: 'limit.exhausted', found, usage, from });
   }
-  return crossings.filter(({ from }) => usage.posted >= from);
+  // A threshold of nothing is passed by what is used first.
+  return crossings.filter(({ from }) => usage.posted > 0n && usage.posted >= from);
 }
 
 const resourceTypes = {
