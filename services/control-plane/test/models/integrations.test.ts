@@ -552,6 +552,20 @@ describe('/integrations/{slug}/workspaces', () => {
     expect(await serves()).toBe(0);
     const here = { id: h.first.workspace_slug, enabled: true };
     const rate_limits = [{ type: 'requests', unit: 'rpm', value: 9 }];
+    for (const by of [admin(), workspace()])
+      expect((await by.get('/integrations/own/workspaces')).body).toMatchObject({
+        total: 1,
+        workspaces: [{ ...here, workspace_id: h.first.workspace_id, usage_limits: null }],
+      });
+    expect((await admin().get('/integrations/own/workspaces?current_page=1')).body).toEqual({
+      total: 1,
+      workspaces: [],
+    });
+    // It was open before anybody said so: whoever limits it makes no provider anew.
+    await workspace().delete('/providers/own').expect(200);
+    await put({ workspaces: [{ ...here, rate_limits }] }).expect(200);
+    await workspace().get('/providers/own').expect(404);
+    await put({ workspaces: [{ ...here, create_default_provider: true }] }).expect(200);
     await put({ workspaces: [{ ...here, rate_limits }] }).expect(200);
     expect((await admin().get('/integrations/own/workspaces')).body).toMatchObject({
       workspaces: [{ ...here, rate_limits }],

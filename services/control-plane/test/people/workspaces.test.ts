@@ -230,6 +230,10 @@ describe('workspaces', () => {
       input_guardrails: ['pg-own', 'pg-shared'],
       output_guardrails: ['pg-shared'],
     });
+    // The list shows of a workspace what is shown of it alone, but for its members.
+    const { users: _, ...alone } = (await admin().get(path)).body;
+    const { body: listed } = await admin().get('/admin/workspaces?page_size=1000');
+    expect(listed.data.find(({ id }: { id: string }) => id === alone.id)).toEqual(alone);
     for (const slug of ['pg-elsewhere', 'pg-archived', 'pg-foreign', randomUUID()]) {
       const refused = await admin().put(path, {
         defaults: { output_guardrails: ['pg-shared', slug] },

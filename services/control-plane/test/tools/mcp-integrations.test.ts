@@ -400,6 +400,11 @@ describe('the workspaces of an MCP integration', () => {
   it('cannot be chosen for the integration of one workspace', async () => {
     const one = await make({}, workspace());
     await admin().put(`${one}/workspaces`, { workspaces: [] }).expect(400);
+    const here = [{ id: h.first.workspace_id, enabled: true, status: 'active' }];
+    const { body } = await admin().get(`${one}/workspaces`).expect(200);
+    expect(body.workspaces).toMatchObject(here);
+    const other = await admin().get(`${one}/workspaces?version=1&current_page=1`).expect(200);
+    expect(other.body).toMatchObject({ data: [], total: 1 });
   });
 });
 

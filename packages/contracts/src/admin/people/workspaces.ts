@@ -94,6 +94,9 @@ const workspace = z.object({
   defaults: z.object({
     metadata: z.record(z.string(), z.string()),
     is_default: z.int(),
+    input_guardrails: z.array(z.string()),
+    output_guardrails: z.array(z.string()),
+    user_api_key_config: z.string().nullable(),
     object: z.literal('workspace'),
   }),
   usage_limits: z.array(shownUsageLimits),
@@ -118,11 +121,6 @@ const member = z.object({
 });
 
 const workspaceDetail = workspace.extend({
-  defaults: workspace.shape.defaults.extend({
-    input_guardrails: z.array(z.string()),
-    output_guardrails: z.array(z.string()),
-    user_api_key_config: z.string().nullable(),
-  }),
   users: z.array(member),
 });
 

@@ -57,7 +57,7 @@ export async function changeGrants(
     if (named.has(workspace.id))
       throw invalidField(`body.workspaces[${index}].id`, 'is named twice');
     named.add(workspace.id);
-    const grant = await findGrant(db, integration.id, workspace.id);
+    const grant = await findGrant(db, integration, workspace.id);
     const limits = limitsOf(entry, grant, now, `body.workspaces[${index}].usage_limits`);
     await rewarnHolder(db, grant?.usageLimits, limits.usageLimits);
     await upsertGrant(db, integration.id, workspace.id, {
@@ -99,7 +99,7 @@ async function changeOthers(
     body.global_workspace_access === undefined
       ? stored && atPresent(stored, now)
       : body.global_workspace_access;
-  const grants = await listEveryGrant(db, integration.id);
+  const grants = await listEveryGrant(db, integration);
   const isOpen = access?.enabled ?? false;
   const active = isOpen ? await listActiveWorkspaces(db, integration.organisationId) : [];
   const mayHaveProvider = new Set(active.map(({ id }) => id));

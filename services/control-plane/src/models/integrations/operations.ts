@@ -260,7 +260,7 @@ async function showDetail(db: Database, integration: IntegrationRow) {
 
 async function showAccess(db: Database, integration: IntegrationRow, now: Date) {
   const page = { currentPage: 0, pageSize: 1000 };
-  const { rows } = await listGrants(db, { integrationId: integration.id }, page);
+  const { rows } = await listGrants(db, integration, undefined, page);
   return {
     global_workspace_access_settings: presentGlobalAccess(integration),
     workspaces: rows.map((row) => presentGrant(row, now)),

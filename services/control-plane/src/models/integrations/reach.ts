@@ -18,7 +18,7 @@ export async function reachIntegration(
   if (caller.workspaceId !== undefined) {
     const inReach =
       integration.workspaceId === null
-        ? (await findGrant(db, integration.id, caller.workspaceId))?.enabled === true
+        ? (await findGrant(db, integration, caller.workspaceId))?.enabled === true
         : integration.workspaceId === caller.workspaceId;
     if (!inReach)
       throw new GatewayError('auth.missing_scope', {

@@ -67,10 +67,8 @@ export function integrationOperations(parts: IntegrationParts) {
         // A workspace does not learn who else uses an integration.
         const { rows, total } = await listGrants(
           call.db,
-          {
-            integrationId: integration.id,
-            workspaceId: call.caller.workspaceId ?? call.caller.namedWorkspaceId,
-          },
+          integration,
+          call.caller.workspaceId ?? call.caller.namedWorkspaceId,
           query,
         );
         const usages = await usagesOf(call.db, rows);

@@ -167,23 +167,32 @@ export async function removeCustomModels(
   });
 }
 
-export function findGrant(
+/** What a workspace was given of an integration; of its own one, before anybody said anything, that it is open. */
+export async function findGrant(
   db: Database,
-  integrationId: string,
+  integration: IntegrationRow,
   workspaceId: string,
 ): Promise<GrantRow | null> {
-  return db.integrationWorkspace.findUnique({
-    where: { integrationId_workspaceId: { integrationId, workspaceId } },
+  const grant = await db.integrationWorkspace.findUnique({
+    where: { integrationId_workspaceId: { integrationId: integration.id, workspaceId } },
   });
+  return (
+    grant ?? (integration.workspaceId === workspaceId ? ownGrant(integration, workspaceId) : null)
+  );
 }
 
 /** Of active workspaces, oldest first. */
 export async function listGrants(
   db: Database,
-  filter: { integrationId: string; workspaceId?: string | undefined },
+  integration: IntegrationRow,
+  workspaceId: string | undefined,
   page: Page,
 ) {
-  const where = { ...filter, workspace: { status: 'active' } };
+  const where = {
+    integrationId: integration.id,
+    ...(workspaceId === undefined ? {} : { workspaceId }),
+    workspace: { status: 'active' },
+  };
   const [rows, total] = await Promise.all([
     db.integrationWorkspace.findMany({
       where,
@@ -193,16 +202,42 @@ export async function listGrants(
     }),
     db.integrationWorkspace.count({ where }),
   ]);
-  return { rows, total };
+  if (total > 0 || integration.workspaceId === null) return { rows, total };
+  const workspace = await db.workspace.findFirst({
+    where: { id: integration.workspaceId, status: 'active' },
+    select: { slug: true },
+  });
+  if (workspace === null) return { rows, total };
+  const own = { ...ownGrant(integration, integration.workspaceId), workspace };
+  return { rows: page.currentPage === 0 ? [own] : [], total: 1 };
 }
 
 /** Of every workspace that was ever named, archived ones too, by their ids. */
 export async function listEveryGrant(
   db: Database,
-  integrationId: string,
+  integration: IntegrationRow,
 ): Promise<ReadonlyMap<string, GrantRow>> {
-  const rows = await db.integrationWorkspace.findMany({ where: { integrationId } });
+  const rows = await db.integrationWorkspace.findMany({
+    where: { integrationId: integration.id },
+  });
+  const { workspaceId } = integration;
+  if (rows.length === 0 && workspaceId !== null)
+    return new Map([[workspaceId, ownGrant(integration, workspaceId)]]);
   return new Map(rows.map((row) => [row.workspaceId, row]));
+}
+
+/** Where nobody limited or closed an integration to the workspace that it belongs to. */
+function ownGrant({ id, createdAt }: IntegrationRow, workspaceId: string): GrantRow {
+  return {
+    integrationId: id,
+    workspaceId,
+    enabled: true,
+    usageLimits: null,
+    rateLimits: null,
+    lastResetAt: null,
+    createdAt,
+    updatedAt: createdAt,
+  };
 }
 
 export async function upsertGrant(

@@ -109,7 +109,7 @@ async function usableIntegration(
     throw refuse('is no integration of the workspace');
   if (
     integration.workspaceId === null &&
-    (await findGrant(db, integration.id, workspace.id))?.enabled !== true
+    (await findGrant(db, integration, workspace.id))?.enabled !== true
   )
     throw refuse('is not open to this workspace');
   if (integration.status !== 'active') throw refuse('is archived');

@@ -12,11 +12,13 @@ import { presentMember } from './present-member.ts';
 type Shown = AnswerOf<'workspaces.create'>;
 type ShownDetail = AnswerOf<'workspaces.read'>;
 
+type ShownRow = WorkspaceRow & { userApiKeyConfig: { slug: string } | null };
+
 /**
  * A workspace as it is shown: its `id` is the slug.
  * @param usages  what is used of its budgets; undefined = that is not told
  */
-export function presentWorkspace(row: WorkspaceRow, now: Date, usages?: Usages): Shown {
+export function presentWorkspace(row: ShownRow, now: Date, usages?: Usages): Shown {
   return {
     id: row.slug,
     slug: row.slug,
@@ -28,6 +30,9 @@ export function presentWorkspace(row: WorkspaceRow, now: Date, usages?: Usages):
     defaults: {
       metadata: row.metadata as Record<string, string>,
       is_default: row.isDefault ? 1 : 0,
+      input_guardrails: row.inputGuardrails,
+      output_guardrails: row.outputGuardrails,
+      user_api_key_config: row.userApiKeyConfig?.slug ?? null,
       object: 'workspace',
     },
     usage_limits: (row.usageLimits as StoredUsageLimits[]).map((each) =>
@@ -40,23 +45,16 @@ export function presentWorkspace(row: WorkspaceRow, now: Date, usages?: Usages):
 
 type Detail = NonNullable<Awaited<ReturnType<typeof findWorkspaceOfAnyStatus>>>;
 
-/** With members and the defaults that lists leave out. */
+/** With members, whom lists leave out. */
 export function presentWorkspaceDetail(
   row: Detail,
   nameFormat: 'display' | 'plain',
   now: Date,
   usages?: Usages,
 ): ShownDetail {
-  const shown = presentWorkspace(row, now, usages);
   return {
-    ...shown,
+    ...presentWorkspace(row, now, usages),
     name: nameFormat === 'plain' ? withoutLeadingEmoji(row.name) : row.name,
-    defaults: {
-      ...shown.defaults,
-      input_guardrails: row.inputGuardrails,
-      output_guardrails: row.outputGuardrails,
-      user_api_key_config: row.userApiKeyConfig?.slug ?? null,
-    },
     users: row.members.map((member) => presentMember(row, member)),
   };
 }

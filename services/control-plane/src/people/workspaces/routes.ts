@@ -17,7 +17,11 @@ import { listWorkspaces } from './store.ts';
 export function workspaceOperations(provision: ProvisionWorkspace) {
   return implementAll('workspaces', {
     create: async (call, { body }) =>
-      presentWorkspace(await createWorkspace(call, body, provision), call.now, new Map()),
+      presentWorkspace(
+        { ...(await createWorkspace(call, body, provision)), userApiKeyConfig: null },
+        call.now,
+        new Map(),
+      ),
     list: async (call, { query }) => {
       const { workspaceId, namedWorkspaceId, organisationId } = call.caller;
       if (workspaceId !== undefined && query.status?.includes('archived'))

@@ -18,7 +18,7 @@ export async function listWorkspaces(
   db: Database,
   scope: { organisationId: string; onlyId: string | undefined },
   query: QueryOf<'workspaces.list'>,
-): Promise<{ rows: WorkspaceRow[]; total: number }> {
+) {
   const where: Prisma.WorkspaceWhereInput = {
     organisationId: scope.organisationId,
     status: { in: query.status ?? ['active'] },
@@ -31,6 +31,7 @@ export async function listWorkspaces(
   const [rows, total] = await Promise.all([
     db.workspace.findMany({
       where,
+      include: { userApiKeyConfig: { select: { slug: true } } },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       ...paged(query),
     }),

@@ -21,11 +21,15 @@ export async function isOpenTo(
 export async function listGrants(
   db: Database,
   kind: RegistryKind,
-  filter: { integrationId: string; workspaceId: string | undefined },
+  integration: { id: string; workspaceId: string | null; createdAt: Date },
+  workspaceId: string | undefined,
   page: Page,
 ) {
+  if (integration.workspaceId !== null)
+    return ownGrant(db, integration, integration.workspaceId, page);
   const where = {
-    ...filter,
+    integrationId: integration.id,
+    ...(workspaceId === undefined ? {} : { workspaceId }),
     workspace: { status: 'active' },
   };
   const { grants } = kind.tables(db);
@@ -40,6 +44,34 @@ export async function listGrants(
   ]);
   return { rows, total };
 }
+
+/** What belongs to a workspace is open there as long as it is there. */
+async function ownGrant(
+  db: Database,
+  { id, createdAt }: { id: string; createdAt: Date },
+  workspaceId: string,
+  page: Page,
+) {
+  const workspace = await db.workspace.findFirst({
+    where: { id: workspaceId, status: 'active' },
+    select: { slug: true },
+  });
+  const all =
+    workspace === null
+      ? []
+      : [
+          {
+            integrationId: id,
+            workspaceId,
+            enabled: true,
+            createdAt,
+            updatedAt: createdAt,
+            workspace,
+          },
+        ];
+  return { rows: page.currentPage === 0 ? all : [], total: all.length };
+}
+
 export type GrantRow = Awaited<ReturnType<typeof listGrants>>['rows'][number];
 
 /** Opens the integration to these workspaces, or closes it where it was open. */

@@ -21,8 +21,7 @@ export async function listWorkspaces(
 ): Promise<AnswerOf<'mcp-integrations.workspaces.list'>> {
   const row = await reachIntegration(call, call.db, kind, reference);
   const { workspaceId, namedWorkspaceId } = call.caller;
-  const ofOne = { integrationId: row.id, workspaceId: workspaceId ?? namedWorkspaceId };
-  const found = await listGrants(call.db, kind, ofOne, query);
+  const found = await listGrants(call.db, kind, row, workspaceId ?? namedWorkspaceId, query);
   // Published: organisation keys know workspaces by id here, their own keys by slug.
   const data = found.rows.map((grant) =>
     presentGrant(grant, workspaceId === undefined ? grant.workspaceId : grant.workspace.slug),
