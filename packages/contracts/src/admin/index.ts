@@ -94,6 +94,7 @@ export {
   newOrganisation,
 } from './people/organisation.ts';
 export {
+  changedRotationPolicy,
   keyTransitionMsMin,
   type RotationPolicy,
   rotationPeriodMs,

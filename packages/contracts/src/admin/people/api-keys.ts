@@ -20,7 +20,7 @@ import {
   usageLimits,
   usageLimitsChange,
 } from '../limits/limits.ts';
-import { keyTransitionMsMin, rotationPolicy } from './rotation-policy.ts';
+import { keyTransitionMsMin, rotationPolicy, rotationPolicyChange } from './rotation-policy.ts';
 
 /** Scopes of a key that is to be made or changed. */
 export const scopesField = z
@@ -62,6 +62,7 @@ const updateApiKeyBody = z.object({
   reset_usage: flagField.optional(),
   ...shared,
   usage_limits: usageLimitsChange.nullish(),
+  rotation_policy: rotationPolicyChange.nullish(),
 });
 
 const rotateApiKeyBody = z.object({

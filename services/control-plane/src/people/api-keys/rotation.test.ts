@@ -1,3 +1,4 @@
+import type { SentRotationPolicy } from '@sluice/contracts/admin';
 import type { GatewayError } from '@sluice/errors';
 import { describe, expect, it } from 'vitest';
 import { nextAfterRotation, planRotation, type RotationPlan } from './rotation.ts';
@@ -44,6 +45,56 @@ describe('planRotation', () => {
     expect(planRotation({ rotation_period: 'monthly' }, weekly, free).nextAt).toEqual(
       at('2024-03-01'),
     );
+  });
+
+  it('keeps what a change of one member leaves out; one cadence takes the place of the other', () => {
+    const overlap = 3_600_000;
+    const stored = {
+      policy: { rotation_period: 'weekly', key_transition_period_ms: overlap },
+      nextAt: weekly.nextAt,
+    } as const;
+    const change = (sent: SentRotationPolicy) => planRotation(sent, stored, free);
+    expect(change({ rotation_period: 'monthly' })).toEqual({
+      policy: { rotation_period: 'monthly', key_transition_period_ms: overlap },
+      nextAt: at('2024-03-01'),
+    });
+    expect(change({ rotation_period_days: 3 }).policy).toEqual({
+      rotation_period_days: 3,
+      key_transition_period_ms: overlap,
+    });
+    expect(change({ key_transition_period_ms: 2_000_000 })).toEqual({
+      policy: { rotation_period: 'weekly', key_transition_period_ms: 2_000_000 },
+      nextAt: weekly.nextAt,
+    });
+    const moved = change({ next_rotation_at: new Date('2024-05-05T01:00:00Z') });
+    expect(moved).toEqual({ policy: stored.policy, nextAt: at('2024-05-05') });
+    expect(planRotation({ next_rotation_at: null }, moved, free)).toEqual({
+      policy: stored.policy,
+      nextAt: at('2024-03-04'),
+    });
+    const once = { policy: {}, nextAt: at('2024-05-05') };
+    expect(planRotation({ key_transition_period_ms: overlap }, once, free)).toEqual({
+      policy: { key_transition_period_ms: overlap },
+      nextAt: once.nextAt,
+    });
+    const enforced = {
+      policy: { rotation_period_days: 30, key_transition_period_ms: overlap },
+      nextAt: at('2024-03-29'),
+    };
+    expect(planRotation({ rotation_period_days: 30 }, enforced, thirty)).toEqual(enforced);
+    // What it comes to is judged as a whole.
+    const faults = [
+      faultOf(() => change({ rotation_period: null })),
+      faultOf(() => change({ key_transition_period_ms: 8 * 86_400_000 })),
+      faultOf(() => change({ rotation_period: 'weekly', rotation_period_days: 3 })),
+      faultOf(() => planRotation({ key_transition_period_ms: overlap }, undefined, free)),
+    ];
+    expect(faults).toEqual([
+      'body.rotation_policy',
+      'body.rotation_policy.key_transition_period_ms',
+      'body.rotation_policy.rotation_period_days',
+      'body.rotation_policy',
+    ]);
   });
 
   it('takes no date that is over, except the one it has', () => {

@@ -1,10 +1,13 @@
 import {
+  changedRotationPolicy,
   type RotationPolicy,
   rotationPeriodMs,
   type SentRotationPolicy,
 } from '@sluice/contracts/admin';
 import { type Cadence, midnightOf, nextOccurrence } from '@sluice/engine';
 import { invalidField } from '@sluice/errors';
+import { z } from 'zod';
+import { parseInput } from '../../kernel/http/parse-input.ts';
 
 /** How a key is to be rotated, and when next. */
 export interface RotationPlan {
@@ -25,12 +28,13 @@ const dayMs = 86_400_000;
 const field = 'body.rotation_policy';
 
 /**
- * What becomes of a key's rotation. Nothing sent leaves it; null ends it. A
- * date that was sent is the next one, whatever the period; else the next one
- * follows from the period, and stays while the period does.
+ * What becomes of a key's rotation. Nothing sent leaves it, as does of a policy
+ * what is left out of it; null ends it. A date that was sent is the next one,
+ * whatever the period; else the next one follows from the period, and stays
+ * while the period does.
  * @param stored  the plan of a key that exists
  * @param enforcedDays  the period that the organisation wants of user keys
- * @throws 400 where the organisation's period is not kept, or the date is over
+ * @throws 400 where the organisation's period is not kept, the date is over, or what comes of a change is no policy
  */
 export function planRotation(
   sent: SentRotationPolicy | null | undefined,
@@ -40,10 +44,29 @@ export function planRotation(
   if (enforcedDays !== null) return planEnforced(sent, stored, enforcedDays, now);
   if (sent === undefined) return stored ?? none;
   if (sent === null) return none;
-  const { next_rotation_at: date, ...policy } = sent;
+  const { next_rotation_at: date, ...policy } = changedPolicy(sent, stored);
   if (date != null) return { policy, nextAt: futureMidnight(date, stored, now) };
-  const kept = stored?.policy != null && sameCadence(stored.policy, policy);
+  const kept = date === undefined && stored?.policy != null && sameCadence(stored.policy, policy);
   return { policy, nextAt: (kept ? stored.nextAt : null) ?? nextOf(policy, now) };
+}
+
+const holder = z.object({ rotation_policy: changedRotationPolicy });
+
+/** A policy with what was sent of it; one cadence takes the place of the other, or of a single date. */
+function changedPolicy(
+  sent: SentRotationPolicy,
+  stored: RotationPlan | undefined,
+): SentRotationPolicy {
+  const { key_transition_period_ms, ...cadence } = stored?.policy ?? {};
+  const isOther = sent.rotation_period != null || sent.rotation_period_days != null;
+  const isOnce = rotationPeriodMs(cadence) === undefined && stored?.nextAt != null;
+  const merged = {
+    ...(key_transition_period_ms === undefined ? {} : { key_transition_period_ms }),
+    ...(isOther ? {} : cadence),
+    ...(isOnce && !isOther ? { next_rotation_at: stored.nextAt } : {}),
+    ...sent,
+  };
+  return parseInput(holder, { rotation_policy: merged }, 'body').rotation_policy;
 }
 
 /**
@@ -80,7 +103,8 @@ function planEnforced(
       `${field}.${sent?.rotation_period == null ? 'rotation_period_days' : 'rotation_period'}`,
       `is set by the organisation: every ${days} days`,
     );
-  const transition = sent?.key_transition_period_ms;
+  const transition =
+    sent?.key_transition_period_ms ?? (kept ? stored.policy?.key_transition_period_ms : undefined);
   if (transition !== undefined && transition >= days * dayMs)
     throw invalidField(`${field}.key_transition_period_ms`, 'must be shorter than the period');
   const policy: RotationPolicy = { rotation_period_days: days };
