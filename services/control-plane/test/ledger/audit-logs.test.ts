@@ -125,6 +125,10 @@ describe('the audit log', () => {
     const url = '/audit-logs?start_time=2020-01-01&end_time=2099-01-01';
     await admin().get(`${url}&page_size=101`).expect(400);
     await admin().get('/audit-logs').expect(400);
+    for (const path of ['/audit-logs', '/audit-logs/export']) {
+      const turned = await admin().get(`${path}?start_time=2099-01-01&end_time=2020-01-01`);
+      expect([turned.status, turned.body.data.field]).toEqual([400, 'query.end_time']);
+    }
     await admin().get(`${url}&organisation_id=${h.first.organisation_id}`).expect(200);
     await admin().get(`${url}&organisation_id=${h.other.organisation_id}`).expect(403);
     await workspace().get(url).expect(403);

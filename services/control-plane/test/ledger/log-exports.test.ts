@@ -112,6 +112,7 @@ describe('log exports', () => {
       { filters: { page_size: 50_001 } },
       'body.filters.page_size',
     ],
+    ['more than its most', { filters: { cost_min: 0.5, cost_max: 0.4 } }, 'body.filters.cost_max'],
     ['a status that is none', { filters: { status_code: '2xx' } }, 'body.filters.status_code'],
     [
       'a status of caches that is none',

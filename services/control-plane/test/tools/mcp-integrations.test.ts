@@ -355,6 +355,15 @@ describe('the workspaces of an MCP integration', () => {
       .put(`${one}/workspaces`, { workspaces: [{ id: area.slug, enabled: false }] })
       .expect(200);
     expect(await accessOf(one)).toEqual({ [area.id]: false });
+    const entry = await h.db.auditEntry.findFirstOrThrow({
+      where: { uri: `/v1${one}/workspaces`, method: 'PUT' },
+      orderBy: { sequence: 'desc' },
+    });
+    const [was, is] = [entry.before, entry.after].map((text) => JSON.parse(text ?? '').workspaces);
+    expect([was, is]).toMatchObject([
+      [{ id: area.id, enabled: true }],
+      [{ id: area.id, enabled: false }],
+    ]);
     const unknown = await admin().put(`${one}/workspaces`, {
       workspaces: [
         { id: area.id, enabled: true },

@@ -290,6 +290,22 @@ describe('the capabilities of an MCP server', () => {
     const onIntegration = await tools(`/mcp-integrations/${integration}`, admin());
     expect(onIntegration.data).toHaveLength(2);
   });
+
+  it('and of its integration are in the audit log as they were and as they are', async () => {
+    const states = async (path: string, enabled: boolean) => {
+      await set(path, 'audited', enabled);
+      const entry = await h.db.auditEntry.findFirstOrThrow({
+        where: { uri: `/v1${path}/capabilities`, method: 'PUT' },
+        orderBy: { sequence: 'desc' },
+      });
+      return [entry.before, entry.after].map((text) => JSON.parse(text ?? '').offers);
+    };
+    const offer = (enabled: boolean) => [{ type: 'tool', name: 'audited', enabled }];
+    for (const path of [await make(), `/mcp-integrations/${integration}`]) {
+      expect(await states(path, false)).toEqual([[], offer(false)]);
+      expect(await states(path, true)).toEqual([offer(false), offer(true)]);
+    }
+  });
 });
 
 describe('the users of an MCP server', () => {

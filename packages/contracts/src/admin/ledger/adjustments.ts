@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText } from '../kernel/fields.ts';
+import { inOrder } from '../kernel/in-order.ts';
 import { pageQuery } from '../kernel/paging.ts';
 
 /** US cents and tokens of one correction: beyond these somebody slipped. */
@@ -68,6 +69,7 @@ export const adjustmentsEndpoints = {
         created_from: instantField.optional(),
         created_to: instantField.optional(),
       })
+      .superRefine(inOrder(['created_from', 'created_to']))
       .and(pageQuery({ default: 100, min: 1, max: 1000 })),
     answer: z.object({
       object: z.literal('list'),

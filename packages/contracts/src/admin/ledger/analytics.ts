@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText, referenceField } from '../kernel/fields.ts';
+import { inOrder, requestRanges } from '../kernel/in-order.ts';
 import { commaList, pageQuery, queryInteger } from '../kernel/paging.ts';
 
 const count = queryInteger(0, Number.MAX_SAFE_INTEGER).optional();
@@ -62,10 +63,7 @@ export const analyticsQuery = z
     tool: list,
     metadata: metadata.optional(),
   })
-  .refine((query) => query.time_of_generation_min <= query.time_of_generation_max, {
-    path: ['time_of_generation_max'],
-    message: 'must not be before time_of_generation_min',
-  });
+  .superRefine(inOrder(...requestRanges));
 
 const pages = pageQuery({ default: 100, min: 1, max: 1000 });
 

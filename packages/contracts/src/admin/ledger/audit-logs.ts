@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { auditActions, auditResources, organisationKey } from '../kernel/access.ts';
 import { endpoint, linesEndpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText } from '../kernel/fields.ts';
+import { inOrder } from '../kernel/in-order.ts';
 import { pageQuery, queryInteger } from '../kernel/paging.ts';
 
 const text = z.string().max(2048).optional();
@@ -22,17 +23,22 @@ const filters = {
   country: text,
 };
 
+const span = inOrder(['start_time', 'end_time']);
+
 const listAuditLogsQuery = z
   .object({ start_time: instantField, end_time: instantField, ...filters })
+  .superRefine(span)
   .and(pageQuery({ default: 100, max: 100 }));
 
-const exportAuditLogsQuery = z.object({
-  start_time: instantField.optional(),
-  end_time: instantField.optional(),
-  ...filters,
-  cursor: queryInteger(0, 10 ** 15 - 1).optional(),
-  limit: queryInteger(1, 100_000).optional(),
-});
+const exportAuditLogsQuery = z
+  .object({
+    start_time: instantField.optional(),
+    end_time: instantField.optional(),
+    ...filters,
+    cursor: queryInteger(0, 10 ** 15 - 1).optional(),
+    limit: queryInteger(1, 100_000).optional(),
+  })
+  .superRefine(span);
 
 /** What does not apply to an entry is left out of it: no field of a record is published as nullable. */
 const record = z.object({

@@ -3,6 +3,7 @@ import { cacheStatuses } from '../../cache-status.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { descriptionField, instantField, instantText, referenceField } from '../kernel/fields.ts';
+import { inOrder, requestRanges } from '../kernel/in-order.ts';
 import { pageQuery } from '../kernel/paging.ts';
 
 /** What can be exported of a logged request. */
@@ -133,14 +134,7 @@ const filters = z
     time_of_generation_min: sorted(named.time_of_generation_min, created_at?.gte).at(-1),
     time_of_generation_max: sorted(named.time_of_generation_max, created_at?.lte)[0],
   }))
-  .refine(
-    ({ time_of_generation_min: min, time_of_generation_max: max }) =>
-      min === undefined || max === undefined || min <= max,
-    {
-      path: ['time_of_generation_max'],
-      message: 'must not be before time_of_generation_min',
-    },
-  );
+  .superRefine(inOrder(...requestRanges));
 export type ExportFilters = z.output<typeof filters>;
 
 const shownFilters = z.object({

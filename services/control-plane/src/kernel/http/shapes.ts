@@ -14,6 +14,12 @@ export function paged(page: Page): { skip: number; take: number } {
   return { skip: page.currentPage * page.pageSize, take: page.pageSize };
 }
 
+/** A page of rows that are all there. */
+export function pageOf<T>(rows: readonly T[], page: Page): T[] {
+  const { skip, take } = paged(page);
+  return rows.slice(skip, skip + take);
+}
+
 export function instant(date: Date): string {
   return date.toISOString();
 }

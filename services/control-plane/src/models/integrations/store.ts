@@ -7,7 +7,7 @@ import {
 } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { taggedWith } from '../../kernel/database/tagged-with.ts';
-import { paged } from '../../kernel/http/shapes.ts';
+import { paged, pageOf } from '../../kernel/http/shapes.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 
 export type IntegrationRow = Integration;
@@ -209,7 +209,7 @@ export async function listGrants(
   });
   if (workspace === null) return { rows, total };
   const own = { ...ownGrant(integration, integration.workspaceId), workspace };
-  return { rows: page.currentPage === 0 ? [own] : [], total: 1 };
+  return { rows: pageOf([own], page), total: 1 };
 }
 
 /** Of every workspace that was ever named, archived ones too, by their ids. */

@@ -1,7 +1,7 @@
 import type { Page } from '@sluice/contracts/admin';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import { paged } from '../../kernel/http/shapes.ts';
+import { paged, pageOf } from '../../kernel/http/shapes.ts';
 import type { RegistryKind } from './registry-kind.ts';
 
 /** Whether an integration may be used in a workspace. */
@@ -69,7 +69,7 @@ async function ownGrant(
             workspace,
           },
         ];
-  return { rows: page.currentPage === 0 ? all : [], total: all.length };
+  return { rows: pageOf(all, page), total: all.length };
 }
 
 export type GrantRow = Awaited<ReturnType<typeof listGrants>>['rows'][number];

@@ -52,7 +52,7 @@ export function changeWorkspaces<K extends KindTypes>(
   reference: string,
   body: BodyOf<'mcp-integrations.workspaces.update'>,
 ): Promise<void> {
-  return changeReached(call, registry, reference, async (change, row) => {
+  const work = async (change: Change, row: IntegrationRow<K>) => {
     if (row.workspaceId !== null)
       throw new GatewayError('admin.refused', {
         message: 'This integration belongs to one workspace.',
@@ -64,6 +64,16 @@ export function changeWorkspaces<K extends KindTypes>(
     await openAndClose(change, registry.kind, changed, body, call.now);
     change.describe({ detail: { slug: row.slug, workspaces: body.workspaces } });
     return changed;
+  };
+  return changeReached(call, registry, reference, work, async (db, row) => {
+    const { rows } = await listGrants(db, registry.kind, row, undefined, {
+      currentPage: 0,
+      pageSize: 1000,
+    });
+    return {
+      global_workspace_access: presentGlobalAccess(row),
+      workspaces: rows.map((grant) => presentGrant(grant, grant.workspaceId)),
+    };
   });
 }
 

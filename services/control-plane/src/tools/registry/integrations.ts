@@ -200,24 +200,30 @@ export function deleteIntegration<K extends KindTypes>(
   });
 }
 
-/** A change of one integration, which answers with what it has become; every workspace that has a server of it hears of it. */
+/**
+ * A change of one integration, which answers with what it has become; every workspace that has a server of it hears of it.
+ * @param show what the audit log says of it before and after
+ */
 export function changeReached<K extends KindTypes>(
   call: AdminRequest,
   registry: Registry<K>,
   reference: string,
   work: (change: Change, row: IntegrationRow<K>) => Promise<IntegrationRow<K> | undefined>,
+  show: (db: Database, row: IntegrationRow<K>) => Promise<object> = async (_, row) =>
+    registry.kind.present(row),
 ): Promise<void> {
   return call.change(async (change) => {
     const row = await reachIntegration(call, change.db, registry.kind, reference);
     // Asked before the work, which may remove the servers.
     for (const server of await serversOf(change.db, registry.kind, row.id))
       change.touchWorkspace(server.workspaceId);
+    const before = await show(change.db, row);
     const changed = await work(change, row);
     change.describe({
       resourceId: row.id,
       workspaceId: row.workspaceId ?? undefined,
-      before: registry.kind.present(row),
-      after: changed && registry.kind.present(changed),
+      before,
+      after: changed && (await show(change.db, changed)),
     });
   });
 }

@@ -112,6 +112,41 @@ function countByType(rows: readonly (OfferName & { enabled: boolean })[]): Map<s
   return counts;
 }
 
+/** Which of these an integration has on and off; what nobody has seen or said there is neither. */
+export async function offersNamed(
+  db: Database,
+  kind: RegistryKind,
+  integrationId: string,
+  names: readonly OfferName[],
+): Promise<OfferState[]> {
+  const where = { integrationId, OR: names.map(({ type, name }) => ({ type, name })) };
+  const select = { type: true, name: true, enabled: true } as const;
+  return inOrder(await kind.tables(db).offerNames.findMany({ where, select }));
+}
+
+/** The same of what was said of one server. */
+export async function switchesNamed(
+  db: Database,
+  kind: RegistryKind,
+  serverId: string,
+  names: readonly OfferName[],
+): Promise<OfferState[]> {
+  const where = { serverId, OR: names.map(({ type, name }) => ({ type, name })) };
+  const select = {
+    ...{ type: true, name: true, enabled: true },
+    ...{ createdAt: true, updatedAt: true },
+  } as const;
+  return inOrder(await kind.tables(db).switches.findMany({ where, select }));
+}
+
+type OfferState = OfferName & { enabled: boolean };
+
+function inOrder(rows: readonly OfferState[]): OfferState[] {
+  return rows
+    .map(({ type, name, enabled }) => ({ type, name, enabled }))
+    .sort((a, b) => compare(a.type, b.type) || compare(a.name, b.name));
+}
+
 /** Turns offers on and off for everyone; what is not known yet is kept for when it is. */
 export async function setOffers(
   db: Database,

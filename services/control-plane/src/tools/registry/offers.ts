@@ -1,11 +1,18 @@
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changeReached } from './integrations.ts';
-import { addSwitches, type OfferName, setOffers, setSwitches } from './offers-store.ts';
+import {
+  addSwitches,
+  type OfferName,
+  offersNamed,
+  setOffers,
+  setSwitches,
+  switchesNamed,
+} from './offers-store.ts';
 import type { Registry } from './registry.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import { changeServer } from './servers.ts';
-import type { FoundServer, KindTypes } from './tables.ts';
+import type { FoundServer, IntegrationRow, KindTypes } from './tables.ts';
 
 /** An offer, and whether it may be used. */
 export type OfferSetting = OfferName & { enabled: boolean };
@@ -20,15 +27,19 @@ export function switchOffers<K extends KindTypes>(
   reference: string,
   settings: readonly OfferSetting[],
 ): Promise<void> {
-  return changeReached(call, registry, reference, async ({ db, describe }, row) => {
+  const { kind } = registry;
+  const work = async ({ db, describe }: Change, row: IntegrationRow<K>) => {
     for (const enabled of [true, false])
-      await setOffers(db, registry.kind, row.id, namesOf(settings, enabled), {
+      await setOffers(db, kind, row.id, namesOf(settings, enabled), {
         enabled,
         now: call.now,
       });
     describe({ detail: { slug: row.slug, offers: settings } });
     return row;
-  });
+  };
+  return changeReached(call, registry, reference, work, async (db, row) => ({
+    offers: await offersNamed(db, kind, row.id, settings),
+  }));
 }
 
 /** Turns offers on and off for one server; what is off for its integration stays off. */
@@ -46,12 +57,18 @@ export function switchServerOffers<K extends KindTypes>(
     const isOfServer = (each: ServerOfferSetting) =>
       each.enabled || each.integration_enabled !== false;
     const said = settings.filter(isOfServer);
+    const shown = async () => ({ offers: await switchesNamed(db, kind, server.id, settings) });
+    const before = await shown();
     for (const enabled of [true, false])
       await setSwitches(db, kind, server.id, namesOf(said, enabled), { enabled, now: call.now });
     const others = settings.filter((each) => !isOfServer(each));
     await addSwitches(db, kind, server.id, namesOf(others, false), call.now);
     await also(change, server);
-    describe({ detail: { slug: server.slug, offers: settings } });
+    describe({
+      before,
+      after: await shown(),
+      detail: { slug: server.slug, offers: settings },
+    });
   });
 }
 
