@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { fromBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -152,6 +153,29 @@ describe('an integration', () => {
       })
       .expect(200);
     expect((await held(server))?.capabilities).toMatchObject([{ name: 'add', enabled: true }]);
+  });
+
+  it('tells who asks for tokens of users by keys that verify none', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const usable = { ...publicKey.export({ format: 'jwk' }), kid: 'one' };
+    const warned = async (...keys: object[]) => {
+      const configurations = { jwt_validation: { jwks: { keys } } };
+      const made = await workspace().post('/mcp-integrations', { ...settings, configurations });
+      expect(made.status, made.text).toBe(200);
+      const changed = await workspace().put(`/mcp-integrations/${made.body.id}`, {
+        configurations,
+      });
+      expect(changed.body.warnings).toEqual(made.body.warnings);
+      return made.body.warnings;
+    };
+    const field = 'body.configurations.jwt_validation.jwks';
+    const none = `${field}: no call is let in: it has no key that can be used`;
+    expect(await warned()).toEqual([none]);
+    expect(await warned({ kty: 'EC' })).toEqual([`${none}; keys[0] has no kid`]);
+    expect(await warned(usable, { kty: 'EC' })).toEqual([
+      `${field}.keys[1]: does nothing: has no kid`,
+    ]);
+    expect(await warned(usable)).toBeUndefined();
   });
 
   it.each<[string, object, RegExp]>([

@@ -1,5 +1,6 @@
 import { type BodyOf, besideAdvice } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
+import { readKeySet } from '@sluice/jwt';
 import { isObject } from '../../kernel/http/json-object.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
@@ -29,6 +30,7 @@ export function createMcpIntegration(
   body: BodyOf<'mcp-integrations.create'>,
 ) {
   refuseCommands(call);
+  warnOfKeys(call.notes, body.configurations);
   return createIntegration(
     call,
     registry,
@@ -51,6 +53,7 @@ export function changeMcpIntegration(
   body: BodyOf<'mcp-integrations.update'>,
 ): Promise<void> {
   refuseCommands(call);
+  warnOfKeys(call.notes, body.configurations);
   const changed = {
     transport: body.transport,
     newCapabilities: body.new_capabilities,
@@ -75,6 +78,27 @@ function refuseCommands({ body }: AdminRequest): void {
   const field = isObject(settings) && commandFields.find((name) => settings[name] !== undefined);
   if (field) throw invalidField(`body.configurations.${field}`, besideAdvice);
 }
+
+/** Tokens of users are verified by keys that gateways can read; without one nobody is let in. */
+function warnOfKeys(
+  { warnings }: AdminRequest['notes'],
+  configurations: BodyOf<'mcp-integrations.update'>['configurations'],
+): void {
+  const jwks = configurations?.jwt_validation?.jwks;
+  if (jwks == null) return;
+  const field = 'body.configurations.jwt_validation.jwks';
+  const { keys, faults } = readKeySet(jwks) ?? { keys: [], faults: [] };
+  const [first] = faults;
+  if (keys.length > 0)
+    for (const { index, reason } of faults.slice(0, faultsTold))
+      warnings.push(`${field}.keys[${index}]: does nothing: ${reason}`);
+  else
+    warnings.push(
+      `${field}: no call is let in: it has no key that can be used${first === undefined ? '' : `; keys[${first.index}] ${first.reason}`}`,
+    );
+}
+
+const faultsTold = 20;
 
 /** Asks the server, and keeps what it says: who it is, what it offers, or why it did not answer. */
 /** With its servers; what users signed in with there is revoked at the server that gave it. */
