@@ -47,6 +47,6 @@ export {
 export { OpenedKeys, type SigningRequest, type WrittenKey } from './private-keys/opened-keys.ts';
 export { PrivateKeyFault } from './private-keys/private-key-fault.ts';
 export { type Proxies, type ProxySettings, readProxies, readProxy } from './proxies.ts';
-export { readTlsIdentity, type TlsIdentity } from './tls-identity.ts';
+export { faultOfTls, readTlsIdentity, type TlsIdentity } from './tls-identity.ts';
 export { unsendable, upstreamFailure } from './upstream-failure.ts';
 export { type PlaceTerms, withPlace } from './with-place.ts';

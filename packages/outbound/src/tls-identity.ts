@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { GatewayError } from '@sluice/errors';
 import { openKey } from './private-keys/open-key.ts';
@@ -86,6 +86,37 @@ function openTlsKey(key: string): string {
     if (!(error instanceof PrivateKeyFault)) throw error;
     throw unusable(`tls_key ${error.message}.`, undefined);
   }
+}
+
+/**
+ * What of the settings `tls_ca`, `tls_cert` and `tls_key` every call would fail by, and why; undefined = nothing.
+ * Authorities that cannot be read are none to Node, so that nobody would be trusted.
+ */
+export function faultOfTls(
+  configurations: Readonly<Record<string, unknown>>,
+): { setting: 'tls_ca' | 'tls_cert' | 'tls_key'; message: string } | undefined {
+  const identity = readTlsIdentity(configurations);
+  if (identity === undefined) return undefined;
+  if (identity.ca !== undefined && !areCertificates(String(identity.ca)))
+    return { setting: 'tls_ca', message: 'must have certificates, as PEM' };
+  try {
+    openContext(identity);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const isOfKey = identity.cert === undefined || error.message.startsWith('tls_key');
+    return { setting: isOfKey ? 'tls_key' : 'tls_cert', message: error.message };
+  }
+}
+
+function areCertificates(pem: string): boolean {
+  const found = pem.match(/-----BEGIN [A-Z0-9 ]*-----[^-]+-----END [A-Z0-9 ]*-----/g) ?? [];
+  try {
+    for (const each of found) new X509Certificate(each);
+  } catch {
+    return false;
+  }
+  return found.length > 0;
 }
 
 function charsOf(ca: TlsIdentity['ca']): number {

@@ -133,6 +133,15 @@ describe('integrations', () => {
     ['vertex-ai', { vertex_service_account_json: ['a'] }, /must be an object/],
     ['vertex-ai', { vertex_regoin: 'eu' }, /did you mean vertex_region\?/],
     ['openai', { tls_ca: 5 }, /tls_ca/],
+    ['openai', { tls_ca: 'authorities' }, /tls_ca: must have certificates, as PEM/],
+    [
+      'openai',
+      { tls_ca: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----' },
+      /tls_ca: must have certificates, as PEM/,
+    ],
+    ['openai', { tls_cert: 'certificate' }, /tls_cert: .*belong together/],
+    ['openai', { tls_key: 'key' }, /tls_key: .*belong together/],
+    ['openai', { tls_key: 'key', tls_cert: 'certificate' }, /tls_key: /],
     ['openai', { custom_hots: 'https://a.example.org' }, /did you mean custom_host\?/],
   ])('refuse for %s the settings %j', async (provider, configurations, words) => {
     const slug = `refuses-${++made}`;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { generalSettings, headerValue, publishedSettings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
+import { faultOfTls } from '@sluice/outbound';
 import {
   findProvider,
   type KeptSetting,
@@ -46,6 +47,7 @@ export function checkSettings(
     ...keyFaults(entry, change),
     ...settingFaults(entry, change, fieldOf, notes),
     ...targetFaults(entry, change, notes),
+    ...tlsFaults(change, fieldOf),
   ];
   const [first] = faults;
   if (first === undefined) return;
@@ -77,6 +79,25 @@ function settingFaults(
       const fault = faultOf(setting.form, value);
       return fault === undefined ? [] : [{ field, message: `${field}: ${fault}` }];
     });
+}
+
+const tlsSettings = ['tls_ca', 'tls_cert', 'tls_key'] as const;
+
+/** Who is trusted and who we are said to be must be readable, once it is said; a secret may come into it later. */
+function tlsFaults({ before, after }: Change, fieldOf: NameSetting): Fault[] {
+  const named = (setting: string) =>
+    Object.keys(after.configurations).find((name) => isCalled(setting, name));
+  const isSaid = tlsSettings.some((setting) => {
+    const name = named(setting);
+    return name !== undefined && !isKept(before.configurations, name, after.configurations[name]);
+  });
+  if (!isSaid) return [];
+  if (after.mappings.some(({ target_field: target }) => /^configurations\.tls/.test(target)))
+    return [];
+  const fault = faultOfTls(after.configurations);
+  if (fault === undefined) return [];
+  const field = fieldOf(named(fault.setting) ?? fault.setting);
+  return [{ field, message: `${field}: ${fault.message}` }];
 }
 
 function targetFaults(entry: ProviderEntry, { before, after }: Change, notes: InputNotes): Fault[] {
