@@ -136,12 +136,18 @@ function tellOfStrategy(
   for (const [index, { weight }] of targets.entries())
     if (weight !== undefined && mode !== 'loadbalance') tell(`targets[${index}].weight`, weightWhy);
   // While its circuit is open, the next one takes the place of the first.
-  if (mode === 'single' && targets.length > 1 && !hasBreakers)
+  if (targets.length < 2 || hasBreakers) return;
+  if (mode === 'single')
     tell(
       'targets[1]',
       node.strategy === undefined
         ? 'without a strategy the first target alone is asked'
         : 'the mode single asks the first target alone',
+    );
+  if (mode === 'fallback' && on_status_codes?.length === 0)
+    tell(
+      'targets[1]',
+      'strategy.on_status_codes names no status by which a fallback goes on to it',
     );
 }
 

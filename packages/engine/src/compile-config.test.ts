@@ -451,6 +451,17 @@ describe('what does nothing where it stands', () => {
     }
   });
 
+  it('is told of targets that a fallback never goes on to', () => {
+    const paths = (on_status_codes: number[], more: object = {}) => {
+      const strategy = { mode: 'fallback', on_status_codes, ...more };
+      return idleSettings(parsed({ strategy, targets: two })).map(({ path }) => path);
+    };
+    expect(paths([])).toEqual(['config.targets[1]']);
+    expect(paths([503])).toEqual([]);
+    // While its circuit is open, the next one takes the place of the first.
+    expect(paths([], { cb_config: rule })).toEqual([]);
+  });
+
   it('is told of hooks that nobody waits for', () => {
     const hook = { id: 'h', async: true, deny: true, hold_ms: 100, stream_mode: 'end' };
     const other = { 'default.contains': {}, async: true, deny: false, softDeny200: true };
