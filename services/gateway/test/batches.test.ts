@@ -56,7 +56,13 @@ async function makeBatch(
     by = client,
     options,
     endpoint = '/v1/chat/completions',
-  }: { by?: OpenAI; options?: object; endpoint?: OpenAI.BatchCreateParams['endpoint'] } = {},
+    kept,
+  }: {
+    by?: OpenAI;
+    options?: object;
+    endpoint?: OpenAI.BatchCreateParams['endpoint'];
+    kept?: OpenAI.BatchCreateParams['output_expires_after'];
+  } = {},
 ) {
   const file = await by.files.create({
     file: await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl'),
@@ -67,6 +73,7 @@ async function makeBatch(
     endpoint,
     completion_window: 'immediate' as '24h',
     metadata: { night: 'first' },
+    ...(kept && { output_expires_after: kept }),
     ...({ service_options: options ?? atUpstream() } as object),
   });
 }
@@ -228,7 +235,8 @@ describe('a batch that the gateway runs', () => {
       line(`line ${at}`, { ...question(`Question ${at}`), model: `${demo}/demo-chat` }),
     );
     lines.push(line('no such model', { ...question('?'), model: '@nobody/x' }));
-    const batch = await makeBatch(lines, { options: {} });
+    const kept = { anchor: 'created_at', seconds: 7200 } as const;
+    const batch = await makeBatch(lines, { options: {}, kept });
     expect(batch).toMatchObject({ object: 'batch', status: 'validating', output_file_id: null });
     const end = await ended(batch.id, 'completed');
     expect(end.request_counts).toEqual({ total: 41, completed: 40, failed: 1 });
@@ -245,6 +253,10 @@ describe('a batch that the gateway runs', () => {
     expect(JSON.stringify(first?.response?.body)).toContain('Question 7');
     const errors = linesIn(await (await client.files.content(end.error_file_id ?? '')).text());
     expect(errors).toMatchObject([{ custom_id: 'no such model', error: null }]);
+    for (const id of [end.output_file_id, end.error_file_id]) {
+      const file = await client.files.retrieve(id ?? '');
+      expect((file.expires_at ?? 0) - file.created_at).toBe(7200);
+    }
     const output = await call('GET', `/v1/batches/${batch.id}/output`);
     expect(output.headers.get('content-type')).toBe('application/octet-stream');
     expect(linesIn(await output.text())).toEqual([...answers, ...errors]);
@@ -298,6 +310,15 @@ describe('a batch that the gateway runs', () => {
       expect(await refused({ ...good, completion_window: window })).toEqual([
         400,
         'body.completion_window',
+      ]);
+    for (const output_expires_after of [
+      7,
+      { anchor: 'last_active_at', seconds: 3600 },
+      { anchor: 'created_at', seconds: 3599 },
+    ])
+      expect(await refused({ ...good, output_expires_after })).toEqual([
+        400,
+        'body.output_expires_after',
       ]);
     for (const metadata of [{ a: 1 }, { a: '\0' }, { 'a\0': 'b' }, { a: '\ud800' }])
       expect(await refused({ ...good, metadata })).toEqual([400, 'body.metadata']);

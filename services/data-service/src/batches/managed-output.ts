@@ -2,7 +2,7 @@ import { SeenIds } from '@sluice/contracts';
 import { SkimmedJson } from '@sluice/json';
 import { jsonIn } from '../through-gateway/answers.ts';
 import { tokensIn } from './line-facts.ts';
-import { LateFile, type PutTogetherParts } from './put-together.ts';
+import { type FileParts, LateFile } from './put-together.ts';
 
 /** What a batch that a provider ran came to, line by line, on its way into files of the service. */
 export class ManagedOutput {
@@ -12,7 +12,7 @@ export class ManagedOutput {
   readonly #errors: LateFile;
   #lines = 0;
 
-  constructor(parts: Pick<PutTogetherParts, 'register' | 'contents' | 'owner' | 'batchId'>) {
+  constructor(parts: FileParts) {
     this.#output = new LateFile(parts, 'output');
     this.#errors = new LateFile(parts, 'error');
   }

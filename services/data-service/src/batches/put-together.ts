@@ -9,6 +9,8 @@ export interface PutTogetherParts {
   readonly dataKey: Buffer;
   readonly owner: { readonly organisationId: string; readonly workspaceId: string };
   readonly batchId: string;
+  /** How long its files are kept; 0 = as long as any. */
+  readonly expiresAfterS: bigint;
 }
 
 /** The files that a batch came to; empty = there is none. */
@@ -35,7 +37,7 @@ export async function putTogether(
   return { outputFileId: await output.end(), errorFileId: await errors.end() };
 }
 
-type FileParts = Pick<PutTogetherParts, 'register' | 'contents' | 'owner' | 'batchId'>;
+export type FileParts = Omit<PutTogetherParts, 'store' | 'dataKey'>;
 
 /** A file that is begun with its first line. */
 export class LateFile {
@@ -61,9 +63,10 @@ export class LateFile {
     if (this.#begun === undefined) return '';
     const { id, writer } = this.#begun;
     const segments = await writer.end();
-    const { register } = this.#parts;
+    const { register, expiresAfterS } = this.#parts;
     await register.ask(register.files.finishFile, {
       id,
+      expiresAfterS,
       purpose: 'batch_output',
       bytes: BigInt(writer.bytes),
       segments,

@@ -71,6 +71,8 @@ export async function runBatch(
 const managedName = ':managed';
 /** The error file of the batch whose failed lines it tries again. */
 const retryName = ':retry';
+/** Seconds after which the files that it comes to go. */
+const outputExpiresName = ':output-expires';
 /** Why lines were not run, by how their batch ended. */
 const notRunFaults: Readonly<Record<string, { code: string; message: string } | undefined>> = {
   expired: { code: 'batch_expired', message: 'The batch expired before the line was run.' },
@@ -204,6 +206,10 @@ class BatchRun {
     return JSON.parse(this.#claim.headersJson) as Record<string, string>;
   }
 
+  #expiresAfterS(): bigint {
+    return BigInt(this.#headers()[outputExpiresName] ?? 0);
+  }
+
   /** What was answered before, by whichever run. */
   async #readParts(): Promise<void> {
     const { id } = this.#batch;
@@ -334,7 +340,13 @@ class BatchRun {
     let end = await managed.run();
     if (end === 'left' || life.lost.aborted) return 'left';
     const owner = { organisationId, workspaceId };
-    const output = new ManagedOutput({ register, contents, owner, batchId: id });
+    const output = new ManagedOutput({
+      register,
+      contents,
+      owner,
+      batchId: id,
+      expiresAfterS: this.#expiresAfterS(),
+    });
     try {
       if (end.message === undefined || end.status !== 'failed')
         for await (const line of managed.output()) {
@@ -402,6 +414,7 @@ class BatchRun {
         dataKey: this.#dataKey,
         owner: { organisationId, workspaceId },
         batchId: id,
+        expiresAfterS: this.#expiresAfterS(),
       },
     );
     const ended = await register.ask(register.jobs.endBatch, {

@@ -13,7 +13,7 @@ import type { Reply } from '../exchange/reply.ts';
 import type { NewerBundles } from '../held/newer-bundles.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { parseJsonBody } from '../http/json-body.ts';
-import { fileUuid, readFiles, type StoredOwner } from './files.ts';
+import { fileUuid, readFiles, type StoredOwner, secondsAfterCreation } from './files.ts';
 import { withPlan } from './managed-plan.ts';
 import { readMetadata } from './metadata.ts';
 import { presentBatch, presentPage } from './present.ts';
@@ -51,6 +51,7 @@ const hourMs = 3_600_000;
 const windowHoursMax = 7 * 24;
 /** As of the data service. */
 const retryName = ':retry';
+const outputExpiresName = ':output-expires';
 /** What is wanted at once ends some time, too. */
 const immediateMs = 24 * hourMs;
 
@@ -85,10 +86,17 @@ export async function createBatch(
     windowMs: BigInt(windowMs),
     metadataJson:
       metadata === undefined || metadata === null ? '' : JSON.stringify(readMetadata(metadata)),
-    headersJson: JSON.stringify(headers),
+    headersJson: JSON.stringify({ ...headers, ...expiryOfOutput(body) }),
   });
   if (batch === undefined) throw new GatewayError('file.unavailable');
   return jsonReply(presentBatch(batch));
+}
+
+/** In seconds after each of its files is made. */
+function expiryOfOutput({ output_expires_after: asked }: JsonObject): Record<string, string> {
+  if (asked === undefined || asked === null) return {};
+  const seconds = secondsAfterCreation(isObject(asked) ? asked : {}, 'body.output_expires_after');
+  return { [outputExpiresName]: String(seconds) };
 }
 
 /** The lines that failed of a batch, as a new one: of the same file, for the same endpoint. */

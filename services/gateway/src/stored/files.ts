@@ -117,13 +117,22 @@ export function keptAs(
       message: `body.purpose must be one of ${purposes.join(', ')}.`,
     });
   if (anchor === undefined && wanted === undefined) return { purpose, expiresAfterS: 0n };
+  const seconds = secondsAfterCreation({ anchor, seconds: wanted }, 'body.expires_after');
+  return { purpose, expiresAfterS: BigInt(seconds) };
+}
+
+/** How long a file is kept that is said to go. @throws GatewayError `request.invalid_field` */
+export function secondsAfterCreation(
+  { anchor, seconds: wanted }: { anchor?: unknown; seconds?: unknown },
+  field: string,
+): number {
   const seconds = /^\d{1,9}$/.test(String(wanted)) ? Number(wanted) : 0;
   if (anchor !== 'created_at' || seconds < keptSecondsMin || seconds > keptSecondsMax)
     throw new GatewayError('request.invalid_field', {
-      field: 'body.expires_after',
-      message: `body.expires_after must have the anchor created_at and ${keptSecondsMin} to ${keptSecondsMax} seconds.`,
+      field,
+      message: `${field} must have the anchor created_at and ${keptSecondsMin} to ${keptSecondsMax} seconds.`,
     });
-  return { purpose, expiresAfterS: BigInt(seconds) };
+  return seconds;
 }
 
 export async function listFiles(
