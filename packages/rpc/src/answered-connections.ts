@@ -38,7 +38,7 @@ function cutWhenSilent(socket: Socket, ms: number): void {
 }
 
 function cut(socket: Socket): Error {
-  const error = new Error(`the other side took the connection and said nothing`);
+  const error = new Error('the other side took the connection and said nothing');
   socket.destroy(error);
   return error;
 }

@@ -38,7 +38,12 @@ export type LineOutcome =
   /** The key cannot go on, nor can any other line. */
   | { readonly kind: 'ended'; readonly message: string }
   /** Nobody answered, or the gateway does not know the token: nothing is wrong with the line. */
-  | { readonly kind: 'away'; readonly message: string };
+  | {
+      readonly kind: 'away';
+      readonly message: string;
+      /** A gateway is there, and will know: it is waited for as long as the batch lasts. */
+      readonly willKnow: boolean;
+    };
 
 export interface LineAnswer {
   readonly status: number;
@@ -106,7 +111,8 @@ export async function callLine(
       retryAfterMs(reply.headers['retry-after']),
     );
   } catch (error) {
-    return { kind: 'away', message: error instanceof Error ? error.message : 'no answer' };
+    const message = error instanceof Error ? error.message : 'no answer';
+    return { kind: 'away', message, willKnow: false };
   }
 }
 
@@ -125,7 +131,7 @@ function judged(
 ): LineOutcome {
   const { status } = answer;
   if (status < 400) return { kind: 'answer', ...answer };
-  if (awayCodes.has(code)) return { kind: 'away', message };
+  if (awayCodes.has(code)) return { kind: 'away', message, willKnow: code !== 'auth.job_token' };
   if (code.startsWith('auth.')) return { kind: 'ended', message };
   const isOwnLimit = waitCodes.has(code);
   if (status === 429 || isOwnLimit) return { kind: 'wait', afterMs, isOwnLimit, answer };

@@ -159,7 +159,7 @@ class LineRun {
         return undefined;
       }
       if (outcome.kind === 'away') {
-        unanswered += 1;
+        if (!outcome.willKnow) unanswered += 1;
         if (unanswered > unansweredMax) return this.#told(line, nobodyAnswered(outcome.message));
       } else if (outcome.kind === 'again' || !outcome.isOwnLimit) {
         retries += 1;

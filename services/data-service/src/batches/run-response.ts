@@ -107,7 +107,7 @@ async function ask(
     await told.end();
     if (told.hasTold) return interrupted;
     if (outcome.kind === 'away') {
-      unanswered += 1;
+      if (!outcome.willKnow) unanswered += 1;
       if (unanswered > unansweredMax) return { code: 'server_error', message: outcome.message };
     } else if (outcome.kind === 'again' || !outcome.isOwnLimit) {
       retries += 1;

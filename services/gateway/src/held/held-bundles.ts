@@ -98,7 +98,8 @@ export class HeldBundles {
     // Changed meanwhile: what was read may be from before.
     for (let repeats = 0; reading.behind !== undefined && repeats < repeatsMax; repeats += 1) {
       reading = reading.behind;
-      await reading.done;
+      // What was read before stays in force, and whoever told of the change has it read again.
+      await reading.done.catch(() => {});
     }
     return this.#entries.get(workspaceId)?.compiled;
   }
