@@ -328,6 +328,8 @@ export interface CallContext extends CallFacts {
   sentHeader?: (name: SettingName) => string | undefined;
   /** Unix ms, for formats that carry a creation time the upstream does not send. */
   nowMs: number;
+  /** Names the answer where the upstream gives it no id; absent = the time does. */
+  answerId?: string;
   /** What proved earlier calls, for callers that do not give it back; absent = nothing is kept. */
   keptSignatures?: SignatureKeeper;
   /** For whom it is kept: nobody else finds it. */

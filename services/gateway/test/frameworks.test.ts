@@ -131,3 +131,25 @@ describe.each(ofOpenAi)('instructor, at %s', (model) => {
     expect(await instructor(seatOf(model), mode)).toMatchObject(structured);
   });
 });
+
+describe('answers of a provider that gives them no ids', () => {
+  const messages = [{ role: 'user', content: 'Hello' }];
+  it.each([
+    ['chat/completions', { messages }],
+    ['messages', { messages, max_tokens: 100 }],
+    ['responses', { input: 'Hello' }],
+  ])('have each their own, however many begin at once: /v1/%s', async (path, asked) => {
+    const { url, headers, model } = seatOf('amazon.nova-lite-v1:0');
+    const ask = async (_: unknown, index: number): Promise<string | undefined> => {
+      const response = await fetch(`${url}/v1/${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...asked, model, stream: index % 2 === 0 }),
+      });
+      return /"id":"([^"]+)"/.exec(await response.text())?.[1];
+    };
+    const ids = await Promise.all(Array.from({ length: 60 }, ask));
+    expect(ids).not.toContain(undefined);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

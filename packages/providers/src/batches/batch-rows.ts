@@ -154,7 +154,8 @@ function told(
   const found = isSuccess ? dialect.endpointOf(reply) : 'chatComplete';
   const endpoint = found === 'chatComplete' ? (options.wanted ?? found) : found;
   const model = result.model ?? stringOf(reply.model) ?? options.model ?? '';
-  const context = contextOf(provider, model, result.asked ?? {}, options);
+  const asked = contextOf(provider, model, result.asked ?? {}, options);
+  const context = { ...asked, answerId: customId };
   const read = result.reply === undefined ? undefined : replyOf(result, endpoint, dialect, context);
   const response =
     read === undefined

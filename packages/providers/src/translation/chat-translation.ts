@@ -163,7 +163,7 @@ export function streamOptionsOf(context: CallContext, request: JsonObject): Repl
 }
 
 function optionsOf(context: CallContext, model: string): ReplyOptions {
-  const { provider, strictOpenAiCompliance, nowMs, request } = context;
+  const { provider, strictOpenAiCompliance: strict, nowMs, answerId, request } = context;
   const requestedModel = model === '' ? undefined : model;
-  return { provider: provider.id, strict: strictOpenAiCompliance, nowMs, requestedModel, request };
+  return { provider: provider.id, strict, nowMs, answerId, requestedModel, request };
 }

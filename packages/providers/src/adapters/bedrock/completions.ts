@@ -5,6 +5,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { shownUsage } from '../../bills/shown-usage.ts';
 import { usageOf } from '../../codecs/bedrock-invoke/facts.ts';
+import { ownAnswerId } from '../../codecs/own-answer-id.ts';
 import type { BodyDialect, CallContext, ReplyHead } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
@@ -83,7 +84,7 @@ function completionReply(answer: Answer, context: CallContext, head: ReplyHead) 
   const id = stringOf(head.headers['x-amzn-requestid']);
   const raw = answer.choices[0]?.raw;
   const body = {
-    id: id ?? `cmpl-${context.provider.id}-${context.nowMs}`,
+    id: id ?? `cmpl-${context.provider.id}-${ownAnswerId(context)}`,
     object: 'text_completion',
     created: Math.floor(context.nowMs / 1000),
     model: context.model,

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
+import { ownAnswerId } from '../../codecs/own-answer-id.ts';
 import type { BodyDialect, CallContext, EndpointEntry } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import {
@@ -62,7 +63,7 @@ const dialect: BodyDialect = {
     const searchUnits = Math.max(1, Math.ceil(documents.length / documentsAUnit));
     const body = {
       object: 'list',
-      id: id ?? `rerank-${context.provider.id}-${context.nowMs}`,
+      id: id ?? `rerank-${context.provider.id}-${ownAnswerId(context)}`,
       model: context.model,
       provider: context.provider.id,
       results: results.toSorted((a, b) => b.relevance_score - a.relevance_score),

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { ownAnswerId } from '../../codecs/own-answer-id.ts';
 import type { BodyDialect, EndpointEntry } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
@@ -48,7 +49,7 @@ const ranking: BodyDialect = {
     });
     const body = {
       object: 'list',
-      id: `rerank-${context.provider.id}-${context.nowMs}`,
+      id: `rerank-${context.provider.id}-${ownAnswerId(context)}`,
       model: context.model,
       provider: context.provider.id,
       results: results.toSorted((a, b) => b.relevance_score - a.relevance_score),

@@ -4,6 +4,7 @@ import { anthropicTypeOfStatus } from '@sluice/errors';
 import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
 import { errorEvent } from './errors.ts';
@@ -138,9 +139,9 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   #start({ id, model, serviceTier }: Start = { type: 'reply-start' }): string {
     if (this.#started) return '';
     this.#started = true;
-    const { provider, nowMs, requestedModel } = this.#options;
+    const { provider, requestedModel } = this.#options;
     const message = {
-      id: id ?? `msg_${provider}_${nowMs}`,
+      id: id ?? `msg_${provider}_${ownAnswerId(this.#options)}`,
       type: 'message',
       role: 'assistant',
       model: model ?? requestedModel ?? '',

@@ -2,6 +2,7 @@ import type { ChatPart, ChatReply, JsonObject, JsonValue, TextPart } from '@slui
 import { noUsage } from '@sluice/contracts';
 import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
 import {
@@ -83,7 +84,7 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
       : encodeStopReason(choice?.finishReason ?? 'stop');
   const hasCalls = content.some((block) => block.type === 'tool_use');
   return {
-    id: reply.id ?? `msg_${options.provider}_${options.nowMs}`,
+    id: reply.id ?? `msg_${options.provider}_${ownAnswerId(options)}`,
     type: 'message',
     role: 'assistant',
     model: reply.model ?? options.requestedModel ?? '',

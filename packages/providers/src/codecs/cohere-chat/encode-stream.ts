@@ -1,5 +1,6 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { errorEvent } from './errors.ts';
 import { encodeFinishReason, encodeLogprobs, encodeUsage } from './wire.ts';
 
@@ -72,7 +73,7 @@ export class CohereStreamEncoder implements StreamEncoder {
   #start(id?: string): string {
     if (this.#started) return '';
     this.#started = true;
-    this.#id = id ?? `${this.#options.provider}-${this.#options.nowMs}`;
+    this.#id = id ?? `${this.#options.provider}-${ownAnswerId(this.#options)}`;
     const message = {
       role: 'assistant',
       content: [],

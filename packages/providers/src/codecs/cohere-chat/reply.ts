@@ -1,6 +1,7 @@
 import type { ChatReply, JsonObject } from '@sluice/contracts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { decodeAssistant } from './decode-messages.ts';
 import { encodeAssistant } from './encode-messages.ts';
 import {
@@ -48,7 +49,7 @@ function readable(message: JsonObject): JsonObject {
 export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
   const choice = reply.choices[0];
   const body = {
-    id: reply.id ?? `${options.provider}-${options.nowMs}`,
+    id: reply.id ?? `${options.provider}-${ownAnswerId(options)}`,
     finish_reason: encodeFinishReason(choice?.finishReason ?? 'stop', choice?.stopSequence),
     message: encodeAssistant(choice?.parts ?? [], undefined, []),
     usage: reply.usage === undefined ? undefined : encodeUsage(reply.usage),

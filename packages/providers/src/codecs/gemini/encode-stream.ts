@@ -1,6 +1,7 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { candidateDetails, logprobsResult } from './candidates.ts';
 import { errorEvent } from './errors.ts';
 import { encodeSource } from './media.ts';
@@ -92,10 +93,10 @@ export class GeminiStreamEncoder implements StreamEncoder {
   }
 
   #headOf(id?: string, model?: string): JsonObject {
-    const { provider, nowMs, requestedModel } = this.#options;
+    const { provider, requestedModel } = this.#options;
     return {
       modelVersion: model ?? requestedModel ?? '',
-      responseId: id ?? `${provider}-${nowMs}`,
+      responseId: id ?? `${provider}-${ownAnswerId(this.#options)}`,
     };
   }
 

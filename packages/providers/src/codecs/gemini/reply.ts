@@ -9,6 +9,7 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { markProof, openProof } from '../proofs.ts';
 import {
   candidateDetails,
@@ -136,7 +137,7 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
     })),
     usageMetadata: encodeUsage(reply.usage ?? noUsage),
     modelVersion: reply.model ?? options.requestedModel ?? '',
-    responseId: reply.id ?? `${options.provider}-${options.nowMs}`,
+    responseId: reply.id ?? `${options.provider}-${ownAnswerId(options)}`,
     provider: options.provider,
   };
   return body as unknown as JsonObject;

@@ -2,6 +2,7 @@ import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { customInput } from '../custom-tools.ts';
 import { urlOfSource } from '../data-url.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { askedCustomTools } from './custom-calls.ts';
 import { errorEvent } from './errors.ts';
 import { asksWithFunctions } from './legacy-functions.ts';
@@ -137,7 +138,7 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
   #headOf(event: Extract<ChatStreamEvent, { type: 'reply-start' }>): string {
     const { provider, nowMs, requestedModel } = this.#options;
     const head = JSON.stringify({
-      id: event.id ?? `${provider}-${nowMs}`,
+      id: event.id ?? `${provider}-${ownAnswerId(this.#options)}`,
       object: 'chat.completion.chunk',
       created: event.createdSeconds ?? Math.floor(nowMs / 1000),
       model: event.model ?? requestedModel ?? '',

@@ -10,6 +10,7 @@ import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../js
 import type { ReplyOptions } from '../chat-codec.ts';
 import { customArguments } from '../custom-tools.ts';
 import { urlOfSource } from '../data-url.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { readCitations } from './citations.ts';
 import { askedCustomTools, encodeCustomCall, isCustomCall } from './custom-calls.ts';
 import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
@@ -112,7 +113,7 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
     withFunctions: asksWithFunctions(options.request),
   };
   const body = {
-    id: reply.id ?? `chatcmpl-${options.provider}-${options.nowMs}`,
+    id: reply.id ?? `chatcmpl-${options.provider}-${ownAnswerId(options)}`,
     object: 'chat.completion',
     created: reply.createdSeconds ?? Math.floor(options.nowMs / 1000),
     model: reply.model ?? options.requestedModel ?? '',

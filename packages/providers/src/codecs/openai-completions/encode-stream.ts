@@ -3,6 +3,7 @@ import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { errorEvent } from '../openai-chat/errors.ts';
 import { finishReasonOf } from '../openai-chat/reply.ts';
 import { encodeUsage } from '../openai-chat/wire.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { encodeLogprobs } from './reply.ts';
 
 type Start = Extract<ChatStreamEvent, { type: 'reply-start' }>;
@@ -58,7 +59,7 @@ export class OpenAiCompletionsStreamEncoder implements StreamEncoder {
   #headOf(event: Start): JsonObject {
     const { provider, nowMs, requestedModel } = this.#options;
     return {
-      id: event.id ?? `cmpl-${provider}-${nowMs}`,
+      id: event.id ?? `cmpl-${provider}-${ownAnswerId(this.#options)}`,
       object: 'text_completion',
       created: event.createdSeconds ?? Math.floor(nowMs / 1000),
       model: event.model ?? requestedModel ?? '',

@@ -3,11 +3,12 @@ import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-
 import type { ReplyOptions } from '../chat-codec.ts';
 import { finishReasonOf } from '../openai-chat/reply.ts';
 import { encodeUsage } from '../openai-chat/wire.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 
 /** Model → wire. */
 export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
   const body = {
-    id: reply.id ?? `cmpl-${options.provider}-${options.nowMs}`,
+    id: reply.id ?? `cmpl-${options.provider}-${ownAnswerId(options)}`,
     object: 'text_completion',
     created: reply.createdSeconds ?? Math.floor(options.nowMs / 1000),
     model: reply.model ?? options.requestedModel ?? '',

@@ -1,6 +1,7 @@
 import type { ChatUsage, FinishReason, JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { ownAnswerId } from '../own-answer-id.ts';
 import { encodeFinish, encodeUsage } from './wire.ts';
 
 /** What a response is known by, from its first event to its last. */
@@ -13,9 +14,10 @@ export interface ResponseHead {
 
 export function headOf(
   reply: { id?: string; model?: string; createdSeconds?: number; serviceTier?: string },
-  { provider, nowMs, requestedModel }: ReplyOptions,
+  options: ReplyOptions,
 ): ResponseHead {
-  const id = reply.id ?? `${provider}_${nowMs}`;
+  const { provider, nowMs, requestedModel } = options;
+  const id = reply.id ?? `${provider}_${ownAnswerId(options)}`;
   return {
     id: id.startsWith('resp_') ? id : `resp_${id.slice(0, upstreamIdMax)}`,
     model: reply.model ?? requestedModel ?? '',

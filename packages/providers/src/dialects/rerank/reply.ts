@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { shownCount } from '../../bills/shown-usage.ts';
+import { ownAnswerId } from '../../codecs/own-answer-id.ts';
 import type { CallContext, ReplyFacts } from '../../contract.ts';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { inputTokensOf, inputUsage } from '../token-usage.ts';
@@ -59,7 +60,7 @@ export function encodeRerank({ results, facts }: RerankAnswer, context: CallCont
   const returnsDocuments = context.request.return_documents === true;
   const sorted = [...results].sort((a, b) => b.score - a.score);
   return {
-    id: facts.id ?? `rerank-${context.provider.id}-${context.nowMs}`,
+    id: facts.id ?? `rerank-${context.provider.id}-${ownAnswerId(context)}`,
     object: 'list',
     results: sorted.map(({ index, score }) => ({
       index,

@@ -15,6 +15,7 @@ export function contextOf(
     hasCustomHost: target.customHost !== undefined,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     nowMs: requester.arrival.startedAtMs,
+    answerId: requester.arrival.requestIdText,
     model: target.model,
     stream: request.stream === true,
     setting: target.setting,
