@@ -292,14 +292,14 @@ describe('analytics', () => {
       .expect(404);
   });
 
-  it.each([
+  it.each<[query: string, field: string]>([
     ['time_of_generation_min=2025-01-01T00:00:00Z', 'query.time_of_generation_max'],
     [
       'time_of_generation_min=2025-01-02T00:00:00Z&time_of_generation_max=2025-01-01T00:00:00Z',
       'query.time_of_generation_max',
     ],
     ...['total_units', 'prompt_token', 'completion_token', 'cost', 'weighted_feedback'].map(
-      (name) => [`${range}&${name}_min=5&${name}_max=4`, `query.${name}_max`] as const,
+      (name): [string, string] => [`${range}&${name}_min=5&${name}_max=4`, `query.${name}_max`],
     ),
     [`${range}&cost_min=-1`, 'query.cost_min'],
     [`${range}&total_units_min=1.5`, 'query.total_units_min'],

@@ -133,8 +133,11 @@ export async function switchesNamed(
 ): Promise<OfferState[]> {
   const where = { serverId, OR: names.map(({ type, name }) => ({ type, name })) };
   const select = {
-    ...{ type: true, name: true, enabled: true },
-    ...{ createdAt: true, updatedAt: true },
+    type: true,
+    name: true,
+    enabled: true,
+    createdAt: true,
+    updatedAt: true,
   } as const;
   return inOrder(await kind.tables(db).switches.findMany({ where, select }));
 }
