@@ -14,7 +14,7 @@ import { callInput } from '../call-input.ts';
 import { proofOfClaude } from '../proofs.ts';
 import { returnedCitations } from './citations.ts';
 import { contentOf, Turns } from './turns.ts';
-import { formatName } from './wire.ts';
+import { formatName, isThought } from './wire.ts';
 
 export interface EncodedMessages {
   system: JsonObject[];
@@ -110,10 +110,6 @@ function inOrder(blocks: JsonObject[]): JsonObject[] {
     (first !== undefined && isThought(first)) ||
     blocks.some((block) => rank(block) === 1 && block.type !== 'text');
   return isOwn ? blocks : blocks.toSorted((a, b) => rank(a) - rank(b));
-}
-
-function isThought({ type }: JsonObject): boolean {
-  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function trimPrefill(last: JsonObject): void {

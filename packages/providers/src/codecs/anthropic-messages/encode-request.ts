@@ -17,7 +17,7 @@ import { encodeSampling } from './sampling.ts';
 import { StrictTools } from './strict-tools.ts';
 import { encodeThinking } from './thinking.ts';
 import { demandsCall, mayDemandCall } from './tool-choice.ts';
-import { formatName, meansAnother } from './wire.ts';
+import { formatName, isThought, meansAnother } from './wire.ts';
 
 /** Fields of this format that callers of other formats may send as they are. */
 const forwardedMembers = new Set([
@@ -108,7 +108,7 @@ function openTurnOf({ role, content }: JsonObject): OpenTurn {
 
 const blockKinds: BlockKinds = {
   isResult: (block) => block.type === 'tool_result',
-  isThought: (block) => block.type === 'thinking' || block.type === 'redacted_thinking',
+  isThought,
 };
 
 function droppedFields(request: ChatRequest): string[] {

@@ -7,6 +7,11 @@ import { countOf, objectOf, stringOf, tellsAny } from '../../json/json-access.ts
 
 export const formatName = 'anthropic-messages';
 
+/** Of the blocks of an answer. */
+export function isThought({ type }: JsonObject): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
+
 /** OpenAI has a list under the name of an object of this format, which means something else. */
 export function meansAnother(key: string, value: JsonValue | undefined): boolean {
   return key === 'context_management' && objectOf(value) === undefined;

@@ -3,6 +3,7 @@ import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { OwnWords } from '../../translation/native-formats.ts';
 import { proofOfClaude } from '../proofs.ts';
 import { lacksThought, type OpenTurn } from './open-turn.ts';
+import { isThought } from './wire.ts';
 
 /**
  * A request without what other providers wrote into the conversation while it
@@ -41,10 +42,6 @@ function turnOf(message: JsonValue): OpenTurn {
 
 function isResult({ type }: JsonObject): boolean {
   return type === 'tool_result';
-}
-
-function isThought({ type }: JsonObject): boolean {
-  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function isForeign(value: JsonValue): boolean {
