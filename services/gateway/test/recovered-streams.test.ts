@@ -550,7 +550,7 @@ function partsOf([record]: readonly { decisionJson: string }[]): Part[] {
   return JSON.parse(record?.decisionJson ?? '{}').parts;
 }
 
-/** What the clock decides: times, and ids made of them. */
+/** What the clock decides: times, ids made of them, and those of requests, by which answers without one are named. */
 function withoutTimes(text: string): string {
-  return text.replace(/\d{9,}/g, '0');
+  return text.replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{9,}/g, '0');
 }

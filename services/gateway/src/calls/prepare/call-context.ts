@@ -1,4 +1,5 @@
 import { type CallContext, type JsonObject, travellingHeader } from '@sluice/providers';
+import { uuidText } from '@sluice/usage';
 import type { ModelRequester } from '../../exchange/requester.ts';
 import type { Target } from '../../exchange/target.ts';
 import type { CallRules } from './call-rules.ts';
@@ -15,7 +16,10 @@ export function contextOf(
     hasCustomHost: target.customHost !== undefined,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     nowMs: requester.arrival.startedAtMs,
-    answerId: requester.arrival.requestIdText,
+    // Written out for the answers alone that have none.
+    get answerId() {
+      return uuidText(requester.arrival.requestId);
+    },
     model: target.model,
     stream: request.stream === true,
     setting: target.setting,
