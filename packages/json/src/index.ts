@@ -3,6 +3,7 @@ export { canonicalJson } from './canonical-json.ts';
 export { GrowingBytes } from './growing-bytes.ts';
 export { JsonEdit, type JsonStep } from './json-edit.ts';
 export { JsonError, type JsonFault } from './json-error.ts';
+export { parseText } from './parse-text.ts';
 export { type PassingText, PassingTexts } from './passing-texts.ts';
 export { type ReadOptions, readJson, readJsonObject, readJsonText } from './read-json.ts';
 export { repeatedPath } from './repeated-path.ts';

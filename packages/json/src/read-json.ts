@@ -1,5 +1,6 @@
 import type { JsonBounds } from './bounds.ts';
 import { JsonError, type JsonFault } from './json-error.ts';
+import { parseText } from './parse-text.ts';
 import { type JsonScan, scanJson } from './scan-json.ts';
 
 /** The dearest bytes are `{"":` and `}`: five of them for 15 units of work. */
@@ -93,7 +94,7 @@ function decoded(bytes: Buffer): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch (error) {
     const what = error instanceof SyntaxError ? `: ${error.message.slice(0, 120)}` : '';
     throw new JsonError('malformed', `not valid JSON${what}`, error);

@@ -1,5 +1,5 @@
 import { eventually } from '@sluice/testkit';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Lab, startLab } from './lab.ts';
 import { probesOf } from './probe.ts';
 import { chatBody, chatReply } from './scenario.ts';
@@ -202,6 +202,28 @@ describe.concurrent('probes of guardrails', () => {
       });
     },
   );
+});
+
+it('a name that is written with escapes is judged as its provider reads it, whatever was sent before', async () => {
+  const trial = lab.trial();
+  const upstream = await trial.upstream('first', openAiReply);
+  const config = { ...upstream.target({ input_guardrails: [forbids('secret', { deny: true })] }) };
+  const ask = (...members: string[]) =>
+    trial.ask({ config, rawBody: `{"model":"gpt-4o",${members.join(',')}}` });
+  const said = (word: string) => JSON.stringify([{ role: 'user', content: word }]);
+  try {
+    // The parser of Node 24 would take the name below for this one from here on.
+    const primed = await ask(`"messages":${said('Hello')}`, '"\\\\u006des":1');
+    expect(primed.answer.status).toBe(200);
+    const hidden = await ask(`"messages":${said('Hello')}`, `"\\u006dessages":${said('secret')}`);
+    expect([hidden.answer.status, hidden.calls]).toEqual([446, []]);
+    const alone = await ask('"\\\\u006des":1');
+    expect(alone.calls).toEqual(['first']);
+    const only = await ask(`"\\u006dessages":${said('secret')}`);
+    expect([only.answer.status, only.calls]).toEqual([446, []]);
+  } finally {
+    await trial.close();
+  }
 });
 
 /** What the gateway wrote to its log about a request. */

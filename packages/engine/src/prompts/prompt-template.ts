@@ -1,4 +1,4 @@
-import { type JsonError, jsonBounds, readJsonText } from '@sluice/json';
+import { type JsonError, jsonBounds, parseText, readJsonText } from '@sluice/json';
 import { parseTemplate, type Template, type TemplateNode } from './parse-template.ts';
 import {
   type FindPartial,
@@ -43,7 +43,7 @@ export function compilePrompt({ template, isRaw, type }: PromptSource): Compiled
   if (isRaw) return { kind: 'raw-messages', template: parseTemplate(template) };
   let messages: unknown;
   try {
-    messages = JSON.parse(template);
+    messages = parseText(template);
   } catch (error) {
     // Sections around whole messages: JSON only once they are gone.
     const parsed = parseTemplate(template);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { batchKeySecret, hashServiceKey } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import { parseText } from '@sluice/json';
 import type { jobs } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
@@ -101,7 +102,7 @@ export function batchHandlers(parts: BatchServiceParts): RpcHandlers<typeof jobs
         endpoint,
         completionWindow,
         inputFileId,
-        ...(metadataJson !== '' && { metadata: JSON.parse(metadataJson) }),
+        ...(metadataJson !== '' && { metadata: parseText(metadataJson) as Record<string, string> }),
         sealedJob: sealJob(vault, id, { headersJson, dataKey: randomBytes(32) }),
         createdAt: now(),
         expiresAt: new Date(now().getTime() + Number(request.windowMs)),

@@ -1,5 +1,6 @@
 import { type ConfigCaps, type ConfigNode, storedConfigCaps } from '@sluice/contracts';
 import { GatewayError, invalidField } from '@sluice/errors';
+import { parseText } from '@sluice/json';
 import { isUuid } from '@sluice/usage';
 import { priceMultipliers } from '../config-sync/price-multipliers.ts';
 import { checkRuns, findReferences, parseDocument } from '../documents/configs/check-document.ts';
@@ -148,7 +149,7 @@ function versionsOf(db: Database, workspaceId: string): FindVersions {
 /** One of an earlier release may be none today. */
 function parsed(body: string): ConfigNode | undefined {
   try {
-    return parseDocument(JSON.parse(body) as Record<string, unknown>, storedConfigCaps);
+    return parseDocument(parseText(body) as Record<string, unknown>, storedConfigCaps);
   } catch (error) {
     if (error instanceof GatewayError) return undefined;
     throw error;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseText } from '@sluice/json';
 import { type CustomPrices, Multipliers, PriceFault, readCustomPrices } from '@sluice/pricing';
 import type { config } from '@sluice/proto-stubs';
 
@@ -23,7 +24,7 @@ export function compileMultipliers(
 function readPrices(text: string): CustomPrices | undefined {
   try {
     const version = `custom@${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
-    return readCustomPrices(JSON.parse(text), version);
+    return readCustomPrices(parseText(text), version);
   } catch (error) {
     if (error instanceof PriceFault || error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,4 +1,5 @@
 import { type Counter, PolicyIndex } from '@sluice/engine';
+import { parseText } from '@sluice/json';
 import type { TlsIdentity } from '@sluice/outbound';
 import { readTlsIdentity } from '@sluice/outbound';
 import type { CustomPrices, Multipliers } from '@sluice/pricing';
@@ -191,7 +192,7 @@ export function lowerCased(headers: Readonly<Record<string, string>>): Record<st
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch {
     return undefined;
   }

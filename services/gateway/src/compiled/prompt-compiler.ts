@@ -8,6 +8,7 @@ import {
   TemplateFault,
 } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
+import { parseText } from '@sluice/json';
 import type { config } from '@sluice/proto-stubs';
 import type { JsonObject } from '@sluice/providers';
 import type { CompiledBundle } from './compiled-bundle.ts';
@@ -89,7 +90,7 @@ export class PromptCompiler {
     if (held !== undefined) return held;
     const compiled = {
       template: compile(version),
-      body: JSON.parse(version.bodyJson) as JsonObject,
+      body: parseText(version.bodyJson) as JsonObject,
     };
     this.#prompts.put(version.id, compiled, version.template.length + version.bodyJson.length);
     return compiled;

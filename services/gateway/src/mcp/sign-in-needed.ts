@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@sluice/contracts';
+import { parseText } from '@sluice/json';
 import {
   isObject,
   McpFault,
@@ -78,7 +79,7 @@ export function tellLegacy(fault: SignInNeeded, client: JsonObject | undefined):
 
 /** As a session has it. */
 export function clientOf(text: string): JsonObject {
-  return JSON.parse(text) as JsonObject;
+  return parseText(text) as JsonObject;
 }
 
 /** To one of 2026-07-28: an answer that asks. @throws the fault where it cannot be asked */

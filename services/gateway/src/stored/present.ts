@@ -1,4 +1,5 @@
 import { storedId } from '@sluice/contracts';
+import { parseText } from '@sluice/json';
 import type { jobs } from '@sluice/proto-stubs';
 
 const seconds = (ms: bigint) => (ms === 0n ? null : Math.floor(Number(ms) / 1000));
@@ -45,7 +46,7 @@ export function presentBatch(batch: jobs.Batch) {
     errors:
       batch.errorsJson === '' || batch.errorsJson === '[]'
         ? null
-        : { object: 'list', data: JSON.parse(batch.errorsJson) as unknown },
+        : { object: 'list', data: parseText(batch.errorsJson) as unknown },
     input_file_id: storedId('file', batch.inputFileId),
     completion_window: batch.completionWindow,
     status: batch.status,
@@ -61,7 +62,7 @@ export function presentBatch(batch: jobs.Batch) {
     cancelling_at: seconds(batch.cancellingAtMs),
     cancelled_at: seconds(batch.cancelledAtMs),
     request_counts: { total: Number(total), completed: Number(completed), failed: Number(failed) },
-    metadata: batch.metadataJson === '' ? null : (JSON.parse(batch.metadataJson) as unknown),
+    metadata: batch.metadataJson === '' ? null : (parseText(batch.metadataJson) as unknown),
   };
 }
 

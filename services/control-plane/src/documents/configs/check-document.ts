@@ -7,6 +7,7 @@ import {
 import { compileConfig, savedHook } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { needsCredentials } from '@sluice/guardrails';
+import { parseText } from '@sluice/json';
 import type { Database } from '../../kernel/database/client.ts';
 import { nearestAdvice } from '../../kernel/names/nearest.ts';
 import { namedGuardrails } from '../guardrails/named-guardrails.ts';
@@ -112,7 +113,7 @@ export async function findReferences(
     level = [];
     if (wanted.size === 0) break;
     for (const { slug: name, body } of await findActiveDocuments(db, workspaceId, [...wanted])) {
-      const parsed = parseConfigDocument(JSON.parse(body), 'ignore', storedConfigCaps);
+      const parsed = parseConfigDocument(parseText(body), 'ignore', storedConfigCaps);
       if (!parsed.ok) continue;
       found.set(name, parsed.config);
       level.push(parsed.config);

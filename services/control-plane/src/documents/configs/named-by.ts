@@ -1,4 +1,5 @@
 import { type ConfigNode, parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
+import { parseText } from '@sluice/json';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { namesIn } from './names-in.ts';
@@ -17,7 +18,7 @@ export async function configsNaming(
   const slugs: string[] = [];
   for await (const page of mentionsOf(db, workspaceId, texts))
     for (const { slug, body } of page) {
-      const parsed = parseConfigDocument(JSON.parse(body), 'ignore', storedConfigCaps);
+      const parsed = parseConfigDocument(parseText(body), 'ignore', storedConfigCaps);
       if (!parsed.ok || !fits(parsed.config)) continue;
       slugs.push(slug);
       if (slugs.length === namedMax) return [...slugs, '…'];

@@ -1,6 +1,7 @@
 import { type ConfigCaps, type ConfigNode, idleSettings } from '@sluice/contracts';
 import { idleParameters, strangeParameters } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
+import { parseText } from '@sluice/json';
 import type { HostRules } from '@sluice/outbound';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
@@ -149,7 +150,7 @@ export function changeConfig(
   return call.change(async ({ db, describe, touchWorkspace, unchanged }) => {
     const config = await reachConfig(call, db, reference);
     const current = await currentVersion(db, config);
-    const stored = JSON.parse(openDocument(vault, current)) as Record<string, unknown>;
+    const stored = parseText(openDocument(vault, current)) as Record<string, unknown>;
     const document = body.config === undefined ? stored : unmask(body.config, stored);
     guardDocument(stored, document, body.config);
     const status = body.status ?? config.status;

@@ -1,3 +1,4 @@
+import { parseText } from '@sluice/json';
 import { instant } from '../../kernel/http/shapes.ts';
 import type { ConfigRow, ConfigVersionRow } from './store.ts';
 import { shownDocument } from './stored-document.ts';
@@ -23,7 +24,7 @@ export function presentConfigDetail(row: ConfigRow, version: ConfigVersionRow) {
   return {
     ...presentConfig(row),
     version_id: version.id,
-    config: JSON.parse(shownDocument(version)) as Record<string, unknown>,
+    config: parseText(shownDocument(version)) as Record<string, unknown>,
   };
 }
 

@@ -1,3 +1,4 @@
+import { parseText } from '@sluice/json';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { holdsSecrets, maskDocument } from '../../kernel/credentials/secret-fields.ts';
 import { bytes } from '../../kernel/database/change.ts';
@@ -30,7 +31,7 @@ export function documentColumns(
 /** The document as it may be shown, as JSON text. Rows from before sealing may hold credentials in clear. */
 export function shownDocument({ body, sealedBody }: StoredDocument): string {
   if (sealedBody !== null) return body;
-  const document: unknown = JSON.parse(body);
+  const document: unknown = parseText(body);
   return holdsSecrets(document) ? JSON.stringify(maskDocument(document)) : body;
 }
 

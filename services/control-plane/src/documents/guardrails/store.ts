@@ -1,4 +1,5 @@
 import type { GuardrailActions, GuardrailCheck, Page } from '@sluice/contracts/admin';
+import { parseText } from '@sluice/json';
 import { type Guardrail, type GuardrailVersion, Prisma } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { bytes } from '../../kernel/database/change.ts';
@@ -148,7 +149,7 @@ export function openChecks(
   vault: CredentialVault,
   version: Pick<GuardrailVersionRow, 'id' | 'sealedChecks'>,
 ): GuardrailCheck[] {
-  return JSON.parse(
+  return parseText(
     vault.open(Buffer.from(version.sealedChecks), { table, id: version.id }),
   ) as GuardrailCheck[];
 }

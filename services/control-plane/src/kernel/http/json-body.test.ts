@@ -1,5 +1,21 @@
-import { describe, expect, it } from 'vitest';
-import { refuseRepeatedMembers, refuseUnstorableText } from './json-body.ts';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { jsonBody, refuseRepeatedMembers, refuseUnstorableText } from './json-body.ts';
+
+it('reads names that are written with escapes as they are, whatever was read before', async () => {
+  const app = express().post('/', jsonBody({ bytesMax: 1024 }), (req, res) => {
+    res.json(req.body);
+  });
+  const server = app.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const read = async (body: string) => (await fetch(url, { method: 'POST', body })).json();
+  await read('{"slug":"a","\\\\u0072ate":1}');
+  expect(await read('\ufeff{"slug":"a","\\u0072atelimit":1}')).toEqual({ slug: 'a', ratelimit: 1 });
+});
 
 describe('refuseUnstorableText', () => {
   it.each([

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
-import { jsonBounds, repeatedPath, scanJson } from '@sluice/json';
+import { jsonBounds, parseText, repeatedPath, scanJson } from '@sluice/json';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { faultPath } from './parse-input.ts';
 
+const backslash = 0x5c;
+/** Passes over a byte order mark. */
+const utf8 = new TextDecoder();
 /** Validation walks a body several times: it may hold less than a model's request. */
 const bounds = { ...jsonBounds.request, depthMax: 64, workMax: 200_000 };
 
@@ -30,6 +33,8 @@ export function jsonBody(options: { bytesMax: number }): RequestHandler {
       // The parser takes a body of no bytes for an empty object; it is no body.
       const raw = bytesOf.get(req);
       if (raw?.length === 0) req.body = undefined;
+      // Names with escapes are not always read as they are by `JSON.parse`.
+      if (raw?.includes(backslash) === true) req.body = parseText(utf8.decode(raw));
       try {
         if (raw !== undefined) refuseRepeatedMembers(raw);
         refuseUnstorableText(req.body, 'body');

@@ -1,4 +1,5 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
+import { parseText } from '@sluice/json';
 import { type analytics, usage } from '@sluice/proto-stubs';
 import { mayHaveUsed, uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
@@ -184,7 +185,7 @@ function hooksOf(record: usage.UsageRecord): unknown[] {
 function parsed(json: string): Record<string, unknown> | undefined {
   if (json === '') return undefined;
   try {
-    return JSON.parse(json) as Record<string, unknown>;
+    return parseText(json) as Record<string, unknown>;
   } catch {
     // Written by a release that this one does not know.
     return undefined;

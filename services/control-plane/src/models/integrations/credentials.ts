@@ -1,3 +1,4 @@
+import { parseText } from '@sluice/json';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { maskValue } from '../../kernel/credentials/secret-fields.ts';
 import { bytes } from '../../kernel/database/change.ts';
@@ -18,7 +19,7 @@ export function openCredentials(
   vault: CredentialVault,
   row: { id: string; sealedCredentials: Uint8Array },
 ): Credentials {
-  return JSON.parse(
+  return parseText(
     vault.open(Buffer.from(row.sealedCredentials), { table, id: row.id }),
   ) as Credentials;
 }

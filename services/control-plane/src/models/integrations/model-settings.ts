@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { parseText } from '@sluice/json';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { bytes } from '../../kernel/database/change.ts';
 import { shownConfigurations } from './configurations.ts';
@@ -34,5 +35,8 @@ export function openModelSettings(
 ): Record<string, unknown> {
   if (row.sealedConfigurations === null) return row.configurations as Record<string, unknown>;
   const address = addressOf(row.integrationId, row.slug);
-  return JSON.parse(vault.open(Buffer.from(row.sealedConfigurations), address));
+  return parseText(vault.open(Buffer.from(row.sealedConfigurations), address)) as Record<
+    string,
+    unknown
+  >;
 }

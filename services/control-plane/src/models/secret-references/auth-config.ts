@@ -1,4 +1,5 @@
 import { secretManagerAuth } from '@sluice/contracts/admin';
+import { parseText } from '@sluice/json';
 import { z } from 'zod';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { guardKeptSecrets } from '../../kernel/credentials/guard-kept-secrets.ts';
@@ -56,7 +57,7 @@ export function mergedAuthConfig(
   row: SecretReferenceRow,
   change: Readonly<Record<string, unknown>>,
 ): AuthConfig {
-  const before = JSON.parse(
+  const before = parseText(
     vault.open(Buffer.from(row.sealedAuthConfig), { table, id: row.id }),
   ) as AuthConfig;
   const merged: Record<string, unknown> = { ...before };

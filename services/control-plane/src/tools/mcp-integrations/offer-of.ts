@@ -1,4 +1,5 @@
 import type { McpCapabilityType } from '@sluice/contracts/admin';
+import { parseText } from '@sluice/json';
 
 /** What is kept of a definition beside its hash, in characters of JSON. */
 export const definitionCharsMax = 64 * 1024;
@@ -52,5 +53,5 @@ export function detailOf(item: Record<string, unknown>): Record<string, unknown>
 /** As it will be read again: JSON drops what is undefined. What is too large is not kept. */
 export function storable(value: Record<string, unknown>): Record<string, unknown> {
   const text = JSON.stringify(value);
-  return text.length > definitionCharsMax ? {} : JSON.parse(text);
+  return text.length > definitionCharsMax ? {} : (parseText(text) as Record<string, unknown>);
 }

@@ -4,6 +4,7 @@ import {
   mcpSettingNames,
   type SecretMapping,
 } from '@sluice/contracts/admin';
+import { parseText } from '@sluice/json';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import {
   type AddressRule,
@@ -50,7 +51,7 @@ export function openConfigurations(
   row: Pick<IntegrationRow, 'id' | 'sealedConfigurations'>,
 ): Configurations {
   const sealed = Buffer.from(row.sealedConfigurations);
-  return JSON.parse(vault.open(sealed, addressOf(kind, row.id))) as Configurations;
+  return parseText(vault.open(sealed, addressOf(kind, row.id))) as Configurations;
 }
 
 /** What is named replaces, null removes, the rest stays; a mask means the secret behind it. */
