@@ -1,4 +1,4 @@
-import { eventually } from '@sluice/testkit';
+import { eventually, freshName, inDatabase } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GuardFixture, guardFixture, guardServer } from './guard-upstream.ts';
 import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
@@ -192,20 +192,19 @@ describe('the policy of a server', () => {
   it('that names what is not there lets nothing through', async () => {
     const { admin, stack } = lab.scenario;
     const { workspace_id } = stack.credentials;
-    const slug = 'of-all';
+    const slug = freshName('of-all');
     const before = fixture.calls.length;
-    // An organisation's integration may name what one of its workspaces has alone.
-    await admin('POST', '/admin/workspaces', { name: 'Elsewhere', slug: 'elsewhere' });
-    const checks = [{ id: 'default.contains', parameters: { words: ['x'] } }];
-    const guardrail = { name: 'Elsewhere', slug: 'pg-elsewhere', checks, actions: {} };
-    await admin('POST', '/guardrails', { ...guardrail, workspace_id: 'elsewhere' });
     const { id } = await admin<{ id: string }>('POST', '/mcp-integrations', {
       name: slug,
       url: asBody.url,
       transport: 'http',
       auth_type: 'none',
-      policy: { output_guardrails: ['pg-elsewhere'] },
     });
+    // As rows of before say it: nobody can save that any more.
+    const policy = JSON.stringify({ output_guardrails: ['pg-elsewhere'] });
+    await inDatabase(stack.databaseUrl, (db) =>
+      db.query('UPDATE mcp_integrations SET policy = $1 WHERE id = $2', [policy, id]),
+    );
     const workspaces = [{ id: workspace_id, enabled: true }];
     await admin('PUT', `/mcp-integrations/${id}/workspaces`, { workspaces });
     await admin('POST', '/mcp-servers', { name: slug, slug, mcp_integration_id: id, workspace_id });
