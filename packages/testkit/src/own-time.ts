@@ -9,10 +9,12 @@
  */
 export function ownTime(): () => number {
   const before = cpuMs();
-  return () => {
-    const spentMs = cpuMs() - before;
-    return spentMs < shortMs ? spentMs : spentMs / slowness();
-  };
+  return () => asUsual(cpuMs() - before);
+}
+
+/** CPU of any process of this machine, just now, in ms of a machine of usual speed. */
+export function asUsual(spentMs: number): number {
+  return spentMs < shortMs ? spentMs : spentMs / slowness();
 }
 
 /** Below all bounds: it needs no closer look. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { isLongForm } from '@sluice/testkit';
+import { asUsual } from '@sluice/testkit/own-time';
 import { chatBody, chatReply, type Scenario } from '../scenario.ts';
 import type { BystanderReport, BystanderSettings } from './bystander-worker.ts';
 
@@ -53,7 +54,7 @@ export async function startBystander(scenario: Scenario): Promise<Bystander> {
   };
 }
 
-/** How long the gateway worked at most, in ms, while the bystander waited for a plain answer; each must be a 200. */
+/** How long the gateway worked at most, in ms of a machine of usual speed, while the bystander waited for a plain answer; each must be a 200. */
 export async function longestBusyDuring(
   bystander: Bystander,
   work: () => Promise<unknown>,
@@ -62,5 +63,5 @@ export async function longestBusyDuring(
   await work();
   const { longestBusyMs, faults } = await bystander.report();
   if (faults.length > 0) throw new Error(`the bystander was refused: ${faults.join('; ')}`);
-  return longestBusyMs;
+  return asUsual(longestBusyMs);
 }
