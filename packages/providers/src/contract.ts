@@ -329,7 +329,7 @@ export interface CallContext extends CallFacts {
   /** Unix ms, for formats that carry a creation time the upstream does not send. */
   nowMs: number;
   /** Names the answer where the upstream gives it no id; absent = the time does. */
-  answerId?: string;
+  answerId?: () => string;
   /** What proved earlier calls, for callers that do not give it back; absent = nothing is kept. */
   keptSignatures?: SignatureKeeper;
   /** For whom it is kept: nobody else finds it. */

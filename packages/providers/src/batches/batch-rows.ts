@@ -155,7 +155,7 @@ function told(
   const endpoint = found === 'chatComplete' ? (options.wanted ?? found) : found;
   const model = result.model ?? stringOf(reply.model) ?? options.model ?? '';
   const asked = contextOf(provider, model, result.asked ?? {}, options);
-  const context = { ...asked, answerId: customId };
+  const context = { ...asked, answerId: () => customId };
   const read = result.reply === undefined ? undefined : replyOf(result, endpoint, dialect, context);
   const response =
     read === undefined

@@ -30,7 +30,7 @@ export interface ReplyOptions {
   /** Only the caller's standard's own fields. */
   strict: boolean;
   nowMs: number;
-  answerId?: string | undefined;
+  answerId?: (() => string) | undefined;
   /** Named in the reply when the upstream does not name its model. */
   requestedModel: string | undefined;
   /** The caller's body, for formats whose replies repeat parts of it. */

@@ -1,5 +1,5 @@
 interface Named {
-  answerId?: string | undefined;
+  answerId?: (() => string) | undefined;
   nowMs: number;
 }
 
@@ -9,5 +9,5 @@ interface Named {
  * that began in the same millisecond.
  */
 export function ownAnswerId({ answerId, nowMs }: Named): string {
-  return answerId ?? String(nowMs);
+  return answerId?.() ?? String(nowMs);
 }

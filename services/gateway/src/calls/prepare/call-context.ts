@@ -16,10 +16,8 @@ export function contextOf(
     hasCustomHost: target.customHost !== undefined,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     nowMs: requester.arrival.startedAtMs,
-    // Written out for the answers alone that have none.
-    get answerId() {
-      return uuidText(requester.arrival.requestId);
-    },
+    // Written out for the answers alone that have none. An accessor would give each context a shape of its own.
+    answerId: () => uuidText(requester.arrival.requestId),
     model: target.model,
     stream: request.stream === true,
     setting: target.setting,
