@@ -79,6 +79,34 @@ describe('parseText', () => {
     );
   });
 
+  it('refuses what the parser refuses, wherever escapes stand in it', () => {
+    const piece = fc.constantFrom(
+      ...['{', '}', '"', '":', ',', ':', '1', 'a', '\\', '\\"', '\\u002c', '\\u0022', ' '],
+    );
+    fc.assert(
+      fc.property(
+        tree,
+        fc.nat(),
+        fc.array(piece, { minLength: 1, maxLength: 6 }),
+        (given, place, pieces) => {
+          const json = document(given, (at) => at % 3 === 0);
+          const at = place % (json.length + 1);
+          const changed = json.slice(0, at) + pieces.join('') + json.slice(at);
+          const isRefused = (parse: (text: string) => unknown) => {
+            try {
+              parse(changed);
+              return false;
+            } catch {
+              return true;
+            }
+          };
+          expect(isRefused(parseText)).toBe(isRefused(JSON.parse));
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('takes the last of members of one name, and keeps the place of the first', () => {
     const value = parseText('{"\\"":1,"b":2,"\\u0022":3,"\\u0062":4}') as object;
     expect(Object.entries(value)).toEqual([
@@ -96,6 +124,9 @@ describe('parseText', () => {
     '{"\\u0061" 1}',
     '{"\\"":}',
     '\\":1',
+    // Escapes where no text is: written out, they would make JSON of it.
+    '{"a":1\\u002c":2":3}',
+    '{"a":{"b":1\\u007d,\\u0022c":2}}',
   ])('refuses %s, and tells of it as it came', (json) => {
     let fault: unknown;
     try {
