@@ -33,9 +33,9 @@ export function jsonBody(options: { bytesMax: number }): RequestHandler {
       // The parser takes a body of no bytes for an empty object; it is no body.
       const raw = bytesOf.get(req);
       if (raw?.length === 0) req.body = undefined;
-      // Names with escapes are not always read as they are by `JSON.parse`.
-      if (raw?.includes(backslash) === true) req.body = parseText(utf8.decode(raw));
       try {
+        // Names with escapes are not always read as they are by `JSON.parse`.
+        if (raw?.includes(backslash) === true) req.body = parseText(utf8.decode(raw));
         if (raw !== undefined) refuseRepeatedMembers(raw);
         refuseUnstorableText(req.body, 'body');
       } catch (fault) {
