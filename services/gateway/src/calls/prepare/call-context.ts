@@ -16,7 +16,7 @@ export function contextOf(
     hasCustomHost: target.customHost !== undefined,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     nowMs: requester.arrival.startedAtMs,
-    // Written out for the answers alone that have none. An accessor would give each context a shape of its own.
+    // Written out for the answers alone that have none. An accessor would make each context a dictionary.
     answerId: () => uuidText(requester.arrival.requestId),
     model: target.model,
     stream: request.stream === true,
