@@ -89,16 +89,25 @@ describe('createAdminForwarder', () => {
 
   const held = { connected: true, catchUp: async () => true };
 
+  const forwarderTo = (
+    base: string,
+    over: Partial<Parameters<typeof createAdminForwarder>[0]> = {},
+  ) =>
+    createAdminForwarder({
+      controlPlaneUrl: `http://${base}`,
+      prefixes: canonicalHeaderPrefixes,
+      seal,
+      held,
+      readArrival: createReadArrival([]),
+      ...over,
+    });
+
   /** Asks a gateway with these proxies in front; what its control plane was sent. */
   async function heard(path: string, headers: Record<string, string>, trustedProxies: string[]) {
     const controlPlane = await listening((req, res) =>
       res.end(JSON.stringify({ url: req.url, headers: req.headers })),
     );
-    const forwarder = createAdminForwarder({
-      controlPlaneUrl: `http://${controlPlane.host}/base`,
-      prefixes: canonicalHeaderPrefixes,
-      seal,
-      held,
+    const forwarder = forwarderTo(`${controlPlane.host}/base`, {
       readArrival: createReadArrival(trustedProxies),
     });
     const gateway = await listening(forwarder.forward);
@@ -197,10 +206,7 @@ describe('createAdminForwarder', () => {
         res.end('{}');
       });
       const asked: unknown[] = [];
-      const forwarder = createAdminForwarder({
-        controlPlaneUrl: `http://${controlPlane.host}`,
-        prefixes: canonicalHeaderPrefixes,
-        seal,
+      const forwarder = forwarderTo(controlPlane.host, {
         held: {
           connected,
           catchUp: async (changes) => {
@@ -208,7 +214,6 @@ describe('createAdminForwarder', () => {
             return isHere;
           },
         },
-        readArrival: createReadArrival([]),
       });
       const gateway = await listening(forwarder.forward);
       try {
@@ -227,13 +232,7 @@ describe('createAdminForwarder', () => {
     const controlPlane = await listening(
       (req) => void req.resume().once('end', () => req.socket.destroy()),
     );
-    const forwarder = createAdminForwarder({
-      controlPlaneUrl: `http://${controlPlane.host}`,
-      prefixes: canonicalHeaderPrefixes,
-      seal,
-      held,
-      readArrival: createReadArrival([]),
-    });
+    const forwarder = forwarderTo(controlPlane.host);
     const gateway = await listening(forwarder.forward);
     const told = async (method: string) => {
       const body = method === 'GET' ? undefined : '{}';
@@ -262,13 +261,7 @@ describe('createAdminForwarder', () => {
       if (req.url !== '/v1/configs' && req.method !== 'POST') return;
       res.end('{}');
     });
-    const forwarder = createAdminForwarder({
-      controlPlaneUrl: `http://${controlPlane.host}`,
-      prefixes: canonicalHeaderPrefixes,
-      seal,
-      held,
-      readArrival: createReadArrival([]),
-    });
+    const forwarder = forwarderTo(controlPlane.host);
     const gateway = await listening(forwarder.forward);
     const asked = new AbortController();
     try {
