@@ -24,6 +24,7 @@ export {
 } from './compatibility.ts';
 export { type OnConverted, serviceDefinition } from './definition.ts';
 export type { HandshakeOptions, Partner } from './handshake.ts';
+export { isUnimplemented } from './is-unimplemented.ts';
 export {
   type CallContext,
   type RpcHandlers,

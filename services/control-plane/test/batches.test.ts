@@ -10,6 +10,7 @@ import { followHandlers } from '../src/followed/follow-service.ts';
 import { createCredentialVault } from '../src/kernel/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from '../src/kernel/database/client.ts';
 import { applyMigrations } from '../src/kernel/migrations/apply.ts';
+import { newId } from '../src/kernel/names/ids.ts';
 
 let db: DatabaseClient;
 /** How far the clock of files is ahead. */
@@ -195,7 +196,7 @@ describe('a batch', () => {
     ) => {
       await begin(whose, kind, id, version);
       const done = { id, kind, version, content: `${version}`, bytes: BigInt(bytes), segments: 1 };
-      await ask(files.finishFile, { ...done, purpose: '', expiresAfterS: 0n });
+      await ask(files.finishFile, { ...done, purpose: '', expiresAfterS: 0n, itemIds: [] });
       return id;
     };
     const many = owner();
@@ -217,6 +218,41 @@ describe('a batch', () => {
     aheadMs += 10_001;
     await keep(large, 'conversation', 1200, talk, 3);
     await expect(keep(large, 'conversation', 1201, talk, 4)).rejects.toMatchObject(full);
+  });
+
+  it('responses are found by the items that they answered, the newest first, in their workspace alone', async () => {
+    const ours = owner();
+    const keep = async (
+      itemIds: string[],
+      kind = 'response',
+      version = 0,
+      id = newId(Date.now() + aheadMs),
+    ) => {
+      await ask(files.beginFile, { owner: ours, kind, id, version });
+      const done = { id, kind, version, content: `${version}`, bytes: 1n, segments: 1, itemIds };
+      await ask(files.finishFile, { ...done, purpose: '', expiresAfterS: 0n });
+      return id;
+    };
+    const found = async (itemIds: string[], { workspaceId } = ours) =>
+      (await ask(files.findItems, { workspaceId, itemIds })).ids;
+    const many = Array.from({ length: 501 }, (_, at) => `fc_${at}`);
+    const first = await keep(['msg_a', 'x'.repeat(257), '']);
+    const second = await keep(['msg_b', 'msg_a', ...many]);
+    expect(await found(['msg_a'])).toEqual([second, first]);
+    expect(await found(['msg_none', 'msg_b'])).toEqual([second]);
+    for (const none of [['msg_none'], [], ['x'.repeat(257), ''], ['fc_500']])
+      expect(await found(none)).toEqual([]);
+    expect(await found(['msg_a'], owner())).toEqual([]);
+
+    await ask(files.deleteFile, { ...ours, id: second, kind: 'response' });
+    expect(await found(['msg_a', 'msg_b'])).toEqual([first]);
+
+    // One that is made in the background answers later. There is room for two, as of a look at most ten seconds ago.
+    aheadMs += 10_001;
+    const later = await keep([]);
+    expect(await found(['msg_late'])).toEqual([]);
+    await keep(['msg_late'], 'response', 1, later);
+    expect(await found(['msg_late'])).toEqual([later]);
   });
 
   it('goes with a workspace that was deleted, but for what is being uploaded', async () => {

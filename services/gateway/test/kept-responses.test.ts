@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createOpenAI } from '@ai-sdk/openai';
 import { jobTokenSeal, uuidOfStored, writeBatchLine } from '@sluice/contracts';
 import { eventually, json, slowHeaders } from '@sluice/testkit';
+import { generateText, type ModelMessage } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { batchUse } from './batch-lines.ts';
@@ -37,22 +39,27 @@ function clientOf(apiKey = s.stack.credentials.workspace_key, config: object = {
     apiKey,
     baseURL: `${s.stack.gatewayUrls[0]}/v1`,
     maxRetries: 0,
-    defaultHeaders: {
-      'x-service-config': JSON.stringify({
-        responses_store: 'gateway',
-        provider: 'z-ai',
-        api_key: 'sk-upstream',
-        custom_host: `${s.upstream.url}/v1`,
-        ...config,
-      }),
-    },
+    defaultHeaders: keepingHeaders(config),
   });
 }
 
+function keepingHeaders(config: object = {}) {
+  return {
+    'x-service-config': JSON.stringify({
+      responses_store: 'gateway',
+      provider: 'z-ai',
+      api_key: 'sk-upstream',
+      custom_host: `${s.upstream.url}/v1`,
+      ...config,
+    }),
+  };
+}
+
 const model = 'glm-4.6';
-const answers = (content: string) =>
+const answers = (content: string, id = chatReply.id) =>
   json(200, {
     ...chatReply,
+    id,
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
   });
 const lastAsked = () => {
@@ -155,6 +162,92 @@ describe('responses that the service keeps, of a provider that keeps none', () =
     expect(lastAsked()).toEqual(third);
     await client.responses.create({ model, input: 'On.', previous_response_id: second.id });
     expect(lastAsked()).toEqual([...third, 'assistant: Paris.', 'user: On.']);
+  });
+
+  it('are what items refer to without saying of which response', async () => {
+    // As the AI SDK sends what was answered, unless it is told `store: false`.
+    const talk: OpenAI.Responses.ResponseInputItem[] = [];
+    const say = async (content: string, answer: string) => {
+      s.upstream.handle(answers(answer, `chatcmpl-${answer}`));
+      talk.push({ role: 'user', content });
+      const { id, output } = await client.responses.create({ model, input: talk });
+      talk.push({ type: 'item_reference', id: output[0]?.id ?? '' });
+      return id;
+    };
+    const [first] = [await say('Capital of France?', 'Paris.'), await say('Sure?', 'Yes.')];
+    // The second was given what the first answered.
+    await client.responses.delete(first);
+    const third = await say('And of Germany?', 'Berlin.');
+    expect(lastAsked()).toEqual([
+      'user: Capital of France?',
+      'assistant: Paris.',
+      'user: Sure?',
+      'assistant: Yes.',
+      'user: And of Germany?',
+    ]);
+    const listed = await client.responses.inputItems.list(third, { order: 'asc' });
+    expect(listed.data.map(({ type }) => type)).toEqual(Array(5).fill('message'));
+
+    // Also where nothing is kept of the answer, in the background, and where it is only counted or explained.
+    const on = { model, input: [...talk, { role: 'user' as const, content: 'On.' }] };
+    expect(await client.responses.create({ ...on, store: false })).toMatchObject({ store: false });
+    expect(lastAsked()).toHaveLength(7);
+    const { id } = await client.responses.create({ ...on, background: true });
+    await eventually(async () =>
+      expect((await client.responses.retrieve(id)).status).toBe('completed'),
+    );
+    expect(lastAsked()).toHaveLength(7);
+    const explained = await client.post<Explained>('/explain/responses', { body: on });
+    expect(explained.would_fail).toBeUndefined();
+
+    // Nobody else's, and none that are made up.
+    const stranger = clientOf(await strangerKey());
+    const before = s.upstream.requests.length;
+    await expect(stranger.responses.create(on)).rejects.toMatchObject({
+      status: 400,
+      code: 'request.state_not_kept',
+      param: 'body.input[1]',
+    });
+    const madeUp = [{ type: 'item_reference' as const, id: 'msg_none' }];
+    await expect(client.responses.create({ model, input: madeUp })).rejects.toMatchObject({
+      status: 400,
+      code: 'request.state_not_kept',
+    });
+    expect(s.upstream.requests.length).toBe(before);
+  });
+
+  it('go on where the AI SDK refers to what was answered, as it does by default', async () => {
+    const sent: string[] = [];
+    const provider = createOpenAI({
+      fetch: (address, init) => {
+        sent.push(String(init?.body));
+        return fetch(address, init);
+      },
+      apiKey: s.stack.credentials.workspace_key,
+      baseURL: client.baseURL,
+      headers: keepingHeaders(),
+    });
+    const said: ModelMessage[] = [];
+    for (const [question, answer] of [
+      ['Capital of France?', 'Paris.'],
+      ['And of Germany?', 'Berlin.'],
+    ] as const) {
+      s.upstream.handle(answers(answer, `chatcmpl-${answer}sdk`));
+      said.push({ role: 'user', content: question });
+      const { response, text } = await generateText({
+        model: provider.responses(model),
+        messages: said,
+        maxRetries: 0,
+      });
+      expect(text).toBe(answer);
+      said.push(...response.messages);
+    }
+    expect(sent[1]).toContain('"item_reference"');
+    expect(lastAsked()).toEqual([
+      'user: Capital of France?',
+      'assistant: Paris.',
+      'user: And of Germany?',
+    ]);
   });
 
   it('stream with the id that they are kept under, and are there at their end', async () => {

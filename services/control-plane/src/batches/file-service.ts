@@ -10,6 +10,7 @@ import {
   countFiles,
   type FileKind,
   type FileRow,
+  findByItems,
   findFile,
   finishFile,
   finishKept,
@@ -49,6 +50,11 @@ const pageMax = 10_000;
 /** An upload that takes longer is one whose data service is gone. */
 const uploadMsMax = 24 * 3_600_000;
 const obsoleteMax = 100;
+/** Of the items of one response; what comes behind them cannot be referred to. */
+const itemsMax = 500;
+const itemIdLengthMax = 256;
+/** Responses told for items that are looked for. */
+const itemsFoundMax = 16;
 
 /** What is known of files, and what their contents are encrypted with. */
 export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.FileService> {
@@ -130,7 +136,9 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
         if (before !== null && bytes > before.bytes)
           await room.grow(before.workspaceId, Number(bytes - before.bytes));
         const expiresAt = until(parts.responses.keptMs);
-        const kept = await finishKept(db, { id, version, content, bytes, segments, expiresAt });
+        const itemIds = kind === 'response' ? knownItems(request.itemIds) : [];
+        const whole = { content, bytes, segments, expiresAt, itemIds };
+        const kept = await finishKept(db, { id, version, ...whole });
         if (kept === undefined)
           throw version === 0 ? notFound(kind) : new GatewayError('conversation.changed');
         if (version === 0) room.filled(kept.workspaceId, Number(bytes));
@@ -174,6 +182,12 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
         throw notFound(kind);
       return {};
     },
+    async findItems({ workspaceId, itemIds }) {
+      const asked = knownItems(itemIds);
+      if (!isUuid(workspaceId) || asked.length === 0) return { ids: [] };
+      const named = { workspaceId, itemIds: asked, max: itemsFoundMax };
+      return { ids: await findByItems(db, named, now()) };
+    },
     async listObsolete({ max, filesAfter, batchesAfter }) {
       const count = Math.min(Math.max(1, max), obsoleteMax);
       await removeOldUploads(db, new Date(now().getTime() - uploadMsMax));
@@ -198,6 +212,11 @@ export function fileHandlers(parts: FileServiceParts): RpcHandlers<typeof jobs.F
       return {};
     },
   };
+}
+
+function knownItems(ids: readonly string[]): string[] {
+  const short = ids.filter((id) => id !== '' && id.length <= itemIdLengthMax);
+  return [...new Set(short)].slice(0, itemsMax);
 }
 
 function kindOf(kind: string): FileKind {

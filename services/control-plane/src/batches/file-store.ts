@@ -32,6 +32,21 @@ export function findFile(
   return db.serviceFile.findFirst({ where: { id, workspaceId, kind, ...isThere(now) } });
 }
 
+/** Ids of responses that answered one of these items, the newest first. Ids are UUIDv7s: their order is that of time. */
+export async function findByItems(
+  db: Database,
+  { workspaceId, itemIds, max }: { workspaceId: string; itemIds: string[]; max: number },
+  now: Date,
+): Promise<string[]> {
+  const rows = await db.serviceFile.findMany({
+    where: { workspaceId, kind: 'response', itemIds: { hasSome: itemIds }, ...isThere(now) },
+    orderBy: { id: 'desc' },
+    take: max,
+    select: { id: true },
+  });
+  return rows.map(({ id }) => id);
+}
+
 /** Those under way count, too. */
 export function countFiles(db: Database, workspaceId: string, now: Date): Promise<number> {
   return db.serviceFile.count({
@@ -103,6 +118,7 @@ export async function finishKept(
     bytes: bigint;
     segments: number;
     expiresAt: Date | null;
+    itemIds: string[];
   },
 ): Promise<FileRow | undefined> {
   const rows = await db.serviceFile.updateManyAndReturn({

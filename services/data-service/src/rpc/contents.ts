@@ -127,7 +127,7 @@ export function contentHandlers({
               Buffer.from(part.value.buffer, part.value.byteOffset, part.value.length),
             );
           } else if (part?.case === 'tail' && !signal.aborted) {
-            const { purpose, expiresAfterS } = part.value;
+            const { purpose, expiresAfterS, itemIds } = part.value;
             const segments = await writer.end();
             const { file } = await register.ask(register.files.finishFile, {
               id,
@@ -139,6 +139,7 @@ export function contentHandlers({
               version,
               content,
               isPart,
+              itemIds,
             });
             if (contentBefore !== '') await cleared(store, contentId(id, contentBefore));
             yield { file };

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { config } from '@sluice/proto-stubs';
-import type { RpcClient } from '@sluice/rpc';
+import { isUnimplemented, type RpcClient } from '@sluice/rpc';
 import type { ConfigSource, WatchEvent, Watching } from '../held/config-source.ts';
 import type { BundleUpdate, HeldBundle } from '../held/held-bundle.ts';
 import { emptyTables, type SectionName, sectionNames } from '../held/sections/index.ts';
-import { isUnimplemented } from './is-unimplemented.ts';
 import { readSections } from './read-sections.ts';
 
 /** It may be asked for elsewhere, and be waited for. */

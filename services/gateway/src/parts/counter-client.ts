@@ -1,6 +1,5 @@
 import { config } from '@sluice/proto-stubs';
-import type { RpcClient } from '@sluice/rpc';
-import { isUnimplemented } from '../config-sync/is-unimplemented.ts';
+import { isUnimplemented, type RpcClient } from '@sluice/rpc';
 import type { SumCounters } from '../limits/limit-marks.ts';
 import type { CounterReport } from '../limits/report-counters.ts';
 

@@ -8,10 +8,11 @@ import type { Stage } from '../pipeline/pipeline.ts';
 import { uuidV7 } from '../usage/uuid.ts';
 import { type BackgroundDeps, headersForJob, leaveToBackground, runKept } from './background.ts';
 import type { StoredOwner } from './files.ts';
-import { contextOf, sendInstead, withContext } from './kept-context.ts';
+import { sendInstead, withContext, withKept } from './kept-context.ts';
 import { itemsOfInput, itemsOfOutput } from './kept-items.ts';
 import { keptReply } from './kept-reply.ts';
 import { type KeptStore, keptUuid } from './kept-store.ts';
+import { referencesIn } from './referred-items.ts';
 import { ownerOf } from './stored-owner.ts';
 
 /**
@@ -48,7 +49,7 @@ function readAsked({ subject, config }: ModelExchange): Asked | undefined {
       field: 'body.store',
       message: 'A response in the background is kept: body.store must not be false.',
     });
-  if (!isOurs && !(isKept && keeps)) return undefined;
+  if (!isOurs && !(keeps && (isKept || referencesIn(json.input).length > 0))) return undefined;
   return { json, previous, conversation, isKept };
 }
 
@@ -60,10 +61,10 @@ export function showKept(store: KeptStore): Stage {
     const asked = readAsked(exchange);
     if (asked === undefined) return next();
     const owner = ownerOf(exchange);
-    const context = await contextOf(asked, owner, store);
-    if (asked.json.background === true) headersForJob(owner, exchange.arrival);
-    sendInstead(exchange, requestOf(asked.json, context));
-    exchange.subject.bringsKept = context.length > 0;
+    const { json, context } = await withKept(asked, owner, store);
+    if (json.background === true) headersForJob(owner, exchange.arrival);
+    sendInstead(exchange, requestOf(json, context));
+    exchange.subject.bringsKept = context.length > 0 || json !== asked.json;
     return next();
   };
 }
@@ -75,8 +76,7 @@ async function kept(
   deps: BackgroundDeps,
 ): ReturnType<Stage> {
   const owner = ownerOf(exchange);
-  const { json } = asked;
-  const context = await contextOf(asked, owner, deps.store);
+  const { json, context } = await withKept(asked, owner, deps.store);
   const input = itemsOfInput(json.input);
   const request = requestOf(json, context);
   const id = uuidText(uuidV7(exchange.arrival.startedAtMs));
@@ -100,7 +100,7 @@ async function kept(
     return leaveToBackground(exchange, { id, owner, kept }, deps);
   }
   sendInstead(exchange, request);
-  exchange.subject.bringsKept = context.length > 0;
+  exchange.subject.bringsKept = context.length > 0 || json !== asked.json;
   return keptReply(await next(), {
     told,
     async keep(response) {

@@ -8,13 +8,14 @@ import { noteRequest } from '../pipeline/stages/read-request.ts';
 import type { StoredOwner } from './files.ts';
 import { itemsOfOutput, itemsToSend } from './kept-items.ts';
 import { type KeptStore, keptUuid } from './kept-store.ts';
+import { referencesIn, withReferred } from './referred-items.ts';
 import { ownerOf } from './stored-owner.ts';
 
 /**
  * What was said before.
  * @throws GatewayError `response.not_found`, `conversation.not_found`, `response.not_finished`, each with the field; `response.unavailable`
  */
-export async function contextOf(
+async function contextOf(
   { previous, conversation }: Pick<GoesOn, 'previous' | 'conversation'>,
   { workspaceId }: StoredOwner,
   store: KeptStore,
@@ -34,6 +35,16 @@ export async function contextOf(
     const field = previous === undefined ? 'body.conversation' : 'body.previous_response_id';
     throw new GatewayError(error.code, { field, message: error.message, cause: error });
   }
+}
+
+/** What was said before, and the request with what its items refer to. @throws GatewayError as `contextOf` does */
+export async function withKept(
+  { json, ...from }: Pick<GoesOn, 'previous' | 'conversation'> & { readonly json: JsonObject },
+  owner: StoredOwner,
+  store: KeptStore,
+): Promise<{ json: JsonObject; context: readonly JsonObject[] }> {
+  const context = await contextOf(from, owner, store);
+  return { context, json: await withReferred(json, context, owner.workspaceId, store) };
 }
 
 /** The request as somebody understands it who keeps nothing: what was said before stands before its input. */
@@ -57,18 +68,21 @@ const asking: ReadonlySet<string> = new Set(['countResponseInputTokens', 'compac
 export function resumeKept(store: KeptStore): Stage {
   return (exchange, next) => {
     expectModelCall(exchange);
-    const { operation, json } = exchange.subject;
+    const { subject, config } = exchange;
+    const { operation, json } = subject;
     if (json === undefined || !asking.has(operation.id)) return next();
     const from = goesOnFrom(json);
-    return from.isOurs ? sendWhole(exchange, json, from).then(next) : next();
+    const refers = config?.compiled.keepsResponses === true && referencesIn(json.input).length > 0;
+    return from.isOurs || refers ? sendWhole(exchange, json, from).then(next) : next();
   };
 
   async function sendWhole(
     exchange: ModelExchange,
-    json: JsonObject,
+    asked: JsonObject,
     from: ReturnType<typeof goesOnFrom>,
   ): Promise<void> {
-    const request = withContext(json, await contextOf(from, ownerOf(exchange), store));
+    const { json, context } = await withKept({ ...from, json: asked }, ownerOf(exchange), store);
+    const request = withContext(json, context);
     sendInstead(exchange, withoutForeignItems(request)?.body ?? request);
   }
 }

@@ -37,14 +37,20 @@ function withId(item: JsonObject): JsonObject {
 }
 
 /** What a response answered, as the next one is told it. */
-export function itemsOfOutput({ output }: JsonObject): JsonObject[] {
+export function itemsOfOutput(response: JsonObject): JsonObject[] {
+  return itemsAnswered(response).flatMap(({ item }) => (item === undefined ? [] : [item]));
+}
+
+/** Each item that a response answered, by the id that its caller was told, as the next response is told it; undefined = it is lost. */
+export function itemsAnswered({
+  output,
+}: JsonObject): { id: JsonValue | undefined; item: JsonObject | undefined }[] {
   const items = Array.isArray(output) ? output.filter(isObject) : [];
-  const kept = items.filter((item) => !isLost(item));
-  if (kept.length === items.length) return items;
+  if (!items.some(isLost)) return items.map((item) => ({ id: item.id, item }));
   // Their provider would ask for the thought that each of them came from.
-  return kept.map((item) =>
-    isItemOfOurs(textOf(item.id)) || isOwnToolItem(item) ? item : withoutId(item),
-  );
+  const told = (item: JsonObject) =>
+    isItemOfOurs(textOf(item.id)) || isOwnToolItem(item) ? item : withoutId(item);
+  return items.map((item) => ({ id: item.id, item: isLost(item) ? undefined : told(item) }));
 }
 
 /** A thought that only its provider could have kept, by its id. */

@@ -2,7 +2,8 @@ import { type KeptKind, uuidOfStored } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { jsonBounds, readJson } from '@sluice/json';
 import type { jobs } from '@sluice/proto-stubs';
-import type { JsonObject } from '@sluice/providers';
+import { arrayOf, type JsonObject, objectOf, stringOf } from '@sluice/providers';
+import { isUnimplemented } from '@sluice/rpc';
 import type { StoredOwner } from './files.ts';
 import type { StoredRegister } from './register.ts';
 
@@ -72,6 +73,22 @@ export class KeptStore {
     await this.#write({ owner, kind, id, version: 0 }, value);
   }
 
+  /**
+   * UUIDs of responses of which one answered an item of an id, the newest first, and not all of many.
+   * @throws GatewayError `response.unavailable`
+   */
+  async responsesOf(workspaceId: string, itemIds: readonly string[]): Promise<string[]> {
+    const { files } = this.#register;
+    try {
+      const asked = { workspaceId, itemIds: [...itemIds] };
+      return (await this.#register.ask(files.findItems, asked)).ids;
+    } catch (error) {
+      // A control plane of the release before knows no items.
+      if (error instanceof GatewayError && isUnimplemented(error.cause)) return [];
+      throw told(error);
+    }
+  }
+
   /** @throws GatewayError `response.not_found`, `conversation.not_found`, `response.unavailable` */
   async find<Kind extends KeptKind>(name: KeptName<Kind>): Promise<Kept[Kind]> {
     return (await this.#read(name)).value;
@@ -111,7 +128,7 @@ export class KeptStore {
 
   async #write(
     head: { owner: StoredOwner; kind: KeptKind; id: string; version: number },
-    value: object,
+    value: Kept[KeptKind],
   ): Promise<void> {
     const bytes = Buffer.from(JSON.stringify(value));
     try {
@@ -134,7 +151,7 @@ export class KeptStore {
         call.say({ part: { case: 'head', value: head } });
         for (let at = 0; at < bytes.length; at += pieceBytes)
           call.say({ part: { case: 'piece', value: bytes.subarray(at, at + pieceBytes) } });
-        call.say({ part: { case: 'tail', value: {} } });
+        call.say({ part: { case: 'tail', value: { itemIds: answeredItems(value) } } });
         call.end();
       });
     } catch (error) {
@@ -181,6 +198,12 @@ export class KeptStore {
       });
     });
   }
+}
+
+/** Ids of what a response answered; none of a conversation. */
+function answeredItems(value: Kept[KeptKind]): string[] {
+  const output = 'response' in value ? arrayOf(value.response.output) : undefined;
+  return (output ?? []).flatMap((item) => stringOf(objectOf(item)?.id) ?? []);
 }
 
 /** What is away is never said not to be there. */

@@ -64,7 +64,7 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
       }
       throw notKept(
         path,
-        'refers to an item that only another provider may have: send the item in full, as clients do with `store: false`',
+        'refers to an item that only another provider may have: send the item in full, as clients do with `store: false`, or have the service keep responses (`responses_store` of a config)',
       );
     default:
       decodeFurther(item, path, turns, dropped);

@@ -265,6 +265,13 @@ export declare type FinishFileRequest = Message<"sluice.jobs.v1.FinishFileReques
    * @generated from field: bool is_part = 9;
    */
   isPart: boolean;
+
+  /**
+   * Of a response: the items that it answered.
+   *
+   * @generated from field: repeated string item_ids = 10;
+   */
+  itemIds: string[];
 };
 
 /**
@@ -475,6 +482,45 @@ export declare type DeleteFileResponse = Message<"sluice.jobs.v1.DeleteFileRespo
  * Use `create(DeleteFileResponseSchema)` to create a new message.
  */
 export declare const DeleteFileResponseSchema: GenMessage<DeleteFileResponse>;
+
+/**
+ * @generated from message sluice.jobs.v1.FindItemsRequest
+ */
+export declare type FindItemsRequest = Message<"sluice.jobs.v1.FindItemsRequest"> & {
+  /**
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: repeated string item_ids = 2;
+   */
+  itemIds: string[];
+};
+
+/**
+ * Describes the message sluice.jobs.v1.FindItemsRequest.
+ * Use `create(FindItemsRequestSchema)` to create a new message.
+ */
+export declare const FindItemsRequestSchema: GenMessage<FindItemsRequest>;
+
+/**
+ * @generated from message sluice.jobs.v1.FindItemsResponse
+ */
+export declare type FindItemsResponse = Message<"sluice.jobs.v1.FindItemsResponse"> & {
+  /**
+   * Of responses, the newest first; not of all that there are.
+   *
+   * @generated from field: repeated string ids = 1;
+   */
+  ids: string[];
+};
+
+/**
+ * Describes the message sluice.jobs.v1.FindItemsResponse.
+ * Use `create(FindItemsResponseSchema)` to create a new message.
+ */
+export declare const FindItemsResponseSchema: GenMessage<FindItemsResponse>;
 
 /**
  * @generated from message sluice.jobs.v1.ListObsoleteRequest
@@ -1464,6 +1510,13 @@ export declare type UploadTail = Message<"sluice.jobs.v1.UploadTail"> & {
    * @generated from field: int64 expires_after_s = 2;
    */
   expiresAfterS: bigint;
+
+  /**
+   * As when a file is finished.
+   *
+   * @generated from field: repeated string item_ids = 3;
+   */
+  itemIds: string[];
 };
 
 /**
@@ -2333,6 +2386,16 @@ export declare const FileService: GenService<{
     methodKind: "unary";
     input: typeof DeleteFileRequestSchema;
     output: typeof DeleteFileResponseSchema;
+  },
+  /**
+   * Kept responses that answered an item of an id.
+   *
+   * @generated from rpc sluice.jobs.v1.FileService.FindItems
+   */
+  findItems: {
+    methodKind: "unary";
+    input: typeof FindItemsRequestSchema;
+    output: typeof FindItemsResponseSchema;
   },
   /**
    * Contents that nobody needs any more.

@@ -1,0 +1,97 @@
+import { GatewayError } from '@sluice/errors';
+import { type JsonObject, type JsonValue, objectOf } from '@sluice/providers';
+import { itemsAnswered } from './kept-items.ts';
+import type { KeptResponse, KeptStore } from './kept-store.ts';
+
+/** Ids that are looked for at once, and responses that are read: the newest one was given what those before it answered. */
+const idsMax = 200;
+const readsMax = 16;
+
+/** Ids of the items that an input refers to. */
+export function referencesIn(input: JsonValue | undefined): string[] {
+  if (!Array.isArray(input)) return [];
+  const ids = input.flatMap((item) => referenceOf(item) ?? []);
+  return [...new Set(ids)];
+}
+
+function referenceOf(item: JsonValue): string | undefined {
+  const object = objectOf(item);
+  const isReference = object?.type === 'item_reference' && typeof object.id === 'string';
+  return isReference ? String(object.id) : undefined;
+}
+
+/**
+ * The request with the items that kept responses of the workspace answered, in the place of references to them. Clients refer so to what
+ * was answered before, without saying by which response. What was found nowhere stays a reference, which only a provider may know.
+ * @throws GatewayError `response.unavailable`
+ */
+export async function withReferred(
+  json: JsonObject,
+  context: readonly JsonObject[],
+  workspaceId: string,
+  store: KeptStore,
+): Promise<JsonObject> {
+  const { input } = json;
+  const known = new Set(context.map(({ id }) => id));
+  const missing = new Set(referencesIn(input).filter((id) => !known.has(id)));
+  if (missing.size === 0 || !Array.isArray(input)) return json;
+  const found = await find(missing, workspaceId, store);
+  if (found.size === 0) return json;
+  return {
+    ...json,
+    input: input.flatMap((item) => {
+      const id = referenceOf(item);
+      const referred = id === undefined ? undefined : found.get(id);
+      return referred ?? [item];
+    }),
+  };
+}
+
+/** By id; none in place of a thought that only its provider could have kept. */
+type Found = Map<string, JsonObject[]>;
+
+async function find(missing: Set<string>, workspaceId: string, store: KeptStore): Promise<Found> {
+  const found: Found = new Map();
+  const read = new Set<string>();
+  while (missing.size > 0 && read.size < readsMax) {
+    // The last ones were answered last.
+    const ids = await store.responsesOf(workspaceId, [...missing].slice(-idsMax));
+    const id = ids.find((one) => !read.has(one));
+    if (id === undefined) break;
+    read.add(id);
+    const said = itemsById(await keptOrNone(store, workspaceId, id));
+    for (const one of missing) {
+      const items = said.get(one);
+      if (items === undefined) continue;
+      found.set(one, items);
+      missing.delete(one);
+    }
+  }
+  return found;
+}
+
+/** Undefined = it was deleted meanwhile. */
+async function keptOrNone(
+  store: KeptStore,
+  workspaceId: string,
+  id: string,
+): Promise<KeptResponse | undefined> {
+  try {
+    return await store.find({ kind: 'response', workspaceId, id });
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'response.not_found') return undefined;
+    throw error;
+  }
+}
+
+/** What a response was given, and what it answered. */
+function itemsById(kept: KeptResponse | undefined): Found {
+  const given = (kept?.items ?? []).filter(({ type }) => type !== 'item_reference');
+  const told = kept === undefined ? [] : itemsAnswered(kept.response);
+  const all = [...given.map((item) => ({ id: item.id, item })), ...told];
+  return new Map(
+    all.flatMap(({ id, item }) =>
+      typeof id === 'string' ? [[id, item === undefined ? [] : [item]]] : [],
+    ),
+  );
+}
