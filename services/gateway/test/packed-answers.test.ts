@@ -23,6 +23,10 @@ const codings: [string, (bytes: Buffer) => Buffer][] = [
   ['deflate', deflateSync],
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
+  // By a server, and again by what stands before it.
+  ['br, gzip', (bytes) => gzipSync(brotliCompressSync(bytes))],
+  // No coding at all, as some servers write where they mean the charset.
+  ['utf-8', (bytes) => bytes],
 ];
 
 const said = 'Optimistic locking checks at the end. '.repeat(40);
