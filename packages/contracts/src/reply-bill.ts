@@ -10,10 +10,14 @@ export interface ReplyUnits {
   characters?: number;
   /** Searches of the web that the provider made for the reply. */
   webSearches?: number;
+  /** The same by the tool that came before it, which OpenAI charges otherwise. */
+  previewSearches?: number;
   /** Searches in files that the provider was given. */
   fileSearches?: number;
   /** Searches of posts at X. */
   xSearches?: number;
+  /** Searches in files that came with the request. */
+  attachmentSearches?: number;
   mapSearches?: number;
   codeExecutions?: number;
   /** Pictures that a tool of the provider drew within a reply, by whichever model. */

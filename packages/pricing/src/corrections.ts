@@ -4,7 +4,7 @@ import { atAnthropic } from './corrections/lists.ts';
 import type { TokenPrices } from './token-prices.ts';
 
 /** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
-export const correctionsVersion = '2026-11-30.3';
+export const correctionsVersion = '2026-11-30.4';
 
 export type { Correction } from './corrections/correction.ts';
 
@@ -44,6 +44,14 @@ const openAi: readonly Correction[] = [
     source: 'https://developers.openai.com/api/docs/guides/flex-processing',
     readOn,
     tiers: { flex: 0.5 },
+  },
+  // Searches by the tool that came before today's, of models that do not reason.
+  {
+    providers: ['openai'],
+    models: /^(?:gpt-4o(?!-(?:audio|realtime|transcribe|mini-(?:audio|realtime|transcribe|tts)))|gpt-4\.1|chatgpt-4o)/,
+    source: 'https://developers.openai.com/api/docs/pricing',
+    readOn: '2026-11-30',
+    perThousand: { previewSearches: 25 },
   },
   // Responses that may take hours; the vendor refuses the window for models that have none.
   {
@@ -310,7 +318,13 @@ const others: readonly Correction[] = [
     models: /^grok/,
     source: xaiPrices,
     readOn,
-    perThousand: { webSearches: 5, xSearches: 5, codeExecutions: 5, fileSearches: 2.5 },
+    perThousand: {
+      webSearches: 5,
+      xSearches: 5,
+      codeExecutions: 5,
+      fileSearches: 2.5,
+      attachmentSearches: 10,
+    },
   },
   {
     providers: ['perplexity-ai'],
@@ -332,6 +346,14 @@ const others: readonly Correction[] = [
     source: perplexityPrices,
     readOn,
     perThousand: { webSearches: 5 },
+  },
+  // Of results without an answer, by the request.
+  {
+    providers: ['perplexity-ai'],
+    models: /^search$/,
+    source: perplexityPrices,
+    readOn: '2026-11-30',
+    perThousand: { searchUnits: 5 },
   },
   {
     providers: ['cohere'],

@@ -46,8 +46,10 @@ export function costOfReply(
 /** Tools that providers run themselves, and charge beside the tokens of a reply. */
 const toolUnits = [
   'webSearches',
+  'previewSearches',
   'fileSearches',
   'xSearches',
+  'attachmentSearches',
   'mapSearches',
   'codeExecutions',
   'imageGenerations',
@@ -58,7 +60,7 @@ export function unpricedTools(rates: Rates, units: ReplyUnits | undefined): read
   if (units === undefined) return none;
   let unpriced: string[] | undefined;
   for (const unit of toolUnits) {
-    if (positive(units[unit]) === 0 || rates.units?.[unit] !== undefined) continue;
+    if (positive(units[unit]) === 0 || rateOf(rates.units, unit) !== undefined) continue;
     // What is charged for the request as such is for its searches.
     if (unit === 'webSearches' && requestNanoUsd(rates, units) > 0) continue;
     const [name = unit] = unitKeys[unit];
@@ -158,12 +160,17 @@ function unitsNanoUsd(rates: UnitRates | undefined, counts: ReplyUnits): number 
   const annotated = rates.annotatedPages === undefined ? 0 : positive(counts.annotatedPages);
   let total: number | undefined;
   for (const unit of countedUnits) {
-    const rate = rates[unit];
+    const rate = rateOf(rates, unit);
     const count = unit === 'annotatedPages' ? annotated : counts[unit];
     if (rate === undefined || count === undefined) continue;
     total = (total ?? 0) + positive(unit === 'pages' ? count - annotated : count) * rate;
   }
   return total;
+}
+
+/** A search by either tool costs the same where nobody says otherwise. */
+function rateOf(rates: UnitRates | undefined, unit: CountedUnit): number | undefined {
+  return rates?.[unit] ?? (unit === 'previewSearches' ? rates?.webSearches : undefined);
 }
 
 /** By quality and size, each with its `default`. Undefined when there is no image, or no price for it. */

@@ -44,8 +44,10 @@ export interface Correction {
     Record<
       | 'searchUnits'
       | 'webSearches'
+      | 'previewSearches'
       | 'fileSearches'
       | 'xSearches'
+      | 'attachmentSearches'
       | 'mapSearches'
       | 'codeExecutions',
       number

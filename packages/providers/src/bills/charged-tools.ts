@@ -3,8 +3,10 @@ import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 
 export type ToolUnit =
   | 'webSearches'
+  | 'previewSearches'
   | 'fileSearches'
   | 'xSearches'
+  | 'attachmentSearches'
   | 'mapSearches'
   | 'codeExecutions'
   | 'imageGenerations';
@@ -26,13 +28,16 @@ interface ChargedTool {
 /** What requests ask for and replies tell, by what prices are listed for. */
 export const chargedTools: Readonly<Record<ToolUnit, ChargedTool>> = {
   webSearches: {
-    types: ['web_search', 'web_search_preview'],
+    types: ['web_search'],
     members: ['googleSearch', 'googleSearchRetrieval', 'enterpriseWebSearch'],
     item: 'web_search_call',
     block: 'web_search_tool_result',
     counters: ['web_search_calls', 'web_search_requests', 'num_search_queries'],
   },
+  // Answers tell it as any search of the web, and repeat the tool that was named.
+  previewSearches: { types: ['web_search_preview'], members: [], counters: [] },
   xSearches: { types: ['x_search'], members: [], counters: ['x_search_calls'] },
+  attachmentSearches: { types: [], members: [], counters: ['document_search_calls'] },
   fileSearches: {
     types: ['file_search', 'collections_search'],
     members: [],

@@ -95,8 +95,10 @@ const namedUnits: readonly (readonly [NamedUnit, string])[] = (
   [
     'annotatedPages',
     'webSearches',
+    'previewSearches',
     'fileSearches',
     'xSearches',
+    'attachmentSearches',
     'mapSearches',
     'codeExecutions',
     'imageGenerations',

@@ -1,8 +1,8 @@
-import type { JsonObject, OtherModel, ReplyBill } from '@sluice/contracts';
+import type { JsonObject, JsonValue, OtherModel, ReplyBill } from '@sluice/contracts';
 import { shellItem, type ToolUnit, unitOfCall } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { pictureModel, svgWriter } from '../../bills/picture-models.ts';
-import { arrayOf, compact, countOf, objectOf } from '../../json/json-access.ts';
+import { arrayOf, compact, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { readBill as readChatBill } from '../openai-chat/bill.ts';
 
 /** What a whole response says of its price beside tokens: the calls of tools are among its output. */
@@ -31,7 +31,8 @@ function othersOf(
 const writersMax = 200;
 
 /** @param isDrawn the tokens of its pictures are told apart, and those of a model that is known */
-function unitsOf({ output, tool_usage }: JsonObject, isDrawn: boolean): ReplyBill['units'] {
+function unitsOf(response: JsonObject, isDrawn: boolean): ReplyBill['units'] {
+  const { output, tool_usage } = response;
   const uses: Partial<Record<ToolUnit, number>> = {};
   for (const value of arrayOf(output) ?? []) {
     const item = objectOf(value);
@@ -45,7 +46,20 @@ function unitsOf({ output, tool_usage }: JsonObject, isDrawn: boolean): ReplyBil
   // Its calls may be missing among the items of a response that is told at the end of a stream.
   if (countOf(objectOf(told?.image_gen)?.total_tokens) > 0) uses.imageGenerations ??= 1;
   if (isDrawn) delete uses.imageGenerations;
-  return countedUnits(uses);
+  const { webSearches, ...rest } = uses;
+  return countedUnits({ ...rest, [searchUnitOf(response.tools)]: webSearches });
+}
+
+const preview = /^web_search_preview(?:_\d{4}_\d{2}_\d{2})?$/;
+
+/**
+ * What searches of the web are counted as, by the tools of a response, which repeats them as they were asked for:
+ * those of models that do not reason cost more by the tool that came before today's.
+ * https://developers.openai.com/api/docs/pricing
+ */
+export function searchUnitOf(tools: JsonValue | undefined): 'webSearches' | 'previewSearches' {
+  const types = (arrayOf(tools) ?? []).map((tool) => stringOf(objectOf(tool)?.type) ?? '');
+  return types.some((type) => preview.test(type)) ? 'previewSearches' : 'webSearches';
 }
 
 /** Which charged tool an item that is done is a use of. */

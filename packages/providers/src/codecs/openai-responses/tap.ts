@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
+import type { ToolUnit } from '../../bills/charged-tools.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
@@ -8,7 +9,7 @@ import {
   type StreamState,
   type StreamTap,
 } from '../../translation/native-stream.ts';
-import { readBill, unitOfItem } from './bill.ts';
+import { readBill, searchUnitOf, unitOfItem } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { rawFinishOf, usageOf } from './wire.ts';
 
@@ -27,13 +28,18 @@ export class ResponsesTap implements StreamTap {
   readonly eventBytesMax = 16 * 1024 * 1024;
   /** All others repeat it. */
   readonly saying = '.delta';
+  /** What a search of the web is counted as. */
+  #searches: ReturnType<typeof searchUnitOf> = 'webSearches';
 
   read(body: JsonObject, event: SseEvent, state: StreamState): void {
     const type = stringOf(body.type) ?? event.name;
     const response = objectOf(body.response);
     state.facts.id ??= stringOf(response?.id);
     state.facts.model ??= stringOf(response?.model);
-    if (response !== undefined) addBill(state.facts, readBill(response));
+    if (response !== undefined) {
+      this.#searches = searchUnitOf(response.tools);
+      addBill(state.facts, readBill(response));
+    }
     switch (type) {
       case 'response.completed':
       case 'response.incomplete': {
@@ -44,7 +50,7 @@ export class ResponsesTap implements StreamTap {
       }
       case 'response.output_item.done':
         state.phase = 'content';
-        state.see(unitOfItem(objectOf(body.item) ?? {}));
+        state.see(this.#unitOf(objectOf(body.item) ?? {}));
         break;
       case 'response.failed':
         readUsage(response, state);
@@ -62,6 +68,11 @@ export class ResponsesTap implements StreamTap {
       default:
         if (!preamble.has(type)) state.phase = 'content';
     }
+  }
+
+  #unitOf(item: JsonObject): ToolUnit | undefined {
+    const unit = unitOfItem(item);
+    return unit === 'webSearches' ? this.#searches : unit;
   }
 
   /** Some compatible servers end with what ends a chat. */
