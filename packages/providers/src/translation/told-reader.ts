@@ -4,7 +4,9 @@ import { servedTierOf } from '../bills/served-tier.ts';
 import { usageOf as anthropicUsageOf } from '../codecs/anthropic-messages/wire.ts';
 import { readBill as readCohereBill } from '../codecs/cohere-chat/bill.ts';
 import { usageOf as cohereUsageOf } from '../codecs/cohere-chat/wire.ts';
+import { interactionUnits, interactionUsageOf } from '../codecs/gemini/interactions.ts';
 import { usageOf as geminiUsageOf } from '../codecs/gemini/wire.ts';
+import { connectorUnits } from '../codecs/openai-chat/bill.ts';
 import { usageOf as chatUsageOf } from '../codecs/openai-chat/wire.ts';
 import { usageOf as responsesUsageOf } from '../codecs/openai-responses/wire.ts';
 import type {
@@ -18,6 +20,7 @@ import type {
   WireFormat,
 } from '../contract.ts';
 import { inputTokensOf, inputUsage } from '../dialects/token-usage.ts';
+import { ListUnframer } from '../framing/listed-events.ts';
 import { parseSseEvents, SseFramer } from '../framing/sse.ts';
 import {
   compact,
@@ -66,9 +69,17 @@ export class ToldReader implements Translation {
 /** The last that is told counts, whatever the events are. */
 class ToldStreamReader extends RawStreamReader {
   readonly #framer = new SseFramer({ shortens: true });
+  /** Lines of JSON, as Ollama and the first version of Cohere's chat stream them, are read as a list of events. */
+  #lines: ListUnframer | undefined;
+  #hasBegun = false;
 
   override push(chunk: Buffer): Buffer {
-    this.#read(this.#framer.push(chunk));
+    if (!this.#hasBegun && chunk.length > 0) {
+      this.#hasBegun = true;
+      if (beginsObject(chunk)) this.#lines = new ListUnframer();
+      this.#lines?.push(listBegin);
+    }
+    this.#read(this.#framer.push(this.#lines?.push(chunk) ?? chunk));
     return super.push(chunk);
   }
 
@@ -78,7 +89,7 @@ class ToldStreamReader extends RawStreamReader {
   }
 
   #read(bytes: Buffer | undefined): void {
-    if (bytes === undefined || !bytes.includes('sage')) return;
+    if (bytes === undefined || !tellings.some((word) => bytes.includes(word))) return;
     for (const { data } of parseSseEvents(bytes)) {
       const body = parseObject(data);
       const told = factsIn(body) ?? factsWithin(body);
@@ -93,13 +104,25 @@ function factsIn(body: JsonObject | undefined): ReplyFacts | undefined {
   const usage = body && usageIn(body);
   if (usage === undefined) return undefined;
   const meta = saidIn(body?.meta);
+  const told = saidIn(body?.usage) ?? {};
+  const model = stringOf(body?.model);
   return compact<ReplyFacts>({
     ...(meta === undefined ? {} : readCohereBill({ usage: meta })),
     id: stringOf(body?.id),
-    model: stringOf(body?.model),
+    model,
     usage,
+    units: interactionUnits(told, model) ?? connectorUnits(told),
     servedTier: servedTierOf(body?.service_tier),
   });
+}
+
+/** In the name of every member that usage is told under: `usage`, `usageMetadata`, `billed_units`, `eval_count`. */
+const tellings = ['sage', 'billed_units', 'eval_count'];
+
+const listBegin = Buffer.from('[');
+
+function beginsObject(chunk: Buffer): boolean {
+  return /^\s*\{/.test(chunk.toString('latin1', 0, 64));
 }
 
 /** Of what an event is about: a response, an interaction, a message. */
@@ -113,15 +136,29 @@ function factsWithin(body: JsonObject | undefined): ReplyFacts | undefined {
 
 const anthropics = ['cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'];
 
-function usageIn({ usage, usageMetadata, meta }: JsonObject): ChatUsage | undefined {
-  const told = saidIn(usage);
+function usageIn(body: JsonObject): ChatUsage | undefined {
+  const told = saidIn(body.usage);
   // Cohere's, of its first version.
   if (told === undefined)
-    return geminiUsageOf(saidIn(usageMetadata)) ?? cohereUsageOf(saidIn(meta));
+    return (
+      geminiUsageOf(saidIn(body.usageMetadata)) ??
+      cohereUsageOf(saidIn(body.meta)) ??
+      ollamaUsageOf(body)
+    );
   if (tellsAny(told, anthropics)) return anthropicUsageOf(told);
   return (
     responsesUsageOf(told) ?? chatUsageOf(told) ?? interactionUsageOf(told) ?? totalAlone(told)
   );
+}
+
+/** https://github.com/ollama/ollama/blob/main/docs/api.md */
+function ollamaUsageOf({ prompt_eval_count, eval_count }: JsonObject): ChatUsage | undefined {
+  if ((prompt_eval_count ?? eval_count ?? null) === null) return undefined;
+  return {
+    ...noUsage,
+    inputTokens: countOf(prompt_eval_count),
+    outputTokens: countOf(eval_count),
+  };
 }
 
 /** As what takes texts in and makes none tells it: Voyage's contextualised embeddings, Jina's classification. */
@@ -129,26 +166,3 @@ function totalAlone(told: JsonObject): ChatUsage | undefined {
   const tokens = inputTokensOf(told);
   return tokens === undefined ? undefined : inputUsage(tokens);
 }
-
-/** Of Google's Interactions, whose total has thoughts in it, wherever else they are counted. */
-function interactionUsageOf(told: JsonObject): ChatUsage | undefined {
-  if (!tellsAny(told, interactionCounts)) return undefined;
-  const [input = 0, tools = 0, output = 0, thoughts = 0] = interactionCounts.map((name) =>
-    countOf(told[name]),
-  );
-  const all = countOf(told.total_tokens) - input - tools;
-  return {
-    ...noUsage,
-    inputTokens: input + tools,
-    outputTokens: all > 0 ? Math.max(all, output) : output + thoughts,
-    cacheReadTokens: countOf(told.total_cached_tokens),
-    reasoningTokens: thoughts,
-  };
-}
-
-const interactionCounts = [
-  'total_input_tokens',
-  'total_tool_use_tokens',
-  'total_output_tokens',
-  'total_thought_tokens',
-] as const;

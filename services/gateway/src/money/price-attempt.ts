@@ -34,17 +34,28 @@ export function priceReply(
 ): PricedReply | undefined {
   const price = priceAnswer(facts, target, prices, atMs);
   const { otherModels } = facts;
-  if (price === undefined || otherModels === undefined) return price;
+  if (otherModels === undefined || (price === undefined && !isOfOthers(facts))) return price;
   // How fast something was made is said of the answer alone.
   const tier = facts.servedTier === 'fast' ? '' : (facts.servedTier ?? '');
   const region = servedRegion(target, facts);
-  return otherModels.reduce((sum, other) => {
+  const priced = otherModels.map((other) => {
     const model = clipped(other.model);
     const counted = { tokens: other.tokens, units: undefined };
     const serving = { model, tier, region, atMs };
-    const priced = prices.price({ ...target, servedModel: model }, counted, serving);
-    return priced === undefined ? lacking(sum, 'other_model_token') : together(sum, priced);
-  }, price);
+    return prices.price({ ...target, servedModel: model }, counted, serving);
+  });
+  const known = priced.filter((other) => other !== undefined);
+  const [first, ...rest] = price === undefined ? known : [price, ...known];
+  const sum = first && rest.reduce(together, first);
+  return sum === undefined || known.length === priced.length
+    ? sum
+    : lacking(sum, 'other_model_token');
+}
+
+/** All that was used for the answer is told of other models: it has no price of its own to know. */
+function isOfOthers({ chargedTokens, units }: ReplyFacts): boolean {
+  const { inputTokens = 1, outputTokens = 1 } = chargedTokens ?? {};
+  return inputTokens === 0 && outputTokens === 0 && units === undefined;
 }
 
 function lacking(price: PricedReply, unit: string): PricedReply {

@@ -29,7 +29,11 @@ function unitsOf(body: JsonObject): ReplyBill['units'] {
     webSearches += new Set((arrayOf(grounding.webSearchQueries) ?? []).filter(Boolean)).size;
   }
   if (webSearches === 0 && mapSearches === 0 && !isGrounded) return undefined;
-  // Since the third generation each search is charged; before, a reply that sources were found for.
-  const isBySearch = !/gemini-[12](?:[.-]|$)/.test(stringOf(body.modelVersion) ?? '');
+  const isBySearch = chargesEachSearch(stringOf(body.modelVersion));
   return countedUnits({ webSearches: isBySearch ? webSearches : Number(isGrounded), mapSearches });
+}
+
+/** Since the third generation each search is charged; before, a reply that sources were found for. */
+export function chargesEachSearch(model: string | undefined): boolean {
+  return !/gemini-[12](?:[.-]|$)/.test(model ?? '');
 }

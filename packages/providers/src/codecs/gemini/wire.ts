@@ -74,17 +74,25 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
     cacheWriteTokens: 0,
     cacheWrite1hTokens: 0,
     reasoningTokens: thoughts,
-    inputAudioTokens: tokensOf('AUDIO', usage.promptTokensDetails),
+    inputAudioTokens: inputOf('AUDIO', usage),
     outputAudioTokens: tokensOf('AUDIO', usage.candidatesTokensDetails),
     ...furtherKinds({
-      inputImageTokens: tokensOf('IMAGE', usage.promptTokensDetails),
+      inputImageTokens: inputOf('IMAGE', usage),
       outputImageTokens: tokensOf('IMAGE', usage.candidatesTokensDetails),
-      inputVideoTokens: tokensOf('VIDEO', usage.promptTokensDetails),
+      inputVideoTokens: inputOf('VIDEO', usage),
       outputVideoTokens: tokensOf('VIDEO', usage.candidatesTokensDetails),
       cacheReadAudioTokens: tokensOf('AUDIO', usage.cacheTokensDetails),
       cacheReadImageTokens: tokensOf('IMAGE', usage.cacheTokensDetails),
     }),
   };
+}
+
+/** What callers sent, and what tools read for them. */
+function inputOf(modality: string, usage: JsonObject): number {
+  return (
+    tokensOf(modality, usage.promptTokensDetails) +
+    tokensOf(modality, usage.toolUsePromptTokensDetails)
+  );
 }
 
 function tokensOf(modality: string, details: unknown): number {

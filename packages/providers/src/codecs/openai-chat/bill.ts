@@ -3,7 +3,8 @@ import { countersIn } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { nanoUsdOfDollars, nanoUsdOfTicks } from '../../bills/provider-cost.ts';
 import { servedTierOf } from '../../bills/served-tier.ts';
-import { compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { usageOf } from './wire.ts';
 
 /**
  * What a reply, or the part of a stream with its usage, says of its price beside
@@ -15,10 +16,29 @@ export function readBill(body: JsonObject): ReplyBill {
   const usage = objectOf(body.usage) ?? {};
   return compact<ReplyBill>({
     servedTier: servedTierOf(body.service_tier) ?? servedTierOf(usage.service_tier),
+    ...chargedModels(body),
     units: unitsOf(usage),
     providerCostNanoUsd: costOf(usage),
   });
 }
+
+/**
+ * The models of a system of several, Groq's Compound: each is charged as its own, and the usage of the answer is their sum.
+ * groq-sdk 1.6 (`usage_breakdown`), November 2026
+ */
+function chargedModels(body: JsonObject): Pick<ReplyBill, 'chargedTokens' | 'otherModels'> {
+  const told = objectOf(body.usage_breakdown) ?? objectOf(objectOf(body.x_groq)?.usage_breakdown);
+  const models = (arrayOf(told?.models) ?? []).slice(0, modelsMax).flatMap((value) => {
+    const each = objectOf(value);
+    const tokens = usageOf(objectOf(each?.usage));
+    return tokens === undefined ? [] : { model: stringOf(each?.model) ?? '', tokens };
+  });
+  if (models.length === 0) return {};
+  return { chargedTokens: { inputTokens: 0, outputTokens: 0 }, otherModels: models };
+}
+
+/** More than a system has: each is looked up in lists of prices. */
+const modelsMax = 200;
 
 function unitsOf(usage: JsonObject): ReplyBill['units'] {
   const atXai = objectOf(usage.server_side_tool_usage_details);
@@ -36,6 +56,18 @@ function unitsOf(usage: JsonObject): ReplyBill['units'] {
     searchContext: stringOf(usage.search_context_size),
     // Mistral charges for sound by its length, beside the tokens of what is said.
     audioSeconds: numberOf(usage.prompt_audio_seconds),
+  });
+}
+
+/** Connectors that conversations at Mistral used. https://docs.mistral.ai/agents/connectors, @mistralai/mistralai 2.7, November 2026 */
+export function connectorUnits({ connectors }: JsonObject): ReplyBill['units'] {
+  const used = objectOf(connectors);
+  if (used === undefined) return undefined;
+  return countedUnits({
+    webSearches: countOf(used.web_search) + countOf(used.web_search_premium),
+    codeExecutions: countOf(used.code_interpreter),
+    imageGenerations: countOf(used.image_generation),
+    fileSearches: countOf(used.document_library),
   });
 }
 

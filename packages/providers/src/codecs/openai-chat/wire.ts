@@ -81,7 +81,10 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
   const output = objectOf(usage.completion_tokens_details) ?? objectOf(usage.output_tokens_details);
   // DashScope tells it within the details.
   const written = objectOf(usage.cache_creation) ?? objectOf(input?.cache_creation);
-  const inputTokens = countOf(usage.prompt_tokens ?? usage.input_tokens);
+  const inputTokens =
+    countOf(usage.prompt_tokens ?? usage.input_tokens) +
+    // What connectors of Mistral's read for the answer is counted beside the prompt.
+    countOf(usage.connector_tokens);
   const reasoningTokens = countOf(output?.reasoning_tokens ?? usage.reasoning_tokens);
   return {
     inputTokens,
