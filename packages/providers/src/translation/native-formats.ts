@@ -106,6 +106,8 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
   'cohere-chat': { read: readCohere, openTap: () => new CohereTap() },
   gemini: { read: readGemini, openTap: () => new GeminiTap() },
   'google/embeddings': { read: readGoogleEmbeddings },
+  'google/predictions': { read: readPredictions },
+  'perplexity/search': { read: readSearch },
 };
 
 /** Formats whose replies tell nothing that is accounted for. */
@@ -144,6 +146,20 @@ function readResponse(body: JsonObject): ReplyFacts | undefined {
     usage: responsesUsageOf(usage),
     ...readResponseBill(body),
   });
+}
+
+/** Pictures of Imagen; of those that its filter kept there is a reason alone. */
+function readPredictions(body: JsonObject): ReplyFacts | undefined {
+  const predictions = arrayOf(body.predictions);
+  if (predictions === undefined) return undefined;
+  const images = predictions.filter((value) => objectOf(value)?.bytesBase64Encoded !== undefined);
+  return { units: { images: images.length } };
+}
+
+/** Charged by the request, whatever was found; it has no model, and its price is listed under its name. */
+function readSearch(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.results) === undefined) return undefined;
+  return compact<ReplyFacts>({ id: stringOf(body.id), model: 'search', units: { searchUnits: 1 } });
 }
 
 function readEmbeddings(body: JsonObject): ReplyFacts | undefined {

@@ -50,6 +50,7 @@ export const google: ProviderEntry = {
       pattern: /\/(?:models|tunedModels)\/[^/]+:(?:embedContent|batchEmbedContents)$/,
       format: 'google/embeddings',
     },
+    { pattern: /\/models\/imagen[^/]*:predict$/, format: 'google/predictions' },
   ],
   accountHeaders: ['x-goog-user-project'],
   // Labels are Vertex AI's alone.

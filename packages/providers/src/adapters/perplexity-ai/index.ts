@@ -36,6 +36,7 @@ export const perplexityAi: ProviderEntry = {
     chatComplete,
     createModelResponse: { format: 'openai-responses', path: '/v1/responses', envelope: agent },
   },
+  knownPaths: [{ pattern: /^\/search$/, format: 'perplexity/search' }],
   quirks: { ...compatible.quirks, clamp: { n: [1, 1] }, takesTopK: true, joinsTurns: true },
   source: 'https://docs.perplexity.ai/docs/agent-api/migrate-from-sonar/overview, November 2026',
   note: 'Chat completions (sonar, sonar-pro …) are supported no more since 27 September 2026; perplexity/sonar and other vendors’ models are asked by the Agent API.',

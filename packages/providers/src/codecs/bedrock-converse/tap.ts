@@ -1,10 +1,11 @@
 import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
+import type { ToolUnit } from '../../bills/charged-tools.ts';
 import type { ReplyFacts, StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
-import { readBill } from './bill.ts';
+import { readBill, unitOfBlock } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { exception, usageOf } from './wire.ts';
 
@@ -27,6 +28,9 @@ export class ConverseTap implements StreamTap {
   read(body: JsonObject, { name }: SseEvent, state: StreamState): void {
     switch (name) {
       case 'contentBlockStart':
+        state.phase = 'content';
+        this.#note(unitOfBlock(objectOf(body.start) ?? {}), state);
+        break;
       case 'contentBlockDelta':
       case 'contentBlockStop':
         state.phase = 'content';
@@ -42,6 +46,12 @@ export class ConverseTap implements StreamTap {
       case exception:
         state.fail(faultOf(body));
     }
+  }
+
+  /** Usage does not count them. */
+  #note(unit: ToolUnit | undefined, { facts }: StreamState): void {
+    if (unit !== undefined)
+      facts.units = { ...facts.units, [unit]: (facts.units?.[unit] ?? 0) + 1 };
   }
 
   #readMetadata(body: JsonObject, state: StreamState): void {
