@@ -17,6 +17,7 @@ import type {
   VendorFault,
 } from '@sluice/contracts';
 import type { VendorFiles } from './files/vendor-files.ts';
+import type { FinalFault } from './final-faults.ts';
 import type { JobFamily, VendorJobs } from './jobs/vendor-jobs.ts';
 import type { ModelOverrides } from './models/model-overrides.ts';
 import type { SettingName } from './setting-kinds.ts';
@@ -284,6 +285,8 @@ export interface ProviderEntry {
   files?: VendorFiles;
   /** The same of its fine-tunes and videos. */
   jobs?: Partial<Readonly<Record<JobFamily, VendorJobs>>>;
+  /** Refusals that it charges the prompt of, as it worked on it; their answers tell no usage. Absent = none. */
+  chargesRefusals?: readonly FinalFault[];
   /** Where the facts come from: a URL or document, and a date. */
   source: string;
   /** What users should know, in a sentence: retired, moved, not verified … */
@@ -312,6 +315,8 @@ export interface ReplyFacts extends ReplyBill {
    * told none, or was cut before its last count.
    */
   saidBytes?: number | undefined;
+  /** It is a refusal that is charged all the same (`ProviderEntry.chargesRefusals`). */
+  isChargedRefusal?: true;
 }
 
 export interface CallContext extends CallFacts {

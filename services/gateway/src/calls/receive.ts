@@ -112,12 +112,20 @@ export async function receive(
     await attempt.finish(Outcome.SUCCESS, upstream.status, '', decoded.facts);
     return answered(upstream, plain);
   }
-  await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', decoded.facts);
   const { retry, endsOnContentFilter } = call.target.planned;
   const mayRetry = (retry?.attempts ?? 0) > 0;
+  const { chargesRefusals } = call.target.entry;
+  const fault =
+    mayRetry || endsOnContentFilter || chargesRefusals !== undefined
+      ? finalFaultOf(upstream.status, bytes.toString('utf8'))
+      : undefined;
+  const facts: ReplyFacts =
+    fault !== undefined && chargesRefusals?.includes(fault)
+      ? { ...decoded.facts, isChargedRefusal: true }
+      : decoded.facts;
+  await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', facts);
   const result = withToldWait(answered(upstream, plain), bytes, decoded.body !== undefined);
   if (!mayRetry && !endsOnContentFilter) return result;
-  const fault = finalFaultOf(upstream.status, bytes.toString('utf8'));
   return { ...result, isFinal: fault !== undefined, isFiltered: fault === 'content-filter' };
 }
 

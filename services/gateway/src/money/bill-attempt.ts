@@ -78,7 +78,9 @@ function estimated(facts: ReplyFacts, usage: Usage): Bill {
 
 /** The call was sent, and the provider may have worked on it. */
 function mayHaveUsedTokens(ended: EndedAttempt): boolean {
-  if (!countsTokens(ended.call) || !mayHaveUsed(ended)) return false;
+  if (!countsTokens(ended.call)) return false;
+  if (ended.facts?.isChargedRefusal === true) return true;
+  if (!mayHaveUsed(ended)) return false;
   const isWhole = ended.outcome === Outcome.SUCCESS || ended.outcome === Outcome.DENIED;
   const units = ended.facts?.units;
   return !isWhole || units === undefined || areToolsAlone(units);

@@ -72,6 +72,8 @@ export const azureAi: ProviderEntry = {
   ],
   servedBy: ({ setting }) => namesIn(setting, 'azure-deployment-name', 'azure-endpoint-name'),
   quirks: { developerAsSystem: true, callIds: openAiCallIds },
+  // Of a prompt that its filter stops, too: https://learn.microsoft.com/azure/ai-foundry/openai/how-to/manage-costs, September 2026
+  chargesRefusals: ['content-filter'],
   source:
     'https://learn.microsoft.com/azure/ai-foundry/model-inference/concepts/endpoints, November 2026',
 };

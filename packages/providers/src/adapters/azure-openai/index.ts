@@ -102,6 +102,8 @@ export const azureOpenAi: ProviderEntry = {
   },
   // Reasoning models refuse `max_tokens`; every version since autumn 2024 knows the newer field.
   quirks: { outputTokensField: 'max_completion_tokens', stopsMax: 4, callIds: openAiCallIds },
+  // Of a prompt that its filter stops, too: https://learn.microsoft.com/azure/ai-foundry/openai/how-to/manage-costs, September 2026
+  chargesRefusals: ['content-filter'],
   source:
     'https://docs.github.com/en/enterprise-cloud@latest/copilot/how-tos/copilot-sdk/auth/byok, November 2026',
 };

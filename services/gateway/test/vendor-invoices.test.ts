@@ -1,0 +1,419 @@
+import { bytes, json, sse, type UpstreamReply } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { awsEvent, awsStreamHeaders } from './aws-frame.ts';
+import { type Lab, startLab } from './lab.ts';
+
+/**
+ * What vendors charge for beside the tokens of an answer, and where they tell it: each expected cost is reckoned here,
+ * by the vendor's list and rule, in nano-dollars.
+ */
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab?.stop());
+
+interface Asking {
+  path: string;
+  body: object;
+  target: object;
+  reply: UpstreamReply;
+}
+
+interface Billed {
+  costNanoUsd: number | null;
+  tokens: [number, number];
+  units: Record<string, number>;
+  unpriced: string;
+  isEstimated: boolean;
+  status: number;
+}
+
+async function billOf({ path, body, target, reply }: Asking): Promise<Billed> {
+  const trial = lab.trial();
+  try {
+    const upstream = await trial.upstream('vendor', reply);
+    const config = upstream.target(target);
+    const { rawRecords } = await trial.ask({ config, records: 1, path, body });
+    const [record] = rawRecords;
+    if (record === undefined) throw new Error('no record came');
+    return {
+      costNanoUsd: record.costKnown ? Number(record.costNanoUsd) : null,
+      tokens: [Number(record.inputTokens), Number(record.outputTokens)],
+      units: Object.fromEntries(Object.entries(record.units).map(([name, n]) => [name, Number(n)])),
+      unpriced: record.unpricedUnits,
+      isEstimated: record.usageEstimated,
+      status: record.statusCode,
+    };
+  } finally {
+    await trial.close();
+  }
+}
+
+/** A search, or one of the calls of a thousand that cost so many dollars. */
+const perThousand = (dollars: number) => dollars * 1_000_000;
+
+const lines = (...documents: object[]) =>
+  documents.map((document) => `${JSON.stringify(document)}\n`).join('');
+const event = (document: { type?: string }) => `data: ${JSON.stringify(document)}\n\n`;
+
+describe.concurrent('interactions at Google', () => {
+  const path = '/v1/proxy/v1beta/interactions';
+  const target = { provider: 'google' };
+  const interaction = (model: string, usage: object, more: object = {}) => ({
+    id: 'v1_1',
+    status: 'completed',
+    model,
+    steps: [{ type: 'model_output', content: [{ type: 'text', text: 'Here.' }] }],
+    usage,
+    ...more,
+  });
+
+  it('have pictures and sound at their own prices', async () => {
+    const model = 'gemini-3-pro-image-preview';
+    const reply = json(
+      200,
+      interaction(model, {
+        total_input_tokens: 10,
+        total_output_tokens: 1130,
+        total_tokens: 1140,
+        output_tokens_by_modality: [
+          { modality: 'text', tokens: 10 },
+          { modality: 'image', tokens: 1120 },
+        ],
+      }),
+    );
+    expect(await billOf({ path, target, body: { model, input: 'Draw' }, reply })).toMatchObject({
+      tokens: [10, 1130],
+      costNanoUsd: 10 * 2000 + 10 * 12_000 + 1120 * 120_000,
+    });
+    const flash = 'gemini-3-flash-preview';
+    const heard = json(
+      200,
+      interaction(flash, {
+        total_input_tokens: 110,
+        total_output_tokens: 50,
+        total_tokens: 160,
+        input_tokens_by_modality: [{ modality: 'audio', tokens: 100 }],
+      }),
+    );
+    const body = { model: flash, input: 'Listen' };
+    expect(await billOf({ path, target, body, reply: heard })).toMatchObject({
+      costNanoUsd: 10 * 500 + 100 * 1000 + 50 * 3000,
+    });
+  });
+
+  const usage = { total_input_tokens: 100, total_output_tokens: 50, total_tokens: 150 };
+  const found = { ...usage, grounding_tool_count: [{ type: 'google_search', count: 3 }] };
+  it.each([
+    // Each search since the third generation; before, a reply that rests on any.
+    ['gemini-3-flash-preview', 100 * 500 + 50 * 3000 + 3 * perThousand(14)],
+    ['gemini-2.5-flash', 100 * 300 + 50 * 2500 + perThousand(35)],
+  ])('have their searches: %s', async (model, costNanoUsd) => {
+    const reply = json(200, interaction(model, found));
+    const body = { model, input: 'Who won?' };
+    expect(await billOf({ path, target, body, reply })).toMatchObject({ costNanoUsd });
+  });
+
+  it('have all of it where they are streamed, too', async () => {
+    const model = 'gemini-3-flash-preview';
+    const counted = { ...usage, grounding_tool_count: [{ type: 'google_maps', count: 1 }] };
+    const done = interaction(model, counted, { service_tier: 'flex' });
+    const reply = sse([
+      event({ event_type: 'interaction.created', interaction: { id: 'v1_1', model } } as object),
+      event({ event_type: 'interaction.completed', interaction: done } as object),
+    ]);
+    const body = { model, input: 'Where?', stream: true };
+    expect(await billOf({ path, target, body, reply })).toMatchObject({
+      costNanoUsd: (100 * 500 + 50 * 3000) / 2 + perThousand(14),
+    });
+  });
+});
+
+describe.concurrent('tools that vendors run', () => {
+  it('are searches of files that came along, at xAI', async () => {
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      total_tokens: 150,
+      server_side_tool_usage_details: {
+        web_search_calls: 1,
+        file_search_calls: 2,
+        mcp_calls: 4,
+        document_search_calls: 3,
+      },
+    };
+    const message = { role: 'assistant', content: 'Here.' };
+    const choices = [{ index: 0, message, finish_reason: 'stop' }];
+    const body = { model: 'grok-4', messages: [{ role: 'user', content: 'Who won?' }] };
+    const bill = await billOf({
+      path: '/v1/chat/completions',
+      target: { provider: 'x-ai' },
+      body,
+      reply: json(200, { id: 'a', object: 'chat.completion', model: 'grok-4', choices, usage }),
+    });
+    expect(bill).toMatchObject({
+      units: { web_search: 1, file_search: 2, attachment_search: 3 },
+      costNanoUsd: 100 * 3000 + 50 * 15_000 + perThousand(5) + 2 * perThousand(2.5) + 3 * perThousand(10),
+    });
+  });
+
+  const searched = (model: string, type: string) => ({
+    id: 'resp_1',
+    object: 'response',
+    status: 'completed',
+    model,
+    output: [
+      { type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search' } },
+      { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'x' }] },
+    ],
+    tools: [{ type }],
+    usage: { input_tokens: 300, output_tokens: 100, total_tokens: 400 },
+  });
+  it.each([
+    // Models that do not reason have a price of their own for the tool that came before today's.
+    ['gpt-4o', 'web_search_preview', 300 * 2500 + 100 * 10_000 + perThousand(25)],
+    ['gpt-4.1', 'web_search_preview_2025_03_11', 300 * 2000 + 100 * 8000 + perThousand(25)],
+    ['gpt-4o', 'web_search', 300 * 2500 + 100 * 10_000 + perThousand(10)],
+    ['gpt-5', 'web_search_preview', 300 * 1250 + 100 * 10_000 + perThousand(10)],
+  ])('are searches of the web at OpenAI: %s by %s', async (model, type, costNanoUsd) => {
+    const whole = searched(model, type);
+    const asking = {
+      path: '/v1/responses',
+      target: {},
+      body: { model, input: 'Who won?', tools: [{ type }] },
+    };
+    expect(await billOf({ ...asking, reply: json(200, whole) })).toMatchObject({ costNanoUsd });
+    const begun = { ...whole, status: 'in_progress', output: [], usage: null };
+    const stream = sse([
+      event({ type: 'response.created', response: begun } as object),
+      event({ type: 'response.output_item.done', output_index: 0, item: whole.output[0] } as object),
+      event({ type: 'response.completed', response: whole } as object),
+    ]);
+    const body = { ...asking.body, stream: true };
+    expect(await billOf({ ...asking, body, reply: stream })).toMatchObject({ costNanoUsd });
+  });
+
+  it('are connectors of Mistral’s, which read tokens beside the prompt', async () => {
+    const bill = await billOf({
+      path: '/v1/proxy/conversations',
+      target: { provider: 'mistral-ai' },
+      body: { model: 'mistral-medium-latest', inputs: 'Who won?' },
+      reply: json(200, {
+        conversation_id: 'conv_1',
+        outputs: [],
+        usage: {
+          prompt_tokens: 188,
+          completion_tokens: 55,
+          total_tokens: 7355,
+          connector_tokens: 7112,
+          connectors: { web_search: 1 },
+        },
+      }),
+    });
+    expect(bill).toMatchObject({
+      tokens: [7300, 55],
+      costNanoUsd: 7300 * 1500 + 55 * 7500,
+      unpriced: 'web_search',
+    });
+  });
+
+  const nova = '/v1/proxy/model/us.amazon.nova-premier-v1%3A0/converse';
+  const bedrock = {
+    provider: 'bedrock',
+    aws_region: 'us-east-1',
+    aws_access_key_id: 'AKIDEXAMPLE',
+    aws_secret_access_key: 'secret',
+  };
+  const usage = { inputTokens: 100, outputTokens: 50, totalTokens: 150 };
+  const result = { toolUseId: 't', status: 'success', type: 'nova_grounding_result' };
+  it.each([
+    [
+      'whole',
+      nova,
+      json(200, {
+        output: {
+          message: {
+            role: 'assistant',
+            content: [{ toolResult: { ...result, content: [] } }, { text: 'Here.' }],
+          },
+        },
+        stopReason: 'end_turn',
+        usage,
+      }),
+    ],
+    [
+      'streamed',
+      `${nova}-stream`,
+      bytes(
+        200,
+        Buffer.concat([
+          awsEvent('messageStart', { role: 'assistant' }),
+          awsEvent('contentBlockStart', { contentBlockIndex: 0, start: { toolResult: result } }),
+          awsEvent('contentBlockStop', { contentBlockIndex: 0 }),
+          awsEvent('messageStop', { stopReason: 'end_turn' }),
+          awsEvent('metadata', { usage, metrics: { latencyMs: 1 } }),
+        ]),
+        awsStreamHeaders,
+      ),
+    ],
+  ])('are named where nothing lists them: Nova’s own searches, %s', async (_how, path, reply) => {
+    const body = { messages: [{ role: 'user', content: [{ text: 'Who won?' }] }] };
+    expect(await billOf({ path, target: bedrock, body, reply })).toMatchObject({
+      tokens: [100, 50],
+      units: { web_search: 1 },
+      unpriced: 'web_search',
+    });
+  });
+});
+
+describe.concurrent('answers with words of their own for what they used', () => {
+  const parts = {
+    models: [
+      { model: 'openai/gpt-oss-120b', usage: { prompt_tokens: 600, completion_tokens: 150 } },
+      { model: 'llama-3.3-70b-versatile', usage: { prompt_tokens: 400, completion_tokens: 50 } },
+    ],
+  };
+  const usage = { prompt_tokens: 1000, completion_tokens: 200, total_tokens: 1200 };
+  const head = { id: 'a', model: 'groq/compound' };
+  const message = { role: 'assistant', content: 'Here.' };
+  it.each([
+    [
+      'whole',
+      false,
+      json(200, {
+        ...head,
+        object: 'chat.completion',
+        choices: [{ index: 0, message, finish_reason: 'stop' }],
+        usage,
+        usage_breakdown: parts,
+      }),
+    ],
+    [
+      'streamed',
+      true,
+      sse([
+        event({ ...head, choices: [{ index: 0, delta: message }] } as object),
+        event({
+          ...head,
+          choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+          x_groq: { id: 'r', usage, usage_breakdown: parts },
+        } as object),
+        'data: [DONE]\n\n',
+      ]),
+    ],
+  ])('are charged as the models that answered: Groq’s Compound, %s', async (_how, stream, reply) => {
+    const body = { model: 'groq/compound', stream, messages: [{ role: 'user', content: 'Hm?' }] };
+    const target = { provider: 'groq' };
+    expect(await billOf({ path: '/v1/chat/completions', target, body, reply })).toMatchObject({
+      tokens: [1000, 200],
+      costNanoUsd: 600 * 150 + 150 * 600 + 400 * 590 + 50 * 790,
+      unpriced: '',
+    });
+  });
+
+  it('are charged by the request: Perplexity’s search', async () => {
+    const bill = await billOf({
+      path: '/v1/proxy/search',
+      target: { provider: 'perplexity-ai' },
+      body: { query: 'Who won?' },
+      reply: json(200, { id: 's', results: [{ title: 't', url: 'u', snippet: 's' }] }),
+    });
+    expect(bill).toMatchObject({ tokens: [0, 0], costNanoUsd: perThousand(5) });
+  });
+
+  it('are charged by their pictures: Imagen at Gemini’s API', async () => {
+    const picture = { bytesBase64Encoded: 'aGVsbG8=', mimeType: 'image/png' };
+    const bill = await billOf({
+      path: '/v1/proxy/v1beta/models/imagen-4.0-generate-001:predict',
+      target: { provider: 'google' },
+      body: { instances: [{ prompt: 'A lock' }], parameters: { sampleCount: 3 } },
+      reply: json(200, { predictions: [picture, picture, { raiFilteredReason: 'no' }] }),
+    });
+    expect(bill).toMatchObject({ costNanoUsd: 2 * 40_000_000 });
+  });
+
+  const ended = {
+    is_finished: true,
+    event_type: 'stream-end',
+    response: {
+      text: 'Here.',
+      meta: {
+        billed_units: { input_tokens: 10, output_tokens: 20 },
+        tokens: { input_tokens: 80, output_tokens: 20 },
+      },
+    },
+  };
+  it.each([
+    [
+      'Cohere’s first version',
+      { provider: 'cohere' },
+      '/v1/proxy/v1/chat',
+      'command-a-03-2025',
+      'application/stream+json',
+      [{ event_type: 'stream-start' }, { event_type: 'text-generation', text: 'Here.' }, ended],
+      [80, 20],
+      10 * 2500 + 20 * 10_000,
+    ],
+    [
+      'Ollama’s own API',
+      { provider: 'ollama' },
+      '/v1/proxy/api/chat',
+      'llama3.2',
+      'application/x-ndjson',
+      [
+        { model: 'llama3.2', message: { role: 'assistant', content: 'Here.' }, done: false },
+        { model: 'llama3.2', done: true, prompt_eval_count: 26, eval_count: 298 },
+      ],
+      [26, 298],
+      null,
+    ],
+  ])(
+    'are read where they are lines of JSON: %s',
+    async (_whose, target, path, model, type, events, tokens, costNanoUsd) => {
+      const body = { model, message: 'Hm?', messages: [{ role: 'user', content: 'Hm?' }] };
+      const reply = bytes(200, Buffer.from(lines(...events)), { 'content-type': type });
+      expect(await billOf({ path, target, body, reply })).toMatchObject({ tokens, costNanoUsd });
+    },
+  );
+});
+
+describe.concurrent('a refusal', () => {
+  const filtered = {
+    error: {
+      message: 'The response was filtered due to the prompt triggering the content management policy.',
+      param: 'prompt',
+      code: 'content_filter',
+      status: 400,
+      innererror: { code: 'ResponsibleAIPolicyViolation' },
+    },
+  };
+  const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Tell me. '.repeat(100) }] };
+  const path = '/v1/chat/completions';
+  const azure = {
+    provider: 'azure-openai',
+    azure_resource_name: 'resource',
+    azure_deployment_id: 'deployment',
+    azure_api_version: '2024-10-21',
+    azure_model_name: 'gpt-4o',
+  };
+
+  it('of a filter is charged its prompt at Azure, and nowhere else', async () => {
+    const bill = await billOf({ path, body, target: azure, reply: json(400, filtered) });
+    expect(bill).toMatchObject({ status: 400, isEstimated: true });
+    expect(bill.tokens[0]).toBeGreaterThan(150);
+    expect(bill.tokens[1]).toBe(0);
+    expect(bill.costNanoUsd).toBe(bill.tokens[0] * 2500);
+    const elsewhere = await billOf({ path, body, target: {}, reply: json(400, filtered) });
+    expect(elsewhere).toMatchObject({ tokens: [0, 0], costNanoUsd: 0 });
+  });
+
+  it('of anything else is charged nothing there', async () => {
+    const error = { message: 'max_tokens is too large', code: 'invalid_value' };
+    expect(await billOf({ path, body, target: azure, reply: json(400, { error }) })).toMatchObject({
+      tokens: [0, 0],
+      costNanoUsd: 0,
+    });
+  });
+});
