@@ -123,6 +123,7 @@ function withMissing(listed: ListedPrices | undefined, row: Correction): ListedP
     units: { ...(units as UnitRates), ...base.units },
     images: base.images ?? images,
     videos: base.videos ?? videosOf(row.perVideoSecond),
+    leastAudioSeconds: base.leastAudioSeconds ?? row.leastAudioSeconds,
     searchContexts: base.searchContexts ?? requestsOf(row.perThousandRequests),
   };
 }

@@ -48,7 +48,8 @@ const openAi: readonly Correction[] = [
   // Searches by the tool that came before today's, of models that do not reason.
   {
     providers: ['openai'],
-    models: /^(?:gpt-4o(?!-(?:audio|realtime|transcribe|mini-(?:audio|realtime|transcribe|tts)))|gpt-4\.1|chatgpt-4o)/,
+    models:
+      /^(?:gpt-4o(?!-(?:audio|realtime|transcribe|mini-(?:audio|realtime|transcribe|tts)))|gpt-4\.1|chatgpt-4o)/,
     source: 'https://developers.openai.com/api/docs/pricing',
     readOn: '2026-11-30',
     perThousand: { previewSearches: 25 },
@@ -347,6 +348,13 @@ const others: readonly Correction[] = [
     readOn,
     perThousand: { webSearches: 5 },
   },
+  {
+    providers: ['groq'],
+    models: /whisper/,
+    source: 'https://console.groq.com/docs/speech-to-text',
+    readOn: '2026-11-30',
+    leastAudioSeconds: 10,
+  },
   // Of results without an answer, by the request.
   {
     providers: ['perplexity-ai'],
@@ -354,6 +362,13 @@ const others: readonly Correction[] = [
     source: perplexityPrices,
     readOn: '2026-11-30',
     perThousand: { searchUnits: 5 },
+  },
+  {
+    providers: ['cohere'],
+    models: /^embed-v4\.0$/,
+    source: 'https://developer.puter.com/tutorials/cohere-api-pricing/',
+    readOn: '2026-11-30',
+    perMillionTokens: { inputImage: 0.47 },
   },
   {
     providers: ['cohere'],

@@ -27,7 +27,7 @@ export function costOfReply(
   units: ReplyUnits | undefined,
 ): Cost | undefined {
   const hasTokens = tokens !== undefined && rates.tiers.length > 0;
-  const ofUnits = units === undefined ? undefined : unitsNanoUsd(rates.units, units);
+  const ofUnits = units === undefined ? undefined : unitsNanoUsd(rates, units);
   // Images that are told as tokens are paid for by them.
   const ofImages = hasTokens || units === undefined ? undefined : imagesNanoUsd(rates, units);
   const ofVideos = units === undefined ? undefined : videosNanoUsd(rates, units);
@@ -155,7 +155,10 @@ function tierFor(tiers: readonly RatesTier[], inputTokens: number): RatesTier {
 }
 
 /** Fractional. Undefined when none of what was counted has a price. */
-function unitsNanoUsd(rates: UnitRates | undefined, counts: ReplyUnits): number | undefined {
+function unitsNanoUsd(
+  { units: rates, leastAudioSeconds = 0 }: Rates,
+  counts: ReplyUnits,
+): number | undefined {
   if (rates === undefined) return undefined;
   const annotated = rates.annotatedPages === undefined ? 0 : positive(counts.annotatedPages);
   let total: number | undefined;
@@ -163,7 +166,9 @@ function unitsNanoUsd(rates: UnitRates | undefined, counts: ReplyUnits): number 
     const rate = rateOf(rates, unit);
     const count = unit === 'annotatedPages' ? annotated : counts[unit];
     if (rate === undefined || count === undefined) continue;
-    total = (total ?? 0) + positive(unit === 'pages' ? count - annotated : count) * rate;
+    let charged = positive(unit === 'pages' ? count - annotated : count);
+    if (unit === 'audioSeconds' && charged > 0) charged = Math.max(charged, leastAudioSeconds);
+    total = (total ?? 0) + charged * rate;
   }
   return total;
 }

@@ -13,6 +13,8 @@ export interface PriceSet {
   readonly units: UnitRates;
   readonly images?: ImagePrices | undefined;
   readonly videos?: VideoPrices | undefined;
+  /** Sound that is shorter is charged as so many seconds. */
+  readonly leastAudioSeconds?: number | undefined;
   /** For the request as such. */
   readonly requestNanoUsd?: number | undefined;
   /** For the request as such, by how much of the web is read for it. */
@@ -104,6 +106,7 @@ export function withRest(prices: ListedPrices, rest: ListedPrices): ListedPrices
     units: { ...rest.units, ...prices.units },
     images: withRestOfImages(prices.images, rest.images),
     videos: withRestOfSizes(prices.videos, rest.videos),
+    leastAudioSeconds: prices.leastAudioSeconds ?? rest.leastAudioSeconds,
     requestNanoUsd: prices.requestNanoUsd ?? rest.requestNanoUsd,
     searchContexts: prices.searchContexts ?? rest.searchContexts,
   };

@@ -50,6 +50,8 @@ export interface Rates {
   readonly units: UnitRates | undefined;
   readonly images: ImagePrices | undefined;
   readonly videos?: VideoPrices | undefined;
+  /** Sound that is shorter is charged as so many seconds. */
+  readonly leastAudioSeconds?: number | undefined;
 }
 
 /** Of a list to rates: every kind of token gets a price, its own or that of the whole it is part of. */
@@ -103,6 +105,7 @@ export function ratesOf(prices: ListedPrices, options: RatesOptions): Rates | un
       : [],
     units,
     images,
+    leastAudioSeconds: prices.leastAudioSeconds,
     videos:
       prices.videos === undefined || multipliers === undefined
         ? prices.videos

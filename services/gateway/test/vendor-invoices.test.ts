@@ -155,7 +155,8 @@ describe.concurrent('tools that vendors run', () => {
     });
     expect(bill).toMatchObject({
       units: { web_search: 1, file_search: 2, attachment_search: 3 },
-      costNanoUsd: 100 * 3000 + 50 * 15_000 + perThousand(5) + 2 * perThousand(2.5) + 3 * perThousand(10),
+      costNanoUsd:
+        100 * 3000 + 50 * 15_000 + perThousand(5) + 2 * perThousand(2.5) + 3 * perThousand(10),
     });
   });
 
@@ -166,7 +167,12 @@ describe.concurrent('tools that vendors run', () => {
     model,
     output: [
       { type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search' } },
-      { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'x' }] },
+      {
+        type: 'message',
+        id: 'm',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'x' }],
+      },
     ],
     tools: [{ type }],
     usage: { input_tokens: 300, output_tokens: 100, total_tokens: 400 },
@@ -188,7 +194,11 @@ describe.concurrent('tools that vendors run', () => {
     const begun = { ...whole, status: 'in_progress', output: [], usage: null };
     const stream = sse([
       event({ type: 'response.created', response: begun } as object),
-      event({ type: 'response.output_item.done', output_index: 0, item: whole.output[0] } as object),
+      event({
+        type: 'response.output_item.done',
+        output_index: 0,
+        item: whole.output[0],
+      } as object),
       event({ type: 'response.completed', response: whole } as object),
     ]);
     const body = { ...asking.body, stream: true };
@@ -303,15 +313,18 @@ describe.concurrent('answers with words of their own for what they used', () => 
         'data: [DONE]\n\n',
       ]),
     ],
-  ])('are charged as the models that answered: Groq’s Compound, %s', async (_how, stream, reply) => {
-    const body = { model: 'groq/compound', stream, messages: [{ role: 'user', content: 'Hm?' }] };
-    const target = { provider: 'groq' };
-    expect(await billOf({ path: '/v1/chat/completions', target, body, reply })).toMatchObject({
-      tokens: [1000, 200],
-      costNanoUsd: 600 * 150 + 150 * 600 + 400 * 590 + 50 * 790,
-      unpriced: '',
-    });
-  });
+  ])(
+    'are charged as the models that answered: Groq’s Compound, %s',
+    async (_how, stream, reply) => {
+      const body = { model: 'groq/compound', stream, messages: [{ role: 'user', content: 'Hm?' }] };
+      const target = { provider: 'groq' };
+      expect(await billOf({ path: '/v1/chat/completions', target, body, reply })).toMatchObject({
+        tokens: [1000, 200],
+        costNanoUsd: 600 * 150 + 150 * 600 + 400 * 590 + 50 * 790,
+        unpriced: '',
+      });
+    },
+  );
 
   it('are charged by the request: Perplexity’s search', async () => {
     const bill = await billOf({
@@ -332,6 +345,38 @@ describe.concurrent('answers with words of their own for what they used', () => 
       reply: json(200, { predictions: [picture, picture, { raiFilteredReason: 'no' }] }),
     });
     expect(bill).toMatchObject({ costNanoUsd: 2 * 40_000_000 });
+  });
+
+  it('are charged as ten seconds where sound is shorter: Groq’s transcripts', async () => {
+    for (const [duration, seconds] of [
+      [3, 10],
+      [12, 12],
+    ] as const) {
+      const bill = await billOf({
+        path: '/v1/proxy/audio/transcriptions',
+        target: { provider: 'groq' },
+        body: { model: 'whisper-large-v3', url: 'https://files.example.com/a.mp3' },
+        reply: json(200, { task: 'transcribe', duration, text: 'Hello', segments: [] }),
+      });
+      // 11.1 cents an hour.
+      expect(bill.costNanoUsd).toBe(Math.round((seconds * 0.111e9) / 3600));
+    }
+  });
+
+  it('have pictures among their tokens: Cohere’s embeddings', async () => {
+    const bill = await billOf({
+      path: '/v1/proxy/v2/embed',
+      target: { provider: 'cohere' },
+      body: { model: 'embed-v4.0', input_type: 'image', images: ['data:image/png;base64,aGk='] },
+      reply: json(200, {
+        id: 'e',
+        embeddings: { float: [[0.1]] },
+        texts: [],
+        meta: { billed_units: { images: 1, image_tokens: 1000 } },
+      }),
+    });
+    expect(bill).toMatchObject({ tokens: [1000, 0], isEstimated: false });
+    expect(bill.costNanoUsd).toBe(1000 * 470);
   });
 
   const ended = {
@@ -379,10 +424,43 @@ describe.concurrent('answers with words of their own for what they used', () => 
   );
 });
 
+it('a response in the background that is streamed to its end costs what its own record says', async () => {
+  const response = (status: string, usage: object | null) => ({
+    id: 'resp_apart',
+    object: 'response',
+    status,
+    background: true,
+    model: 'gpt-4o',
+    output: [],
+    usage,
+  });
+  const counted = { input_tokens: 100, output_tokens: 50, total_tokens: 150 };
+  const reply = sse([
+    event({ type: 'response.created', response: response('queued', null) } as object),
+    event({ type: 'response.completed', response: response('completed', counted) } as object),
+  ]);
+  const trial = lab.trial();
+  try {
+    const upstream = await trial.upstream('vendor', reply);
+    const { rawRecords } = await trial.ask({
+      config: upstream.target(),
+      records: 2,
+      path: '/v1/responses',
+      body: { model: 'gpt-4o', input: 'Hm?', background: true, stream: true },
+    });
+    expect(rawRecords.map(({ costKnown }) => costKnown)).toEqual([true, true]);
+    const costs = rawRecords.map(({ costNanoUsd }) => Number(costNanoUsd));
+    expect(costs.sort((a, b) => a - b)).toEqual([0, 100 * 2500 + 50 * 10_000]);
+  } finally {
+    await trial.close();
+  }
+});
+
 describe.concurrent('a refusal', () => {
   const filtered = {
     error: {
-      message: 'The response was filtered due to the prompt triggering the content management policy.',
+      message:
+        'The response was filtered due to the prompt triggering the content management policy.',
       param: 'prompt',
       code: 'content_filter',
       status: 400,

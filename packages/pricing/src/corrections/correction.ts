@@ -40,6 +40,8 @@ export interface Correction {
   readonly perMillionCharacters?: number;
   /** Of sound. */
   readonly perMinute?: number;
+  /** Sound that is shorter is charged as so many seconds. */
+  readonly leastAudioSeconds?: number;
   readonly perThousand?: Partial<
     Record<
       | 'searchUnits'

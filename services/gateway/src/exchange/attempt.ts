@@ -46,6 +46,8 @@ export interface Bill {
   readonly isEstimated: boolean;
   /** What it told cannot be true: the estimate stands in its place. */
   readonly isImplausible: boolean;
+  /** Its answer tells of work that has a record of its own: nothing of it is charged here. */
+  readonly isBilledApart?: true;
 }
 
 export interface PricedReply {

@@ -30,7 +30,9 @@ export function billAttempt(estimates: UseEstimates, observed: ObservedModels): 
 function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
   const { translation, requester } = ended.call;
   if (!ended.wasSent) return undefined;
-  if (translation !== undefined && goesOn(requester.subject, translation)) return undefined;
+  if (translation !== undefined && goesOn(requester.subject, translation))
+    // A stream that told it to its end is the first that saw it end; of what goes on nobody knows yet.
+    return ended.facts?.usage === undefined ? undefined : billedApart;
   const bill = billOfTokens(ended, estimates);
   const units = bill?.facts.units;
   if (bill === undefined || units === undefined || arePossible(units)) return bill;
@@ -41,6 +43,13 @@ function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined 
     isImplausible: true,
   };
 }
+
+const billedApart: Bill = {
+  facts: {},
+  isEstimated: false,
+  isImplausible: false,
+  isBilledApart: true,
+};
 
 function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
   const { facts = {} } = ended;

@@ -94,7 +94,8 @@ function finish(
   if (notes.hookVerdicts.length > 0) record.decisionJson = decisionOf(requester, notes);
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
-  if (bill !== undefined) addReply(record, bill, price);
+  if (bill?.isBilledApart === true) record.costKnown = true;
+  else if (bill !== undefined) addReply(record, bill, price);
   // What nobody worked for is free as well.
   else record.costKnown = isFree(ended.call) || !ended.wasSent || !mayHaveUsed(ended);
   addCounts(record, ended.call.reservation);

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { BodyDialect } from '../../contract.ts';
-import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 import { reshape } from '../reshape.ts';
 import { inputTokensOf } from '../token-usage.ts';
@@ -26,8 +26,13 @@ export const cohereEmbeddings: BodyDialect = jsonDialect({
     const byType = objectOf(body?.embeddings);
     const vectors = vectorsOf(arrayOf(byType?.float ?? Object.values(byType ?? {})[0]));
     if (body === undefined || vectors === undefined) return undefined;
-    const tokens = inputTokensOf(objectOf(body.meta)?.billed_units);
-    return encodeEmbeddings({ vectors, model: undefined, id: stringOf(body.id), tokens }, context);
+    const billed = objectOf(objectOf(body.meta)?.billed_units);
+    const ofTexts = inputTokensOf(billed);
+    const imageTokens = countOf(billed?.image_tokens);
+    const tokens =
+      ofTexts === undefined && imageTokens === 0 ? undefined : (ofTexts ?? 0) + imageTokens;
+    const id = stringOf(body.id);
+    return encodeEmbeddings({ vectors, model: undefined, id, tokens, imageTokens }, context);
   },
 });
 

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { furtherKinds } from '../../bills/further-kinds.ts';
 import { shownCount } from '../../bills/shown-usage.ts';
 import type { CallContext, ReplyFacts } from '../../contract.ts';
 import { compact } from '../../json/json-access.ts';
@@ -11,11 +12,13 @@ export interface EmbeddingsAnswer {
   id?: string | undefined;
   /** Undefined when the vendor does not count. */
   tokens: number | undefined;
+  /** The part of them that pictures came to. */
+  imageTokens?: number;
 }
 
 /** The vectors in OpenAI's list, in the encoding that the caller asked for. */
 export function encodeEmbeddings(
-  { vectors, model, id, tokens }: EmbeddingsAnswer,
+  { vectors, model, id, tokens, imageTokens }: EmbeddingsAnswer,
   context: CallContext,
 ): { body: JsonObject; facts: ReplyFacts } {
   const wantsBase64 = context.request.encoding_format === 'base64';
@@ -35,7 +38,10 @@ export function encodeEmbeddings(
     facts: compact<ReplyFacts>({
       id,
       model,
-      usage: tokens === undefined ? undefined : inputUsage(tokens),
+      usage:
+        tokens === undefined
+          ? undefined
+          : { ...inputUsage(tokens), ...furtherKinds({ inputImageTokens: imageTokens }) },
     }),
   };
 }
