@@ -147,6 +147,12 @@ const differences: readonly {
     lacks: 'web_searches_kcount',
   },
   {
+    why: 'pictures that the vendor lists and the catalogue does not',
+    shape: /^images in and out$/,
+    providers: /^cohere\/embed-v4\.0$/,
+    lacks: 'input_image_mtok',
+  },
+  {
     why: 'a fee for the request is unknown to us where nothing else was counted',
     shape: /^heard and read by the page$/,
     providers: /^perplexity-ai\//,
