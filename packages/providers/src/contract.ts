@@ -285,6 +285,8 @@ export interface ProviderEntry {
   files?: VendorFiles;
   /** The same of its fine-tunes and videos. */
   jobs?: Partial<Readonly<Record<JobFamily, VendorJobs>>>;
+  /** The header (lower case) that says which service tier a call was served with, where bodies do not, or only repeat what was asked. */
+  tierHeader?: string;
   /** Refusals that it charges the prompt of, as it worked on it; their answers tell no usage. Absent = none. */
   chargesRefusals?: readonly FinalFault[];
   /** Where the facts come from: a URL or document, and a date. */

@@ -424,6 +424,39 @@ describe.concurrent('answers with words of their own for what they used', () => 
   );
 });
 
+describe.concurrent('the tier that Gemini’s API says in a header', () => {
+  const target = { provider: 'google' };
+  const model = 'gemini-3-flash-preview';
+  const answer = {
+    candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 100, candidatesTokenCount: 50, totalTokenCount: 150 },
+    modelVersion: model,
+  };
+  const standard = 100 * 500 + 50 * 3000;
+  const own = `/v1/proxy/v1beta/models/${model}`;
+  const contents = [{ role: 'user', parts: [{ text: 'Hm?' }] }];
+  const chat = { model, messages: [{ role: 'user', content: 'Hm?' }] };
+  const whole = Buffer.from(JSON.stringify(answer));
+  const stream = Buffer.from(event(answer as object));
+  it.each([
+    ['flex', 0.5, `${own}:generateContent`, { contents, service_tier: 'flex' }, whole],
+    ['priority', 1.8, `${own}:streamGenerateContent?alt=sse`, { contents }, stream],
+    // Asked as priority, and served so after all.
+    ['standard', 1, `${own}:generateContent`, { contents, service_tier: 'priority' }, whole],
+    ['flex', 0.5, '/v1/chat/completions', chat, whole],
+    ['flex', 0.5, '/v1/chat/completions', { ...chat, stream: true }, stream],
+  ])(
+    'is the one that is charged: %s, %d times, at %s',
+    async (tier, factor, path, body, bytesOf) => {
+      const type = bytesOf === stream ? 'text/event-stream' : 'application/json';
+      const reply = bytes(200, bytesOf, { 'content-type': type, 'x-gemini-service-tier': tier });
+      expect(await billOf({ path, target, body, reply })).toMatchObject({
+        costNanoUsd: standard * factor,
+      });
+    },
+  );
+});
+
 it('a response in the background that is streamed to its end costs what its own record says', async () => {
   const response = (status: string, usage: object | null) => ({
     id: 'resp_apart',

@@ -92,6 +92,7 @@ async function run(
       place: pools.placeOf(pool),
     });
     await upstream.head;
+    attempt.heardHead(upstream.headers);
     return await receive(attempt, upstream, options);
   } catch (caught) {
     const error =

@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FailureCause } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import type { ReplyFacts } from '@sluice/providers';
+import { type ReplyFacts, servedTierOf } from '@sluice/providers';
 import type {
   AttemptListener,
   Bill,
@@ -32,6 +33,8 @@ export class OngoingAttempt implements EndedAttempt {
   price: PricedReply | undefined = undefined;
   /** Tells that the caller left, where the answer is read on after that. */
   readsOnAfter: AbortSignal | undefined = undefined;
+  /** Of a provider that says in a header which tier it served. */
+  #toldTier: string | undefined;
   readonly #listeners: OutcomeListener[] = [];
   #isOver = false;
 
@@ -73,6 +76,11 @@ export class OngoingAttempt implements EndedAttempt {
     return Math.max(0, timeoutMs - (performance.now() - this.startedAt));
   }
 
+  heardHead(headers: IncomingHttpHeaders): void {
+    const { tierHeader } = this.call.target.entry;
+    if (tierHeader !== undefined) this.#toldTier = servedTierOf(headers[tierHeader]);
+  }
+
   firstByte(): void {
     if (this.firstByteMs === 0) this.firstByteMs = performance.now() - this.startedAt;
   }
@@ -112,7 +120,10 @@ export class OngoingAttempt implements EndedAttempt {
     this.status = status;
     this.errorCode = isUnread ? 'request.aborted' : errorCode;
     this.failureCause = failureCause;
-    this.facts = facts;
+    this.facts =
+      facts === undefined || this.#toldTier === undefined
+        ? facts
+        : { ...facts, servedTier: this.#toldTier };
     let pending: Promise<void> | undefined;
     for (const hears of this.#listeners) {
       const heard = hears(this);

@@ -53,6 +53,8 @@ export const google: ProviderEntry = {
     { pattern: /\/models\/imagen[^/]*:predict$/, format: 'google/predictions' },
   ],
   accountHeaders: ['x-goog-user-project'],
+  // https://ai.google.dev/gemini-api/docs/priority-inference, November 2026
+  tierHeader: 'x-gemini-service-tier',
   // Labels are Vertex AI's alone.
   quirks: { drop: ['labels'] },
   source: 'https://ai.google.dev/api, November 2026',
