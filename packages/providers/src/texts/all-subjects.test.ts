@@ -98,6 +98,21 @@ describe.each([
   });
 });
 
+it('what tools said is the last message where nothing stands behind it, in every format', () => {
+  const results = { type: 'tool_result', content: [{ type: 'text', text: 'b@x.de' }] };
+  const asked = { role: 'user', content: 'first' };
+  const item = { type: 'function_call_output', call_id: 't', output: 'b@x.de' };
+  const messages: JsonObject = { messages: [asked, { role: 'user', content: [results] }] };
+  const chat: JsonObject = { messages: [asked, { role: 'tool', content: 'b@x.de' }] };
+  const responses: JsonObject = { input: [asked, item] };
+  for (const [endpoint, body] of [
+    ['messages', messages],
+    ['chatComplete', chat],
+    ['createModelResponse', responses],
+  ] as const)
+    expect(partsOf(endpoint, body)('last_message').parts).toEqual(['b@x.de']);
+});
+
 describe('all texts of a body', () => {
   const all = (request: JsonObject) => partsOf('chatComplete', request)('all');
 

@@ -114,6 +114,8 @@ function contentPlaces(
 ): Place[] {
   const blocks = arrayOf(content);
   if (blocks === undefined) return within(content, subject, isLast, path);
+  // A message of nothing but results is what other formats have as messages of tools.
+  const isOfTools = blocks.every((value) => isToolResult(objectOf(value)));
   return blocks.flatMap((value, index) => {
     const here = pathTo(path, index);
     const block = objectOf(value);
@@ -126,11 +128,17 @@ function contentPlaces(
     if (isToolChange(block))
       return within(block.tool, 'tools', false, pathTo(here, 'tool')).filter(isSaid);
     if (type === 'compaction') return compactionPlaces(block, subject, here);
-    if (/tool_result$/.test(String(type)))
-      return contentPlaces(block.content, 'tool_results', false, pathTo(here, 'content'));
+    if (isToolResult(block)) {
+      const at = pathTo(here, 'content');
+      return contentPlaces(block.content, 'tool_results', isLast && isOfTools, at);
+    }
     // Documents, search results and what is still to come: not what is said, but read.
     return within(block, subject, false, here).filter(isSaid);
   });
+}
+
+function isToolResult(block: JsonObject | undefined): boolean {
+  return /tool_result$/.test(String(block?.type));
 }
 
 /** What was said before, in short, and the tools that came and went meanwhile. */

@@ -47,10 +47,12 @@ function readTexts(source: TextSource, subjects: readonly CheckSubject[]): Texts
   const document = isRequest ? request : response;
   const reader = textFormat(format);
   if (reader === undefined || subjects.includes('all')) return allTexts(document);
-  if (subjects.length === 1 && subjects[0] === 'last_message')
-    return isRequest
-      ? reader.ofRequest(request)
-      : (answerFormat(format)?.ofReply(response) ?? noTexts(response));
+  if (subjects.length === 1 && subjects[0] === 'last_message') {
+    if (!isRequest) return answerFormat(format)?.ofReply(response) ?? noTexts(response);
+    const asked = reader.ofRequest(request);
+    // A message of nothing but what tools said.
+    if (asked.parts.length > 0) return asked;
+  }
   const all = placesOf(source, document);
   const places = all.filter(
     ({ subject, isLast }) =>
