@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto';
+import { isTokenShaped } from '@sluice/jwt';
 import { createSealer } from '@sluice/mcp';
 import type { ConnectGuard } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
@@ -77,6 +78,13 @@ export function realtimePart(env: Env, parts: RealtimeParts) {
       lifeMs: env.REALTIME_SESSION_TIMEOUT,
     },
     parts.store,
+    async ({ arrival, subject }) => {
+      const by = subject.minted?.by;
+      const secret = by !== undefined && 'token' in by ? by.token : arrival.caller.serviceKey;
+      return secret !== undefined && isTokenShaped(secret)
+        ? parts.tokens?.find(secret, arrival)
+        : undefined;
+    },
   );
   const metering = {
     ...ladder,

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayError } from '@sluice/errors';
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import { config } from '@sluice/proto-stubs';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { ConfigStore } from '../held/config-store.ts';
 import type { EndReason, LiveSession } from './live-session.ts';
@@ -23,21 +25,35 @@ const hangingUpMs = 1000;
 const drainLookMs = 50;
 /** What the records of the last events have. */
 const recordingMs = 1000;
+/** How often in a row whoever vouches for a token may be away. */
+const unansweredMax = 3;
 /** What callers have for their close at the drain's deadline. */
 const closingMs = 100;
+
+/** Who vouches for the token of a session, asked anew; undefined = nobody does. @throws GatewayError 401, 403, 503 */
+export type VouchAgain = (exchange: ModelExchange) => Promise<ResolvedKey | undefined>;
 
 /** All sessions that are open: how many there may be, and how long each. */
 export class Sessions {
   readonly #bounds: SessionBounds;
   readonly #store: Pick<ConfigStore, 'bundle' | 'heldNow'>;
+  readonly #vouchAgain: VouchAgain;
+  /** About whose tokens somebody is being asked, and how often nobody answered since. */
+  readonly #vouching = new WeakSet<LiveSession>();
+  readonly #unanswered = new WeakMap<LiveSession, number>();
   readonly #sessions = new Set<LiveSession>();
   readonly #byHolder = new Map<string, number>();
   #places = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(bounds: SessionBounds, store: Pick<ConfigStore, 'bundle' | 'heldNow'>) {
+  constructor(
+    bounds: SessionBounds,
+    store: Pick<ConfigStore, 'bundle' | 'heldNow'>,
+    vouchAgain: VouchAgain,
+  ) {
     this.#bounds = bounds;
     this.#store = store;
+    this.#vouchAgain = vouchAgain;
   }
 
   get size(): number {
@@ -140,23 +156,48 @@ export class Sessions {
     if (now - session.lookedAt < pingMs) return;
     session.lookedAt = now;
     session.look();
-    if (!this.#isStillLetIn(session)) session.refuse(new GatewayError('auth.invalid_key'));
+    const refused = this.#refusalOf(session);
+    if (refused !== undefined) session.refuse(refused);
   }
 
-  /** Whether its key is one still; what holds for it from now on is taken over. */
-  #isStillLetIn({ exchange }: LiveSession): boolean {
+  /** Why it may go on no more; undefined = it may, and what holds for its key from now on is taken over. */
+  #refusalOf(session: LiveSession): GatewayError | undefined {
+    const { exchange } = session;
     const { key } = exchange;
-    if (key === undefined) return false;
-    if (key.expiresAtMs !== 0 && key.expiresAtMs <= Date.now()) return false;
-    if (!('validUntilMs' in key)) {
+    if (key === undefined) return new GatewayError('auth.invalid_key');
+    const isOver = key.expiresAtMs !== 0 && key.expiresAtMs <= Date.now();
+    if ('validUntilMs' in key) {
+      // Whoever is asked about tokens says for how long that holds, which may be less than the token lasts.
+      if (isOver) void this.#vouch(session);
+    } else {
       const held = this.#store.heldNow(key);
-      if (held === undefined) return false;
+      if (held === undefined || isOver) return new GatewayError('auth.invalid_key');
+      if (held.source.status === config.KeyStatus.SUSPENDED)
+        return new GatewayError('auth.suspended_key');
       exchange.key = held;
     }
     const bundle = this.#store.bundle(key.source.workspaceId);
     // It is being fetched, and what was in force still is.
     if (bundle instanceof Promise) bundle.catch(() => undefined);
     else exchange.bundle = bundle satisfies CompiledBundle;
-    return true;
+    return undefined;
+  }
+
+  async #vouch(session: LiveSession): Promise<void> {
+    if (this.#vouching.has(session)) return;
+    this.#vouching.add(session);
+    try {
+      const key = await this.#vouchAgain(session.exchange);
+      if (key === undefined) throw new GatewayError('auth.invalid_key');
+      session.exchange.key = key;
+      this.#unanswered.delete(session);
+    } catch (caught) {
+      const error = fromUnknown(caught);
+      const times = (this.#unanswered.get(session) ?? 0) + 1;
+      this.#unanswered.set(session, times);
+      if (error.status !== 503 || times >= unansweredMax) session.refuse(error);
+    } finally {
+      this.#vouching.delete(session);
+    }
   }
 }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { usage } from '@sluice/proto-stubs';
-import { eventually, freePort, testCertificate } from '@sluice/testkit';
+import { eventually, freePort, startIssuer, testCertificate } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { ResponsesWS } from 'openai/resources/responses/ws';
@@ -54,8 +55,9 @@ beforeAll(async () => {
     redis: true,
     logStore: true,
     environment: {
-      gateway: { ...bounds, DRAIN_TIMEOUT: String(drainMs) },
+      gateway: { ...bounds, JWT_ENABLED: 'on', DRAIN_TIMEOUT: String(drainMs) },
       'gateway-2': { ...bounds, DRAIN_TIMEOUT: '30000' },
+      'control-plane': { JWT_ENABLED: 'on' },
     },
   });
   ({ scenario, records } = lab);
@@ -689,15 +691,52 @@ describe('what a session costs', () => {
     expect(await refusal(`${saved}/gpt-realtime`, way)).toMatchObject({ status: 412 });
   });
 
-  it('ends with the key', async () => {
-    const [{ key, id }, other] = await Promise.all([newKey({}), newKey({})]);
+  it('ends with the key, and while that is suspended', async () => {
+    const [{ key, id }, stopped, other] = await Promise.all([newKey({}), newKey({}), newKey({})]);
     const live = await session('silent', { key });
+    const held = await session('silent', { key: stopped.key });
     const theirs = await session('silent', { key: other.key });
     await scenario.admin('DELETE', `/api-keys/${id}`).catch(() => undefined);
+    await scenario.admin('POST', `/api-keys/${stopped.id}/suspend`);
     expect(await live.closed).toEqual({ code: 1008, reason: 'auth.invalid_key' });
+    expect(await held.closed).toEqual({ code: 1008, reason: 'auth.suspended_key' });
     // And with no other: the next look at all of them is a ping later.
     await delay(pingMs + 100);
     expect(theirs.socket.readyState).toBe(WebSocket.OPEN);
+  });
+
+  it('of a token goes on as long as its issuer vouches for it', async () => {
+    const issuer = await startIssuer();
+    onTestFinished(() => issuer.close());
+    const answered = new Map<string, number>();
+    issuer.answer = async (req, res) => {
+      const asked = new URLSearchParams(await text(req)).get('token') ?? '';
+      answered.set(asked, (answered.get(asked) ?? 0) + 1);
+      res.end(JSON.stringify({ active: issuer.active.has(asked) }));
+    };
+    const { organisation_id, workspace_slug } = scenario.stack.credentials;
+    // What it says holds for less than the time between two looks at a session.
+    const introspection = { url: issuer.introspectionUrl, cache_max_age_s: 1 };
+    await scenario.admin('PUT', '/admin/organisation/auth-settings', { jwt: { introspection } });
+    const [kept, taken] = await Promise.all(
+      ['ann', 'bob'].map((sub) =>
+        issuer.sign({
+          service_oid: organisation_id,
+          service_workspace: workspace_slug,
+          scope: 'completions.write',
+          sub,
+        }),
+      ),
+    );
+    for (const token of [kept, taken]) issuer.active.set(token ?? '', {});
+    const theirs = await session('silent', { key: kept });
+    const live = await session('silent', { key: taken });
+    issuer.active.delete(taken ?? '');
+    expect(await live.closed).toMatchObject({ code: 1008 });
+    await eventually(() => expect(answered.get(kept ?? '')).toBeGreaterThan(1));
+    await delay(100);
+    expect(theirs.socket.readyState).toBe(WebSocket.OPEN);
+    await scenario.admin('PUT', '/admin/organisation/auth-settings', { jwt: null });
   });
 });
 
