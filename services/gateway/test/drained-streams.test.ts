@@ -276,6 +276,23 @@ it(`${streams} streams longer than DRAIN_TIMEOUT are told that we end them, and 
     );
 });
 
+const cent = 10_000_000n;
+
+/** An agent that anybody in the workspace may call: its slug. */
+async function saveAgent(url: string, prices: object): Promise<string> {
+  const slug = freshName('draining-agent');
+  const { admin, stack } = scenario;
+  const { workspace_id } = stack.credentials;
+  const integration = { name: slug, slug, url, configurations: { prices } };
+  const { id } = await admin<{ id: string }>('POST', '/agent-integrations', integration);
+  await admin('PUT', `/agent-integrations/${id}/workspaces`, {
+    workspaces: [{ id: workspace_id, enabled: true }],
+  });
+  const server = { name: slug, slug, agent_integration_id: id, workspace_id };
+  await admin('POST', '/agent-servers', server);
+  return slug;
+}
+
 it('whatever is under way at the deadline is told in its own words', async () => {
   const known = knownRecords();
   scenario.upstream.handle(({ path }) => (path.includes('slow') ? hang() : streamOf(1000)));
@@ -314,8 +331,9 @@ it('whatever is under way at the deadline is told in its own words', async () =>
   model.script('slow', [{ calls: [{ name: 'slow' }] }]);
   const { slug } = await saveServer(scenario, freshName('draining'), {
     url: tools.url,
-    more: { policy: { request_timeout: 60_000 } },
+    more: { policy: { request_timeout: 60_000 }, prices: { call: 1 } },
   });
+  const agent = await saveAgent(`${slow}/`, { call: 1 });
   const tool = { type: 'mcp', server_label: slug, require_approval: 'never' };
   const asking = [false, true].map(async (stream) => {
     const body = { model: 'slow', input: 'Go', tools: [tool], stream };
@@ -325,6 +343,11 @@ it('whatever is under way at the deadline is told in its own words', async () =>
   });
   const called = () => tools.requests.filter(({ body }) => body?.method === 'tools/call').length;
   await eventually(() => expect(called()).toBe(2));
+  const message = { role: 'user', messageId: 'm', parts: [{ kind: 'text', text: 'Go' }] };
+  const body = { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } };
+  const sent = upstream.requests.length;
+  const messaged = call(`/v1/agent/${agent}/`, { body, host: null });
+  await upstream.received(sent + 1);
   const before = upstream.requests.length;
   const reads = Object.entries(ways).map(async ([name, ask]) => {
     const response = await ask();
@@ -349,7 +372,12 @@ it('whatever is under way at the deadline is told in its own words', async () =>
   expect(whole?.text).toContain('gateway.draining');
   expect(streamed?.isCut).toBe(false);
   expect(streamed?.text).toMatch(/event: error\ndata: .*gateway\.draining.*\n\n$/);
-  for (const answer of [whole, streamed])
+  const ofAgent = await messaged;
+  expect([ofAgent.status, await ofAgent.text()]).toEqual([
+    503,
+    expect.stringContaining('gateway.draining'),
+  ]);
+  for (const answer of [whole, streamed, ofAgent])
     withTools.add(answer?.headers.get('x-service-request-id') ?? '');
   const outcomesOf = (name: string) =>
     records
@@ -359,7 +387,13 @@ it('whatever is under way at the deadline is told in its own words', async () =>
   await eventually(() => {
     expect(outcomesOf('createModelResponse')).toEqual(['SUCCESS', 'SUCCESS']);
     expect(outcomesOf('mcp:tool_call')).toEqual(['GATEWAY_ERROR', 'GATEWAY_ERROR']);
+    expect(outcomesOf('agent:send_message')).toEqual(['GATEWAY_ERROR']);
   });
+  // What was asked may have been done: a cent each, as when a caller leaves or the gateway dies.
+  const isOfServers = ({ provider }: usage.UsageRecord) =>
+    provider === 'mcp' || provider === 'agent';
+  const calls = records.all().filter((record) => isOfServers(record) && record.costNanoUsd > 0n);
+  expect(calls.map(({ costNanoUsd }) => costNanoUsd)).toEqual([cent, cent, cent]);
   expect(told.get('translated')?.text).toMatch(/\n\nevent: error\ndata: .*\n\n$/);
   await eventually(() =>
     expect(outcomesSince(known)).toEqual({ PARTIAL: 5, GATEWAY_ERROR: reads.length - 5 }),

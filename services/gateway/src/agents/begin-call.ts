@@ -35,8 +35,8 @@ export interface BegunCall {
   readonly states: readonly CounterState[];
   /** Once: what is said after the first end is not heard. Resolves when it is kept, and never rejects. */
   end(end: AgentEnd): Promise<void>;
-  /** The same of a call that has no answer. */
-  fail(error: GatewayError): Promise<void>;
+  /** The same of a call that has no answer. @param isSent absent = as its error has it */
+  fail(error: GatewayError, isSent?: boolean): Promise<void>;
 }
 
 /** What is asked of which agent. @param asked undefined = nobody reads what is said to it */
@@ -101,12 +101,14 @@ export async function beginCall(
   return {
     states: metered.states,
     end,
-    fail: (error) =>
+    fail: (error, isSent) =>
       end({
         outcome: outcomeOfFailure(error),
         status: error.status,
         errorCode: error.code,
         failureCause: error.failureCause,
+        // At the drain's deadline the message is on its way, and may have been taken.
+        isSent: isSent ?? (error.code === 'gateway.draining' ? true : undefined),
       }),
   };
 }

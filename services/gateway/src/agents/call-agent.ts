@@ -149,7 +149,7 @@ class Call {
       return await judge();
     } catch (caught) {
       const error = agentFailure(caught);
-      await begun.fail(error);
+      await begun.fail(error, false);
       throw error;
     }
   }

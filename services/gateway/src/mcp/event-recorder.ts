@@ -189,7 +189,9 @@ function endOf(error: unknown): CallEnd {
     const { code, status, failureCause } = fromUnknown(error);
     const outcome =
       code === 'request.aborted' ? 'caller_gone' : status >= 500 ? 'gateway_error' : 'denied';
-    return { outcome, status, errorCode: code, failureCause };
+    // At the drain's deadline it is on its way, and may have been done.
+    const isSent = code === 'gateway.draining' ? true : undefined;
+    return { outcome, status, errorCode: code, failureCause, isSent };
   }
   const errorCode = `mcp.${error.code}`;
   const { upstream_status: upstreamStatus, reason } = (error.data ?? {}) as {
