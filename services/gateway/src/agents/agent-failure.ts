@@ -4,11 +4,16 @@ import { GatewayError } from '@sluice/errors';
 export function agentFailure(caught: unknown): GatewayError {
   if (!(caught instanceof GatewayError)) return new GatewayError('internal', { cause: caught });
   const { code, failureCause, message } = caught;
-  if (code === 'upstream.timeout' || code === 'upstream.connect_timeout')
+  if (
+    code === 'upstream.timeout' ||
+    code === 'upstream.connect_timeout' ||
+    code === 'upstream.stream_stalled'
+  )
     return new GatewayError('agent.timeout', { cause: caught, failureCause });
   if (
     code === 'upstream.unreachable' ||
     code === 'upstream.reset' ||
+    code === 'upstream.stream_cut' ||
     code === 'upstream.invalid_response'
   )
     return new GatewayError('agent.unreachable', {

@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { bytes, json, startUpstream, type Upstream } from '@sluice/testkit';
+import { bytes, json, startUpstream, type Upstream, type UpstreamReply } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AgentLab, startAgentLab } from './agent-lab.ts';
 
@@ -98,6 +99,34 @@ describe('an answer of an agent', () => {
       502,
       expect.stringContaining('compressed its stream'),
     ]);
+  });
+
+  it('that breaks off in the middle, or stalls there, is the agent’s', async () => {
+    const configurations = { idle_timeout_ms: 300 };
+    const { slug: stalling } = await lab.save(`${agent.url}/base`, { configurations });
+    const half = (then: (response: ServerResponse) => void): UpstreamReply => ({
+      async send(response) {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.write('{"jsonrpc":');
+        then(response);
+      },
+    });
+    for (const [reply, status, code, words] of [
+      [
+        half((response) => setTimeout(() => response.destroy(), 20)),
+        502,
+        'unreachable',
+        'The agent',
+      ],
+      [half(() => {}), 504, 'timeout', 'in time'],
+    ] as const) {
+      agent.handle(reply);
+      const answer = await lab.rpc(stalling, 'message/send', message);
+      expect(answer.status).toBe(status);
+      const said = await answer.text();
+      expect(said).toContain(`"code":"agent.${code}"`);
+      expect(said).toContain(words);
+    }
   });
 
   it('that is a card leads through the gateway, whatever it is called and however it is packed', async () => {
