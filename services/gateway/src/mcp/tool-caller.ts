@@ -28,6 +28,8 @@ import { sentHeaders } from './upstream-headers.ts';
 import { UserTokenFault } from './user-tokens.ts';
 
 export interface ToolCallerDeps extends EnterParts {
+  /** Gives an exchange the key and the workspace that hold by now. @throws GatewayError where the caller may nothing any more */
+  readonly letInAgain: (exchange: Exchange) => void | Promise<void>;
   readonly serverOf: (call: McpCall) => ServedServer;
   /** The origin that browsers reach gateways at, where it is set. */
   readonly base: string | undefined;
@@ -58,9 +60,16 @@ export type ToolOutcome =
 /** A server that this caller may call, as who they are. */
 export interface ToolServer {
   readonly slug: string;
+  /** As it was entered: whether the caller may still is asked before each call. */
   readonly call: McpCall;
+  readonly address: ServerAddress;
   /** Tells apart whoever a server may tell apart. */
   readonly identity: string;
+}
+
+export interface ServerAddress {
+  readonly server: string;
+  readonly workspace?: string | undefined;
 }
 
 const [version = ''] = modernVersions;
@@ -87,29 +96,40 @@ export class ToolCaller {
   }
 
   /** @throws GatewayError 400, 403, 503 where this caller may not use it */
-  async enter(
-    asking: Exchange,
-    address: { readonly server: string; readonly workspace?: string | undefined },
-    signal: AbortSignal,
-  ): Promise<ToolServer> {
+  async enter(asking: Exchange, address: ServerAddress, signal: AbortSignal): Promise<ToolServer> {
     const exchange = toolExchange(asking, address.server, signal);
     const { key } = exchange;
     if (key === undefined) throw new Error('nobody was let in');
     checkKey(exchange, key);
+    const call = await this.#enter(exchange, address, signal);
+    return { slug: call.server.source.slug, call, address, identity: identityOf(call) };
+  }
+
+  /** @throws GatewayError */
+  async #enter(
+    exchange: Exchange & { subject: ToolCall },
+    address: ServerAddress,
+    signal: AbortSignal,
+  ): Promise<McpCall> {
     const reply = new CapturedReply(signal);
     const { base } = this.#deps;
     const entering = { address, base, exchange, identity: undefined, reply, signal };
-    let call: McpCall;
     try {
-      call = await enterServer(entering, this.#deps);
+      return await enterServer(entering, this.#deps);
     } catch (error) {
       throw refusal(error, address.server);
     }
-    return { slug: call.server.source.slug, call, identity: identityOf(call) };
+  }
+
+  /** Minutes may have passed since it was entered: what was closed, switched off or limited since then is. @throws GatewayError */
+  async #enterAgain({ call, slug, address }: ToolServer, signal: AbortSignal): Promise<McpCall> {
+    const exchange = toolExchange(call.exchange, slug, signal);
+    await this.#deps.letInAgain(exchange);
+    return this.#enter(exchange, address, signal);
   }
 
   /** Why this caller may not use a server, as far as that can be told without asking anybody; undefined = they may. */
-  judge(asking: Exchange, address: { readonly server: string }): GatewayError | undefined {
+  judge(asking: Exchange, address: ServerAddress): GatewayError | undefined {
     const { signal } = asking.arrival;
     const exchange = toolExchange(asking, address.server, signal);
     const { key } = exchange;
@@ -151,7 +171,7 @@ export class ToolCaller {
     const marks = readParamHeaders(tool.inputSchema).headers ?? [];
     try {
       const result = await this.#ask(
-        server,
+        await this.#enterAgain(server, signal),
         'tools/call',
         { name: tool.name, arguments: args },
         signal,
@@ -196,7 +216,7 @@ export class ToolCaller {
     try {
       for (let page = 0; page < pagesMax && tools.size < listedToolsMax; page += 1) {
         const params: JsonObject = cursor === undefined ? {} : { cursor };
-        const result = await this.#ask(server, 'tools/list', params, signal);
+        const result = await this.#ask(server.call, 'tools/list', params, signal);
         for (const tool of Array.isArray(result.tools) ? result.tools : []) {
           const read = isObject(tool) ? listedTool(tool) : undefined;
           if (read !== undefined && !tools.has(read.name)) tools.set(read.name, read);
@@ -216,15 +236,16 @@ export class ToolCaller {
 
   /** @throws McpFault, GatewayError */
   async #ask(
-    server: ToolServer,
+    entered: McpCall,
     method: string,
     params: JsonObject,
     signal: AbortSignal,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<JsonObject> {
     const reply = new CapturedReply(signal);
-    const exchange = toolExchange(server.call.exchange, server.slug, signal, headers);
-    const call: McpCall = { ...server.call, exchange, reply, signal };
+    const { slug } = entered.server.source;
+    const exchange = toolExchange(entered.exchange, slug, signal, headers);
+    const call: McpCall = { ...entered, exchange, reply, signal };
     const asked = request(method, { ...params, _meta: meta });
     await this.#deps.serverOf(call).modern(call, asked, version);
     if (signal.aborted) throw new GatewayError('request.aborted');

@@ -33,7 +33,7 @@ import { Sessions } from '../mcp/sessions.ts';
 import { SingleServer } from '../mcp/single-server.ts';
 import { SseRelay } from '../mcp/sse-relay.ts';
 import { SubscribedResources } from '../mcp/subscribed-resources.ts';
-import { ToolCaller } from '../mcp/tool-caller.ts';
+import { ToolCaller, type ToolCallerDeps } from '../mcp/tool-caller.ts';
 import { UpstreamTokens } from '../mcp/upstream-tokens.ts';
 import { UserTokens } from '../mcp/user-tokens.ts';
 import type { CallMeter } from '../metering/call-meter.ts';
@@ -44,6 +44,7 @@ import type { Env } from '../settings.ts';
 export interface McpParts {
   serving: ServeDeps;
   letIn: AuthenticateCallerParts['letIn'];
+  letInAgain: ToolCallerDeps['letInAgain'];
   store: ConfigStore;
   source: ConfigSource;
   pools: UpstreamPools;
@@ -137,6 +138,7 @@ export function mcpPart(env: Env, parts: McpParts) {
   };
   const caller = new ToolCaller({
     ...entering,
+    letInAgain: parts.letInAgain,
     serverOf,
     base: (env.MCP_GATEWAY_BASE_URL ?? env.PUBLIC_URL)?.replace(/\/+$/, ''),
     onFault: (err) => logger.error({ err }, 'a call of a tool failed on our side'),

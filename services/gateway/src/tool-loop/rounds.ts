@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { type ModelExchange, openExchange } from '../exchange/exchange.ts';
 
-/** One visit of the model within a request: asked by the same caller, counted, routed and recorded by itself. */
+/** One visit of the model within a request: asked by the same caller as they were let in, counted, routed and recorded by itself. */
 export function openRound(exchange: ModelExchange, json: JsonObject, round: number): ModelExchange {
   const { arrival, subject, key, bundle, metadata, isSavedOnly, config, progress } = exchange;
   const now =

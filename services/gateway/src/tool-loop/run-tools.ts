@@ -29,6 +29,8 @@ export interface RunToolsParts {
   readonly bounds: LoopBounds;
   /** One visit of the model by the pipeline: with limits, routing and records of its own. */
   readonly ask: (round: ModelExchange) => Promise<Reply>;
+  /** The same behind calls: the caller is let in anew, and config and limits are those that hold by then. */
+  readonly askAgain: (round: ModelExchange) => Promise<Reply>;
 }
 
 /**
@@ -185,10 +187,12 @@ export class ToolLoop {
     this.#wasLast = this.#format.endsByChoice && this.#isOver();
     const round = openRound(this.#exchange, this.#format.body(this.#wasLast), this.#rounds);
     if (!this.#exchange.arrival.holdBytes(round.subject.body?.length ?? 0)) throw overloaded();
+    const { ask, askAgain } = this.#parts;
+    const isAgain = this.#rounds > 1 || this.#hasCalled;
     try {
-      return await this.#parts.ask(round);
+      return await (isAgain ? askAgain : ask)(round);
     } catch (error) {
-      throw this.#rounds > 1 || this.#hasCalled ? onlyOnce(fromUnknown(error)) : error;
+      throw isAgain ? onlyOnce(fromUnknown(error)) : error;
     } finally {
       addProgress(this.#exchange, round);
     }

@@ -68,15 +68,14 @@ export class ToolStream {
     return new Promise((resolve, reject) => {
       reply.pipeTo({
         write: (chunk) => {
+          let told = '';
           try {
-            let told = '';
             for (const event of events.push(chunk)) told += this.#takeEvent(event);
-            return this.#tell(told);
-          } catch (error) {
+          } catch (cause) {
             // What follows is not read any more; the call ends by itself.
-            reject(error);
-            return true;
+            reject(new GatewayError('upstream.invalid_response', { cause }));
           }
+          return this.#tell(told);
         },
         onDrain: (listener) => {
           this.#onDrain = listener;

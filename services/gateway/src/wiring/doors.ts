@@ -9,7 +9,7 @@ import { realtimePart } from '../parts/realtime.ts';
 import { servingPart } from '../parts/serving.ts';
 import { pipeline } from '../pipeline/pipeline.ts';
 import { createPipelines } from '../pipeline/pipelines.ts';
-import { letIn } from '../pipeline/stages/authenticate.ts';
+import { letIn, letInAgain } from '../pipeline/stages/authenticate.ts';
 import { authenticateFor } from '../pipeline/stages/authenticate-for.ts';
 import { createAdminForwarder } from '../routes/admin.ts';
 import { createEstimate, createExplain, createTokenize } from '../routes/explain.ts';
@@ -80,6 +80,7 @@ export function wireDoors(env: Env, base: Foundations, calls: Calls, staged: Sta
   const mcp = mcpPart(env, {
     serving,
     letIn: (exchange) => letIn(exchange, store, jwt.tokens),
+    letInAgain: (exchange) => letInAgain(exchange, store, jwt.tokens),
     store,
     source,
     pools,
@@ -103,6 +104,13 @@ export function wireDoors(env: Env, base: Foundations, calls: Calls, staged: Sta
       timeoutMs: env.TOOL_RUNS_TIMEOUT,
     },
     ask: pipeline([stages.recordOutcome, stages.enforceLimits, stages.routeToTarget]),
+    askAgain: pipeline([
+      stages.recordOutcome,
+      stages.authenticateAgain, // minutes may have passed since
+      stages.enforceLimits,
+      stages.resolveConfig,
+      stages.routeToTarget,
+    ]),
   };
   const explaining = { ...deciding, tools: explainTools(running) };
   const realtime = realtimePart(env, {

@@ -2,7 +2,7 @@ import { jobTokenSeal, operations } from '@sluice/contracts';
 import { PromptCompiler } from '../compiled/prompt-compiler.ts';
 import { agentStages } from '../parts/agents.ts';
 import { pipeline } from '../pipeline/pipeline.ts';
-import { authenticate } from '../pipeline/stages/authenticate.ts';
+import { authenticate, authenticateAgain } from '../pipeline/stages/authenticate.ts';
 import { enforceLimits } from '../pipeline/stages/enforce-limits.ts';
 import { createEnterJob } from '../pipeline/stages/enter-job.ts';
 import { findPrompt } from '../pipeline/stages/find-prompt.ts';
@@ -81,6 +81,7 @@ export function wireStages(env: Env, base: Foundations, calls: Calls) {
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
     authenticate: authenticate(store, jwt.tokens, undefined, [enterJob]),
+    authenticateAgain: authenticateAgain(store, jwt.tokens),
     authenticateForRender: authenticate(store, jwt.tokens, operations.promptRender.scopes),
     enforceLimits: enforceLimits(limits.limits, watch),
     resolveConfig: resolvesConfig,

@@ -11,6 +11,10 @@ export interface Turn {
   readonly status?: number;
   /** It thought before, in a way that only its vendor could keep. Of responses alone. */
   readonly thought?: boolean;
+  /** What happens while it thinks. */
+  readonly meanwhile?: () => Promise<unknown>;
+  /** Of a stream: an event before the last one that is none. */
+  readonly breaks?: boolean;
 }
 
 export interface ScriptedModel {
@@ -62,6 +66,7 @@ async function answer(
   asked.set(model, [...bodies, body]);
   const turns = scripts.get(model) ?? [{ text: 'Nothing was scripted.' }];
   const turn = turns[Math.min(bodies.length, turns.length - 1)]!;
+  await turn.meanwhile?.();
   const path = req.url ?? '';
   const vendor = path.includes('/responses')
     ? responses
@@ -96,7 +101,9 @@ async function answer(
     return;
   }
   res.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const event of vendor.events(said)) {
+  const events = vendor.events(said);
+  if (turn.breaks === true) events.splice(-1, 0, 'data: {"type":"resp\n\n');
+  for (const event of events) {
     res.write(event);
     await delay(1);
   }

@@ -460,6 +460,109 @@ describe('calls that come to nothing', () => {
   );
 });
 
+describe('a stream of the model with an event that is none', () => {
+  it('ends with an error that names the provider', async () => {
+    const name = script({ calls: [{ name: 'echo' }] }, { text: 'Hm.', breaks: true });
+    const { responses } = openai(native);
+    const answer = responses.stream({ model: name, input: 'Go', tools: [ours()] });
+    await expect(answer.finalResponse()).rejects.toMatchObject({
+      code: 'upstream.invalid_response',
+    });
+  });
+});
+
+describe('what changes while a request goes on holds from its next step on', () => {
+  const workspace_id = () => lab.scenario.stack.credentials.workspace_id;
+  const newKey = () =>
+    lab.scenario.admin<{ id: string; key: string }>('POST', '/api-keys/workspace/service', {
+      name: `loop-${scripted}`,
+      workspace_id: workspace_id(),
+      scopes: ['mcp.invoke', 'completions.write'],
+    });
+  /** Whole, or to the end of the stream, by a key of its own. */
+  const ask = async (key: string, name: string, stream = false, label = server.slug) => {
+    const answer = await lab.scenario.call('/v1/responses', {
+      host: `${model.url}/v1`,
+      key,
+      body: { model: name, input: 'Go', stream, tools: [{ ...ours(), server_label: label }] },
+    });
+    return { answer, text: await answer.text() };
+  };
+  const lastEvent = (text: string) =>
+    JSON.parse(text.trim().split('\n').at(-1)?.slice('data: '.length) ?? '') as Body;
+
+  it.each(['whole', 'stream'] as const)(
+    'a key that is deleted calls no tool any more, and asks no model (%s)',
+    async (way) => {
+      const { id, key } = await newKey();
+      const meanwhile = () => lab.scenario.admin('DELETE', `/api-keys/${id}`);
+      const name = script({ calls: [{ name: 'write' }], meanwhile }, { text: 'Done.' });
+      const before = log.writes;
+      const { answer, text } = await ask(key, name, way === 'stream');
+      expect([log.writes - before, bodiesOf(name).length]).toEqual([0, 1]);
+      const code = 'auth.invalid_key';
+      if (way === 'whole') {
+        expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([401, 'false']);
+        expect((JSON.parse(text) as Body).error.code).toBe(code);
+      } else expect(lastEvent(text)).toMatchObject({ type: 'error', code });
+      // The visit of the model, that of the tool list or none, and why there was no further one.
+      const left = await records.of(answer.headers.get('x-service-request-id') ?? '', 2);
+      const asked = left.filter(({ endpoint }) => endpoint === 'createModelResponse');
+      expect(asked.map(({ statusCode, errorCode }) => [statusCode, errorCode])).toEqual([
+        [200, ''],
+        [401, code],
+      ]);
+    },
+  );
+
+  it('a tool that is switched off, and a server that is closed, are not called', async () => {
+    for (const [path, body, said] of [
+      [
+        'capabilities',
+        { capabilities: [{ type: 'tool', name: 'write', enabled: false }] },
+        'disab',
+      ],
+      ['user-access', { default_user_access: 'deny', user_access: [] }, 'no access'],
+    ] as const) {
+      const own = await lab.save({ url: tools.url });
+      const meanwhile = () => lab.scenario.admin('PUT', `/mcp-servers/${own.id}/${path}`, body);
+      const name = script({ calls: [{ name: 'write' }], meanwhile }, { text: 'I may not.' });
+      const before = log.writes;
+      const { workspace_key } = lab.scenario.stack.credentials;
+      const { answer } = await ask(workspace_key, name, false, own.slug);
+      expect([answer.status, log.writes - before]).toEqual([200, 0]);
+      expect(toldLast(name)).toEqual([expect.stringContaining(said)]);
+    }
+  });
+
+  it('a policy that is made, and one for tools, limits it', async () => {
+    for (const target of ['llm', 'mcp_tools'] as const) {
+      const { id, key } = await newKey();
+      let policy = { id: '' };
+      const meanwhile = async () => {
+        policy = await lab.scenario.admin('POST', '/policies/rate-limits', {
+          workspace_id: workspace_id(),
+          name: 'one of them',
+          target,
+          type: 'requests',
+          unit: 'rpd',
+          value: 1,
+          conditions: [{ key: 'api_key', value: id }],
+          group_by: [{ key: 'api_key' }],
+        });
+      };
+      const calls = [{ name: 'write' }, { name: 'write' }];
+      const name = script({ calls, meanwhile }, { calls }, { text: 'Done.' });
+      const before = log.writes;
+      const { answer } = await ask(key, name);
+      await lab.scenario.admin('DELETE', `/policies/rate-limits/${policy.id}`);
+      const seen = [answer.status, bodiesOf(name).length, log.writes - before];
+      // A model is asked once more; a tool is called once.
+      expect(seen).toEqual(target === 'llm' ? [429, 2, 4] : [200, 3, 1]);
+    }
+  });
+});
+
 describe('tools of the caller’s own beside those of servers', () => {
   const weather: OpenAI.Responses.FunctionTool = {
     type: 'function',
@@ -783,7 +886,7 @@ describe('which servers are ours', () => {
 
   it('and what they say passes the checks of the model’s input', async () => {
     // A word that nobody says but the tool.
-    const rule = 'mcp-protocol-version';
+    const rule = 'text/event-stream';
     const config = {
       provider: 'openai',
       api_key: 'sk-upstream',
@@ -797,15 +900,24 @@ describe('which servers are ours', () => {
         },
       ],
     };
-    const name = script({ calls: [{ name: 'headers' }] }, { text: 'I saw them.' });
-    const answer = await lab.scenario.call('/v1/responses', {
-      host: null,
-      body: { model: name, input: 'Go', tools: [mcp({ server_label: server.slug })] },
-      headers: { 'x-service-config': JSON.stringify(config) },
-    });
-    expect(answer.status).toBe(446);
-    await answer.arrayBuffer();
-    expect(bodiesOf(name)).toHaveLength(1);
+    const asked = {
+      responses: { input: 'Go', tools: [mcp({ server_label: server.slug })] },
+      messages: { messages: [{ role: 'user', content: 'Go' }], max_tokens: 100, ...toolset() },
+    };
+    for (const [format, { betas = [], ...body }] of Object.entries<Body>(asked)) {
+      const name = script({ calls: [{ name: 'headers' }] }, { text: 'I saw them.' });
+      const answer = await lab.scenario.call(`/v1/${format}`, {
+        host: null,
+        body: { model: name, ...body },
+        headers: {
+          'x-service-config': JSON.stringify(config),
+          ...(betas.length > 0 && { 'anthropic-beta': String(betas) }),
+        },
+      });
+      expect(answer.status, format).toBe(446);
+      await answer.arrayBuffer();
+      expect(bodiesOf(name), format).toHaveLength(1);
+    }
   });
 
   it('explain tells that they would be run', async () => {

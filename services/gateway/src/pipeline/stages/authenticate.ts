@@ -94,6 +94,39 @@ function welcome(
   return held instanceof Promise ? held.then(enter) : enter(held);
 }
 
+/**
+ * Who was let in before and goes on asking, by the key, the rights and the workspace that hold now. Waits only for what is
+ * not held here any more.
+ * @throws GatewayError as `admit` does, and `auth.invalid_key` when the key is gone
+ */
+export function letInAgain(
+  exchange: Exchange,
+  store: Pick<ConfigStore, 'heldKey' | 'findKey' | 'heldNow' | 'keyOfHash' | 'bundle'>,
+  tokens: TokenKeys | undefined,
+): void | Promise<void> {
+  const { key: then } = exchange;
+  if (then === undefined) throw new Error('nobody was let in');
+  const enter = (key: ResolvedKey | undefined) => {
+    if (key === undefined) throw new GatewayError('auth.invalid_key');
+    return admit(exchange, key, store);
+  };
+  // Of a batch's line no secret is known here any more; under another pepper a key has another hash.
+  const ask = async () =>
+    (await keyOfCaller(exchange, store, tokens)) ?? store.keyOfHash(then.hashHex);
+  // Who vouches for a token is asked again in its time.
+  const found =
+    'validUntilMs' in then ? keyOfCaller(exchange, store, tokens) : (store.heldNow(then) ?? ask());
+  return found instanceof Promise ? found.then(enter) : enter(found);
+}
+
+/** The same before each further step of a request that takes several. */
+export function authenticateAgain(store: ConfigStore, tokens?: TokenKeys): Stage {
+  return (exchange, next) => {
+    const admitted = letInAgain(exchange, store, tokens);
+    return admitted instanceof Promise ? admitted.then(next) : next();
+  };
+}
+
 /** The key of the secret that came; undefined when there is none. */
 export function keyOfCaller(
   { arrival }: Exchange,
