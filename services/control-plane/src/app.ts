@@ -54,12 +54,12 @@ export function createApp(parts: AppParts): Express {
       headers: { 'retry-after': '2' },
     });
   });
+  app.use(followPathAliases);
   app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
   app.use(modelPricingRoutes(parts.priceBook, parts.operationParts.now));
   app.use(exportFileRoutes(parts.exportFiles));
   app.use(otelRoutes(parts.otel));
   app.use(oauthRoutes(parts.oauth));
-  app.use(followPathAliases);
   const v1 = Router();
   mountPublicOperations(v1, parts.publicOperations, parts.operationParts);
   mountOperations({ v1, root: app }, Object.values(parts.operations), parts.operationParts);

@@ -1,19 +1,37 @@
+import { canonicalPrefix } from '@sluice/contracts';
 import { errorBodies } from '@sluice/contracts/admin';
 import type { z } from 'zod';
 import { errorStatuses } from '../../src/kernel/openapi/error-statuses.ts';
+import { headersOfAnswer, headersOfRefusal } from '../../src/kernel/openapi/headers.ts';
 import type { ContractCase } from './load-contract.ts';
 
 interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly text: string;
+  /** Of a recorded example there are none. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Of HTTP itself, and for browsers. */
+const unpublishedHeaders =
+  /^(?:connection|content-.*|cross-origin-.*|date|keep-alive|origin-agent-cluster|referrer-policy|strict-transport-security|transfer-encoding|x-content-type-options|x-dns-prefetch-control|x-download-options|x-frame-options|x-permitted-cross-domain-policies|x-xss-protection|cache-control)$/;
+
+/** Headers that are not published. */
+function headerFaults(answer: Answer, published: object, at: string): string[] {
+  return Object.keys(answer.headers ?? {})
+    .filter((name) => !unpublishedHeaders.test(name) && !Object.hasOwn(published, name))
+    .map((name) => `${at}: the header ${name} is not published`);
 }
 
 /** What is wrong with the body of a 200, as "path: what" lines. Fields that the schema does not know are faults. */
 export function answerFaults({ endpoint }: ContractCase, answer: Answer, at: string): string[] {
   if (answer.status !== 200) return [`${at}: ${answer.status} ${answer.text}`];
   const { warnings: _told, ...body } = answer.body as Record<string, unknown>;
-  return shapeFaults(endpoint.answer, Array.isArray(answer.body) ? answer.body : body, at);
+  return [
+    ...shapeFaults(endpoint.answer, Array.isArray(answer.body) ? answer.body : body, at),
+    ...headerFaults(answer, headersOfAnswer(endpoint, canonicalPrefix), at),
+  ];
 }
 
 /** What is wrong with a refusal: a status that is not published, another shape, another code. */
@@ -25,7 +43,10 @@ export function refusalFaults(
 ): string[] {
   const form = endpoint.errorForm ?? 'usual';
   const { errorCode } = (answer.body as { data?: { errorCode?: string } }).data ?? {};
-  const faults = shapeFaults(errorBodies[form], answer.body, at);
+  const faults = [
+    ...shapeFaults(errorBodies[form], answer.body, at),
+    ...headerFaults(answer, headersOfRefusal(answer.status, canonicalPrefix), at),
+  ];
   if (answer.status !== expected.status || (form !== 'text' && errorCode !== expected.code))
     faults.push(`${at}: ${answer.status} ${errorCode}, not ${expected.status} ${expected.code}`);
   if (!errorStatuses(endpoint).includes(answer.status))

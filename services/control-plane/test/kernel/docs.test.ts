@@ -34,7 +34,12 @@ describe('GET /v1/openapi.json', () => {
       '403',
       '404',
       '409',
+      '413',
+      '422',
+      '429',
       '500',
+      '503',
+      'default',
     ]);
     expect(body.paths['/api-keys/{id}/rotate'].post.requestBody.required).toBe(false);
   });
@@ -42,10 +47,16 @@ describe('GET /v1/openapi.json', () => {
   it('has paths at the root under a server of their own, and needs no key for price lists', async () => {
     const { body } = await get('/v1/openapi.json');
     const prices = body.paths['/model-configs/pricing/{provider}/{model}'];
-    expect(prices.servers[0].variables.root_url.default).toBe('/');
+    expect(prices.servers).toEqual([{ url: '/' }]);
     expect(prices.get.security).toEqual([]);
-    expect(body.servers[0].variables.base_url.default).toBe('/v1');
+    expect(body.servers).toEqual([{ url: '/v1' }]);
   });
+});
+
+it('answers what is at the root below /v1 as well: generated clients know one address', async () => {
+  await get('/v1/model-configs/pricing/openai/gpt-4o').expect(200);
+  const { body } = await get('/v1/v0.1/servers').expect(401);
+  expect(body.data.code).toBe('auth.missing_key');
 });
 
 describe('GET /docs', () => {

@@ -28,7 +28,7 @@ interface DescribedOperation {
     example?: unknown;
   }[];
   requestBody?: Content;
-  responses: Record<string, Content>;
+  responses: Record<string, Content & { $ref?: string }>;
 }
 
 const document = buildDocument({ version: '1.2.3', headerPrefix: 'x-service-' });
@@ -95,16 +95,98 @@ it('shows of each refusal what it says', () => {
   const shown = Object.entries(examples).map(([name, { value }]) => [name, value.data?.code]);
   expect(shown).toContainEqual(['Error404', 'admin.not_found']);
   expect(shown).toContainEqual(['ErrorText404', undefined]);
+  const { responses: refusals } = document.components as { responses: Record<string, Content> };
   const bare = Object.values(paths)
     .flatMap((methods) => Object.values(methods))
     .flatMap(({ operationId, responses = {} }) =>
       Object.entries(responses)
-        .filter(([status]) => status !== '200')
-        .map(([status, { content }]) => [operationId, status, content['application/json']]),
+        .filter(([status]) => status !== '200' && status !== 'default')
+        .map(([status, { $ref = '' }]) => [operationId, status, JSON.stringify(refusals[lastOf($ref)])]),
     )
-    .filter(([, status, content]) => !JSON.stringify(content).includes(`${status}"}}`));
+    .filter(([, status, refusal]) => !refusal?.includes(`${status}"}}`));
   expect(bare).toEqual([]);
 });
+
+describe('what clients are generated from', () => {
+  it('has no default that its own schema refuses, and requires what is refused without', () => {
+    const faults: string[] = [];
+    eachSchema(document, (schema, at) => {
+      const { default: standsFor, required = [] } = schema;
+      if (typeof standsFor !== 'object' || standsFor === null || Array.isArray(standsFor)) return;
+      const missing = required.filter((name) => !Object.hasOwn(standsFor, name));
+      faults.push(...missing.map((name) => `${at}: the default lacks ${name}`));
+    });
+    expect(faults).toEqual([]);
+    const checks = paths['/guardrails']?.post?.requestBody?.content['application/json']?.schema
+      .properties?.checks?.items?.oneOf;
+    const requiredOf = (id: string) =>
+      checks?.find((check) => check.properties?.id?.const === id)?.required;
+    expect(requiredOf('default.regexMatch')).toEqual(['id', 'parameters']);
+    expect(requiredOf('default.pii')).toEqual(['id']);
+  });
+
+  it('names the values of what is made uniform before it is looked at', () => {
+    const parameter = (path: string, name: string) =>
+      paths[path]?.get?.parameters.find((each) => each.name === name)?.schema;
+    expect(parameter('/scim/workspaces', 'role')?.enum).toEqual(['admin', 'manager', 'member']);
+    expect(parameter('/analytics/groups/users', 'order_by_type')?.enum).toEqual(['asc', 'desc']);
+    expect(parameter('/admin/workspaces', 'status')?.pattern).toBe(
+      '^(?:active|archived)(?:,(?:active|archived))*$',
+    );
+  });
+
+  it('tells of warnings wherever an answer can have them', () => {
+    const without = Object.values(paths)
+      .flatMap((methods) => Object.values(methods))
+      .filter((operation) => 'x-key-types' in operation)
+      .filter(({ responses }) => {
+        const schema = responses[200]?.content['application/json']?.schema;
+        if (schema === undefined || schema.type === 'array') return false;
+        const forms = schema.anyOf ?? [schema];
+        return forms.some((form) => form.type !== 'array' && form.properties?.warnings === undefined);
+      });
+    expect(without.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
+  it('tells of any other refusal, and of what stands in headers', () => {
+    const { responses, headers } = document.components as {
+      responses: Record<string, { headers: Record<string, { $ref: string }> }>;
+      headers: Record<string, object>;
+    };
+    for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods)))
+      if (operation.operationId !== undefined)
+        expect(operation.responses.default, operation.operationId).toBeDefined();
+    expect(Object.keys(responses.Error503?.headers ?? {})).toEqual([
+      'x-service-request-id',
+      'x-request-id',
+      'retry-after',
+    ]);
+    const referred = new Set<string>();
+    JSON.stringify(document, (key, value: unknown) => {
+      if (key === '$ref') referred.add(String(value));
+      return value;
+    });
+    expect(Object.keys(headers).filter((name) => !referred.has(`#/components/headers/${name}`))).toEqual([]);
+  });
+
+  it('has addresses without variables, which some generators take for addresses', () => {
+    const servers = [document, ...Object.values(paths)].map((each) => JSON.stringify(each.servers));
+    expect([...new Set(servers)].sort()).toEqual(['[{"url":"/"}]', '[{"url":"/v1"}]', undefined]);
+  });
+});
+
+/** Hands on every schema of a description. */
+function eachSchema(value: unknown, see: (schema: JsonSchema, at: string) => void, at = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) see(value as JsonSchema, at);
+  for (const [name, inner] of Object.entries(value))
+    if (name !== 'example' && name !== 'examples') eachSchema(inner, see, `${at}/${name}`);
+}
+
+/** Of a reference, the name of what it refers to. */
+function lastOf(reference: string): string {
+  return reference.split('/').at(-1) ?? '';
+}
 
 describe('beside the published description', () => {
   const expected = publishedOperations.filter(

@@ -52,6 +52,8 @@ describe('what the control plane answers', () => {
     ['post', '/v1/log/exports/x/start'],
     ['get', '/v1/openapi.json'],
     ['get', '/v1/docs'],
+    ['get', '/v1/model-configs/pricing/openai/gpt-4o'],
+    ['get', '/v1/v0.1/servers'],
     ['get', '/docs'],
     ['get', '/docs/start.js'],
   ])('%s %s is passed on as it came', async (method, path) => {
@@ -79,7 +81,13 @@ it('the admin API may be left off the port of callers, but for what they need', 
   const ask = async (path: string) => (await fetch(base + path, { method: 'POST' })).text();
   for (const path of ['/v1/api-keys', '/v1/openapi.json', '/v1/docs', '/docs', '/docs/start.js'])
     expect(await ask(path)).toContain('ADMIN_API_ON_GATEWAY');
-  for (const path of ['/v1/feedback', '/v1/otel/v1/traces', '/oauth/token', '/.well-known/x'])
+  for (const path of [
+    '/v1/feedback',
+    '/v1/otel/v1/traces',
+    '/v1/model-configs/pricing/openai/gpt-4o',
+    '/oauth/token',
+    '/.well-known/x',
+  ])
     expect(await ask(path)).toBe(`control plane: ${path}`);
   without.close();
 });

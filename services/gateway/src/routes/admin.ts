@@ -59,6 +59,8 @@ const adminSegments = new Set([
   'traces',
   'virtual-keys',
   'workspace-exclusions',
+  rootSegment.prices,
+  rootSegment.registry,
 ]);
 
 /**
@@ -104,8 +106,16 @@ function segmentOf(target: string): string | undefined {
   return /^\/v1\/([^/?]+)/.exec(target)?.[1];
 }
 
-/** Called between model calls, by clients whose every request names their provider; no provider has them. */
-const onlyOurs = new Set(['feedback', 'otel']);
+/**
+ * Called between model calls, by clients whose every request names their provider; no provider has them. What is at the root stands
+ * below `/v1` as well: clients that are generated from the description know one address for all of its paths.
+ */
+const onlyOurs: ReadonlySet<string> = new Set([
+  'feedback',
+  'otel',
+  rootSegment.prices,
+  rootSegment.registry,
+]);
 
 /**
  * Whether a path is the admin API's. A few names (`collections`, `prompts` …)
@@ -275,7 +285,10 @@ async function inForceHere(
 
 /** @throws GatewayError 400 `request.invalid_field` when the path could lead somewhere else behind us. */
 /** Below these stand names that may hold slashes, escaped: the registry's are `publisher/server`, and keys of metadata what callers like. */
-const slashedNames = [...adminRootPaths, '/v1/analytics/groups/metadata'];
+const slashedNames = [
+  ...adminRootPaths.flatMap((path) => [path, `/${rootSegment.api}${path}`]),
+  '/v1/analytics/groups/metadata',
+];
 
 function refuseAmbiguous(target: string): void {
   const pathname = target.split('?', 1)[0] ?? '';

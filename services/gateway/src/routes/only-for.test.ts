@@ -20,6 +20,7 @@ describe('onlyFor', () => {
     '/.well-known/oauth-protected-resource/weather/mcp',
     '/.well-known/jwks.json',
     '/v0.1/servers',
+    '/v1/v0.1/servers?limit=1',
     'http://gateway.example/oauth/token',
   ];
   const ofModels = [
@@ -27,6 +28,7 @@ describe('onlyFor', () => {
     '/v1/mcp-servers',
     '/v1/agent/travel/',
     '/v1/healthy',
+    '/v1/model-configs/pricing/openai/gpt-4o',
     '/docs',
     '/',
     '*',

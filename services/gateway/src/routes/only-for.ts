@@ -26,7 +26,10 @@ export function onlyFor(
 }
 
 function isOfMcp(url: string): boolean {
-  return readMcpPath(pathOf(url)) !== undefined || ofMcp.has(segmentsOf(url)[0] ?? '');
+  const [first = '', second = ''] = segmentsOf(url);
+  // The registry stands below `/v1` as well.
+  if (first === rootSegment.api && second === rootSegment.registry) return true;
+  return readMcpPath(pathOf(url)) !== undefined || ofMcp.has(first);
 }
 
 function isProbe(url: string): boolean {

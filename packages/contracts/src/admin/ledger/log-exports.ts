@@ -296,6 +296,7 @@ export const logExportsEndpoints = {
     method: 'get',
     path: '/logs/exports/{exportId}/download',
     access: { keys: anyKey, scopes: ['logs.export'] },
+    errors: [400, 401, 403, 404, 410],
     answer: z.object({ signed_url: z.string() }),
   }),
 };

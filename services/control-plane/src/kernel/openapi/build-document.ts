@@ -16,6 +16,7 @@ import { adminErrorBody } from '@sluice/errors';
 import { describeFields, descriptionOf } from './describe-fields.ts';
 import { errorStatuses, exampleOfStatus } from './error-statuses.ts';
 import { type OperationExample, readExamples } from './examples.ts';
+import { headerComponents, headersOfAnswer, headersOfRefusal } from './headers.ts';
 import { answerSchema, type JsonSchema, requestSchema } from './json-schema.ts';
 import { pathParameters, queryParameters } from './parameters.ts';
 
@@ -32,7 +33,7 @@ export function buildDocument(options: { version: string; headerPrefix: string }
   for (const [id, endpoint] of Object.entries<Endpoint>(adminEndpoints)) {
     paths[endpoint.path] ??= endpoint.atRoot === true ? { servers: [rootServer] } : {};
     Object.assign(paths[endpoint.path] ?? {}, {
-      [endpoint.method]: describe(id, endpoint, examples[id]),
+      [endpoint.method]: describe(id, endpoint, examples[id], options.headerPrefix),
     });
   }
   return {
@@ -42,7 +43,8 @@ export function buildDocument(options: { version: string; headerPrefix: string }
       version: options.version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '{base_url}', variables: { base_url: { default: '/v1' } } }],
+    // Without variables: generators of clients take what stands here as it stands.
+    servers: [{ url: '/v1' }],
     security: [{ 'Service-Key': [] }, { Bearer: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
@@ -53,7 +55,8 @@ export function buildDocument(options: { version: string; headerPrefix: string }
           describeFields(answerSchema(schema), ['error']),
         ]),
       ),
-      examples: refusalExamples(),
+      ...refusalComponents(options.headerPrefix),
+      headers: headerComponents(),
       securitySchemes: {
         'Service-Key': { type: 'apiKey', in: 'header', name: `${options.headerPrefix}api-key` },
         Bearer: { type: 'http', scheme: 'bearer' },
@@ -64,9 +67,14 @@ export function buildDocument(options: { version: string; headerPrefix: string }
 
 const exampleRequestId = '0197b1b0-0001-7000-8000-000000000001';
 
-const rootServer = { url: '{root_url}', variables: { root_url: { default: '/' } } };
+const rootServer = { url: '/' };
 
-function describe(id: string, endpoint: Endpoint, example: OperationExample | undefined): Json {
+function describe(
+  id: string,
+  endpoint: Endpoint,
+  example: OperationExample | undefined,
+  headerPrefix: string,
+): Json {
   const { access, body } = endpoint;
   const context = [resourceOf(id)];
   return {
@@ -86,15 +94,14 @@ function describe(id: string, endpoint: Endpoint, example: OperationExample | un
     responses: {
       200: {
         description: 'Done',
+        headers: headersOfAnswer(endpoint, headerPrefix),
         content: content(
           endpoint.lines === true ? linesType : 'application/json',
-          describeFields(answerSchema(endpoint.answer), context),
+          describeFields(withWarnings(endpoint), context),
           example?.answer,
         ),
       },
-      ...Object.fromEntries(
-        errorStatuses(endpoint).map((status) => [status, refusal(status, endpoint.errorForm)]),
-      ),
+      ...refusals(endpoint),
     },
     ...(endpoint.plane === 'public' ? { security: [] } : {}),
     ...(access === undefined
@@ -172,26 +179,81 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: idempotencyKeyMax },
 };
 
-function refusal(status: number, form: ErrorForm = 'usual'): Json {
-  const schema = { $ref: `#/components/schemas/${errorName(form)}` };
-  const example = { $ref: `#/components/examples/${errorName(form)}${status}` };
-  return {
-    description: STATUS_CODES[status] ?? '',
-    content: { 'application/json': { schema, examples: { refused: example } } },
-  };
+/** What is answered, with what else is told of the request: `withWarnings` of the operations adds it. */
+function withWarnings({ answer, access, lines }: Endpoint): JsonSchema {
+  const schema = answerSchema(answer);
+  return access === undefined || lines === true ? schema : beside(schema, { warnings });
 }
 
-/** One of each status in each form in which it is answered, as whoever meets it sees it. */
-function refusalExamples(): Json {
-  const shown: Record<string, Json> = {};
-  for (const endpoint of Object.values<Endpoint>(adminEndpoints))
-    for (const status of errorStatuses(endpoint)) {
-      const { errorForm: form = 'usual' } = endpoint;
-      shown[`${errorName(form)}${status}`] ??= {
+const warnings: JsonSchema = {
+  type: 'array',
+  items: { type: 'string' },
+  description:
+    'What was left out of the request, or does nothing where it stands, a sentence each; absent where there is nothing to tell.',
+};
+
+/** The same with optional fields in each form of it that is an object; lists have none. */
+function beside(schema: JsonSchema, fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const { anyOf, properties } = schema;
+  if (anyOf !== undefined) return { ...schema, anyOf: anyOf.map((each) => beside(each, fields)) };
+  return schema.type === 'object' ? { ...schema, properties: { ...properties, ...fields } } : schema;
+}
+
+/** The refusals of an operation, each by its component. */
+function refusals(endpoint: Endpoint): Json {
+  return Object.fromEntries(
+    refusalsOf(endpoint).map((refusal) => [
+      refusal.status,
+      { $ref: `#/components/responses/${componentOf(refusal)}` },
+    ]),
+  );
+}
+
+/** A status in the form in which an operation answers it. */
+interface Refusal {
+  readonly form: ErrorForm;
+  /** `default`: whatever else stands between, a gateway that cannot reach the control plane, a proxy's limit. */
+  readonly status: number | 'default';
+}
+
+function refusalsOf(endpoint: Endpoint): Refusal[] {
+  const { errorForm: form = 'usual' } = endpoint;
+  return [...errorStatuses(endpoint), 'default' as const].map((status) => ({ form, status }));
+}
+
+/** `Error404`; `ErrorDefault` is any other. */
+function componentOf({ form, status }: Refusal): string {
+  return `${errorName(form)}${status === 'default' ? 'Default' : status}`;
+}
+
+/** Each status in each form in which it is answered. */
+function refusalComponents(headerPrefix: string): { responses: Json; examples: Json } {
+  const responses: Record<string, Json> = {};
+  const examples: Record<string, Json> = {};
+  for (const refusal of Object.values<Endpoint>(adminEndpoints).flatMap(refusalsOf)) {
+    const { form, status } = refusal;
+    const component = componentOf(refusal);
+    if (responses[component] !== undefined) continue;
+    const isOther = status === 'default';
+    if (!isOther)
+      // As whoever meets it sees it.
+      examples[component] = {
         value: adminErrorBody(exampleOfStatus(status), exampleRequestId, form),
       };
-    }
-  return shown;
+    responses[component] = {
+      description: isOther ? 'Any other refusal' : (STATUS_CODES[status] ?? ''),
+      headers: headersOfRefusal(status, headerPrefix),
+      content: {
+        'application/json': {
+          schema: { $ref: `#/components/schemas/${errorName(form)}` },
+          ...(isOther
+            ? {}
+            : { examples: { refused: { $ref: `#/components/examples/${component}` } } }),
+        },
+      },
+    };
+  }
+  return { responses, examples };
 }
 
 /** `with-error` is `ErrorWithError`, the usual one `Error`. */

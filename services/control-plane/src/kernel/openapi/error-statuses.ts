@@ -13,7 +13,12 @@ export function errorStatuses(endpoint: Endpoint): readonly number[] {
   if (endpoint.plane !== 'public') statuses.add(401).add(403);
   // What an operation does not take is refused, even where it takes nothing.
   if (endpoint.errorForm !== 'text') statuses.add(400);
-  return [...statuses, 500].filter((status, at, all) => all.indexOf(status) === at).sort();
+  if (endpoint.body !== undefined) statuses.add(413);
+  // A create under an `idempotency-key`.
+  if (endpoint.method === 'post' && endpoint.access !== undefined)
+    for (const status of [409, 422, 429]) statuses.add(status);
+  // The database or the ledger is away.
+  return [...statuses.add(500).add(503)].sort((one, other) => one - other);
 }
 
 /** What is refused most often with a status, for the description of the API. @throws for a status that has none */
@@ -36,5 +41,10 @@ const examples: Readonly<Record<number, () => GatewayError>> = {
   403: () => new GatewayError('auth.missing_scope'),
   404: () => new GatewayError('admin.not_found'),
   409: () => new GatewayError('admin.conflict'),
+  410: () => new GatewayError('admin.export_gone'),
+  413: () => new GatewayError('request.too_large'),
+  422: () => new GatewayError('admin.idempotency_key_reused'),
+  429: () => new GatewayError('admin.idempotency_keys_max'),
   500: () => new GatewayError('internal'),
+  503: () => new GatewayError('admin.control_plane_unavailable'),
 };

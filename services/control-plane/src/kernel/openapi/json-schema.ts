@@ -30,7 +30,8 @@ function describe(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...described } = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
-    override({ jsonSchema }) {
+    override({ zodSchema, jsonSchema }) {
+      if (io === 'input') tellWhatIsTaken(zodSchema, jsonSchema);
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       // A number or a flag in a query is text to the parser, and not to who sends it.
       if (jsonSchema.type !== 'string') delete jsonSchema.pattern;
@@ -39,6 +40,34 @@ function describe(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     },
   });
   return described as JsonSchema;
+}
+
+/**
+ * What zod does not tell of an input: that a field must be there although something stands for it when it is absent
+ * (of an empty object, `{}`, a required field is missing), and which values are taken after text was made uniform.
+ */
+function tellWhatIsTaken(schema: z.core.$ZodType, described: z.core.JSONSchema.JSONSchema): void {
+  if (described.default !== undefined && !takes(schema, described.default))
+    delete described.default;
+  if (schema instanceof z.ZodObject && described.properties !== undefined) {
+    const needed = Object.keys(described.properties).filter(
+      (name) => schema.shape[name] !== undefined && !takes(schema.shape[name], undefined),
+    );
+    if (needed.length > 0) described.required = needed;
+  }
+  if (schema instanceof z.ZodPipe && described.type === 'string') {
+    const { out } = schema.def;
+    if (out instanceof z.ZodEnum) described.enum = out.options;
+    // A list as text.
+    if (out instanceof z.ZodArray && out.element instanceof z.ZodEnum) {
+      const one = `(?:${out.element.options.join('|')})`;
+      described.pattern = `^${one}(?:,${one})*$`;
+    }
+  }
+}
+
+function takes(schema: z.core.$ZodType, value: unknown): boolean {
+  return z.safeParse(schema, value).success;
 }
 
 /** Readers of OpenAPI take anything called `$id` for the address of a schema, even a property. */

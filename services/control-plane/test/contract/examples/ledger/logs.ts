@@ -11,7 +11,7 @@ export const examples: Examples = {
     body: () => ({
       request: {
         url: 'https://api.openai.com/v1/chat/completions',
-        method: 'post',
+        method: 'POST',
         headers: { 'x-team': 'a' },
         body: { model: 'gpt-4o' },
         provider: 'openai',

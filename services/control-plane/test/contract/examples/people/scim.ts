@@ -3,7 +3,7 @@ import { adminOnly, type Context, type Examples, made } from '../../example.ts';
 
 const mapping = ({ workspaceSlug }: Pick<Context, 'workspaceSlug'>) => ({
   workspace_id: workspaceSlug,
-  role: 'Manager',
+  role: 'manager',
   scim_group_name: `Group ${randomUUID()}`,
 });
 
