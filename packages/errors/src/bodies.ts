@@ -58,6 +58,7 @@ export function adminErrorBody(
   form: ErrorForm = 'usual',
 ): Record<string, unknown> {
   if (form === 'text') return { error: error.message };
+  if (form === 'gateway') return gatewayErrorBody(error, requestId);
   const { type, code, field: param = null } = error;
   const message =
     form === 'virtual-key' && error.status === 401 ? 'Unauthorised Request' : error.message;

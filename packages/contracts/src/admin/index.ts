@@ -30,7 +30,7 @@ export {
   soundsLikeAddressName,
 } from './kernel/address-fields.ts';
 export { type Endpoint, type GuardedEndpoint, linesType } from './kernel/endpoint.ts';
-export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
+export { type ErrorForm, errorBodies, errorFormOf } from './kernel/error-bodies.ts';
 export { headerValue } from './kernel/fields.ts';
 export {
   idempotencyKeyHeader,

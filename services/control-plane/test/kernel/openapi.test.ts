@@ -169,6 +169,15 @@ describe('what clients are generated from', () => {
     expect(Object.keys(headers).filter((name) => !referred.has(`#/components/headers/${name}`))).toEqual([]);
   });
 
+  it('tells errors as whoever answers writes them', () => {
+    const notFound = (path: string, method: string) =>
+      paths[path]?.[method]?.responses[404]?.$ref?.split('/').at(-1);
+    expect(notFound('/prompts/{promptId}/render', 'post')).toBe('ErrorGateway404');
+    expect(notFound('/prompts/{promptId}/completions', 'post')).toBe('ErrorGateway404');
+    expect(notFound('/prompts/{promptId}', 'get')).toBe('Error404');
+    expect(notFound('/v0.1/servers', 'get')).toBe('Error404');
+  });
+
   it('has addresses without variables, which some generators take for addresses', () => {
     const servers = [document, ...Object.values(paths)].map((each) => JSON.stringify(each.servers));
     expect([...new Set(servers)].sort()).toEqual(['[{"url":"/"}]', '[{"url":"/v1"}]', undefined]);

@@ -5,6 +5,7 @@ import {
   type Endpoint,
   type ErrorForm,
   errorBodies,
+  errorFormOf,
   generalFields,
   idempotencyKeyHeader,
   idempotencyKeyMax,
@@ -217,7 +218,7 @@ interface Refusal {
 }
 
 function refusalsOf(endpoint: Endpoint): Refusal[] {
-  const { errorForm: form = 'usual' } = endpoint;
+  const form = errorFormOf(endpoint);
   return [...errorStatuses(endpoint), 'default' as const].map((status) => ({ form, status }));
 }
 
@@ -238,7 +239,7 @@ function refusalComponents(headerPrefix: string): { responses: Json; examples: J
     if (!isOther)
       // As whoever meets it sees it.
       examples[component] = {
-        value: adminErrorBody(exampleOfStatus(status), exampleRequestId, form),
+        value: adminErrorBody(exampleOfStatus(status, form), exampleRequestId, form),
       };
     responses[component] = {
       description: isOther ? 'Any other refusal' : (STATUS_CODES[status] ?? ''),

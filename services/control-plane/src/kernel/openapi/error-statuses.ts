@@ -1,15 +1,19 @@
-import type { Endpoint } from '@sluice/contracts/admin';
+import { type Endpoint, type ErrorForm, errorFormOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { nearestAdvice } from '../names/nearest.ts';
 
 const unpublished = [400, 401, 403, 404, 409, 500];
+/** Beside what policies, guardrails and providers refuse with, which is any other. */
+const ofGateway = [400, 401, 403, 404, 413, 500];
 
 /**
  * The statuses that an operation refuses with. Whatever is published, a call
  * that needs a key can lack it or its scope, and input can be wrong.
  */
 export function errorStatuses(endpoint: Endpoint): readonly number[] {
-  const statuses = new Set(endpoint.errors ?? unpublished);
+  const statuses = new Set(
+    endpoint.errors ?? (errorFormOf(endpoint) === 'gateway' ? ofGateway : unpublished),
+  );
   if (endpoint.plane !== 'public') statuses.add(401).add(403);
   // What an operation does not take is refused, even where it takes nothing.
   if (endpoint.errorForm !== 'text') statuses.add(400);
@@ -22,8 +26,8 @@ export function errorStatuses(endpoint: Endpoint): readonly number[] {
 }
 
 /** What is refused most often with a status, for the description of the API. @throws for a status that has none */
-export function exampleOfStatus(status: number): GatewayError {
-  const example = examples[status];
+export function exampleOfStatus(status: number, form: ErrorForm): GatewayError {
+  const example = (form === 'gateway' ? examplesOfGateway[status] : undefined) ?? examples[status];
   if (example === undefined) throw new Error(`No error stands for status ${status}.`);
   return example();
 }
@@ -47,4 +51,18 @@ const examples: Readonly<Record<number, () => GatewayError>> = {
   429: () => new GatewayError('admin.idempotency_keys_max'),
   500: () => new GatewayError('internal'),
   503: () => new GatewayError('admin.control_plane_unavailable'),
+};
+
+const examplesOfGateway: Readonly<Record<number, () => GatewayError>> = {
+  400: () =>
+    new GatewayError('request.invalid_field', {
+      message: 'body.variables: must be an object.',
+      field: 'body.variables',
+    }),
+  404: () =>
+    new GatewayError('prompt.not_found', {
+      message: 'Invalid prompt id: no prompt "pp-greeting" is in this workspace.',
+      field: 'path.promptId',
+    }),
+  503: () => new GatewayError('auth.unavailable'),
 };
