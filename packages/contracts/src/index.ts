@@ -168,6 +168,7 @@ export {
   toolBaseUrl,
 } from './public-base.ts';
 export type { ChargedTokens, OtherModel, ReplyBill, ReplyUnits } from './reply-bill.ts';
+export { requestIdHeader, shownRequestIdHeader } from './request-id-headers.ts';
 export {
   mayGrantRole,
   type OrganisationRole,

@@ -1,3 +1,4 @@
+import { errorBodies } from '@sluice/contracts/admin';
 import { eventually, json, sse } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -153,6 +154,12 @@ describe('POST /v1/prompts/{promptId}/render', () => {
       expect([status, code]).toEqual([404, 'prompt.not_found']);
     });
     expect(says('1 Be brief.')(await render(`${prompt.slug}@1`))).toBe(true);
+  });
+
+  it('refuses in the form that the description of the admin API has of it', async () => {
+    const refused = await call('pp-nobody', 'render', { variables: {} });
+    const body = await refused.json();
+    expect(errorBodies.gateway.parse(body)).toEqual(body);
   });
 
   it.each([

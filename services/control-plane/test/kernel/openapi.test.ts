@@ -101,7 +101,11 @@ it('shows of each refusal what it says', () => {
     .flatMap(({ operationId, responses = {} }) =>
       Object.entries(responses)
         .filter(([status]) => status !== '200' && status !== 'default')
-        .map(([status, { $ref = '' }]) => [operationId, status, JSON.stringify(refusals[lastOf($ref)])]),
+        .map(([status, { $ref = '' }]) => [
+          operationId,
+          status,
+          JSON.stringify(refusals[lastOf($ref)]),
+        ]),
     )
     .filter(([, status, refusal]) => !refusal?.includes(`${status}"}}`));
   expect(bare).toEqual([]);
@@ -117,8 +121,9 @@ describe('what clients are generated from', () => {
       faults.push(...missing.map((name) => `${at}: the default lacks ${name}`));
     });
     expect(faults).toEqual([]);
-    const checks = paths['/guardrails']?.post?.requestBody?.content['application/json']?.schema
-      .properties?.checks?.items?.oneOf;
+    const checks =
+      paths['/guardrails']?.post?.requestBody?.content['application/json']?.schema.properties
+        ?.checks?.items?.oneOf;
     const requiredOf = (id: string) =>
       checks?.find((check) => check.properties?.id?.const === id)?.required;
     expect(requiredOf('default.regexMatch')).toEqual(['id', 'parameters']);
@@ -143,7 +148,9 @@ describe('what clients are generated from', () => {
         const schema = responses[200]?.content['application/json']?.schema;
         if (schema === undefined || schema.type === 'array') return false;
         const forms = schema.anyOf ?? [schema];
-        return forms.some((form) => form.type !== 'array' && form.properties?.warnings === undefined);
+        return forms.some(
+          (form) => form.type !== 'array' && form.properties?.warnings === undefined,
+        );
       });
     expect(without.map(({ operationId }) => operationId)).toEqual([]);
   });
@@ -166,7 +173,9 @@ describe('what clients are generated from', () => {
       if (key === '$ref') referred.add(String(value));
       return value;
     });
-    expect(Object.keys(headers).filter((name) => !referred.has(`#/components/headers/${name}`))).toEqual([]);
+    expect(
+      Object.keys(headers).filter((name) => !referred.has(`#/components/headers/${name}`)),
+    ).toEqual([]);
   });
 
   it('tells errors as whoever answers writes them', () => {

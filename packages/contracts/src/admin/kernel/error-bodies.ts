@@ -1,16 +1,6 @@
 import { z } from 'zod';
 
-const errorCodes = z.enum([
-  'AB01',
-  'AB02',
-  'AB03',
-  'AB04',
-  'AB05',
-  'AB06',
-  'AB07',
-  'AB08',
-  'AB09',
-]);
+const errorCodes = z.enum(['AB01', 'AB02', 'AB03', 'AB04', 'AB05', 'AB06', 'AB07', 'AB08', 'AB09']);
 
 const usual = {
   success: z.literal(false),

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { requestIdHeader, shownRequestIdHeader } from '@sluice/contracts';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { newId } from '../names/ids.ts';
-import { requestIdHeader, shownRequestIdHeader } from './request-context.ts';
 
 const statusTexts: Readonly<Record<number, string>> = {
   400: 'Bad Request',

@@ -7,6 +7,8 @@ import {
   forwardedCallerHeader,
   type HeaderPrefixes,
   lenientInputHeader,
+  requestIdHeader,
+  shownRequestIdHeader,
   spelledHeaders,
   spellingOf,
 } from '@sluice/contracts';
@@ -16,10 +18,6 @@ import { newId } from '../names/ids.ts';
 import { noteArrival } from './arrival.ts';
 import type { InputNotes } from './parse-input.ts';
 
-/** Header that names the request, in both directions. */
-export const requestIdHeader = 'x-service-request-id';
-/** The same, where vendors' SDKs look for it. */
-export const shownRequestIdHeader = 'x-request-id';
 const traceIdHeader = 'x-service-trace-id';
 
 export interface RequestContextParts {

@@ -197,7 +197,9 @@ const warnings: JsonSchema = {
 function beside(schema: JsonSchema, fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const { anyOf, properties } = schema;
   if (anyOf !== undefined) return { ...schema, anyOf: anyOf.map((each) => beside(each, fields)) };
-  return schema.type === 'object' ? { ...schema, properties: { ...properties, ...fields } } : schema;
+  return schema.type === 'object'
+    ? { ...schema, properties: { ...properties, ...fields } }
+    : schema;
 }
 
 /** The refusals of an operation, each by its component. */

@@ -1,6 +1,12 @@
-import { canonicalPrefix, changedHeader, inForceHeader, unchangedHeader } from '@sluice/contracts';
+import {
+  canonicalPrefix,
+  changedHeader,
+  inForceHeader,
+  requestIdHeader,
+  shownRequestIdHeader,
+  unchangedHeader,
+} from '@sluice/contracts';
 import { type Endpoint, replayedHeader } from '@sluice/contracts/admin';
-import { requestIdHeader, shownRequestIdHeader } from '../http/request-context.ts';
 
 /** A header of answers: its name, what it is, and what it may say. */
 interface AnswerHeader {
@@ -67,7 +73,10 @@ export function headerComponents(): Readonly<Record<string, object>> {
 }
 
 /** Those of a success. */
-export function headersOfAnswer(endpoint: Endpoint, prefix: string): Readonly<Record<string, object>> {
+export function headersOfAnswer(
+  endpoint: Endpoint,
+  prefix: string,
+): Readonly<Record<string, object>> {
   const { access, audit, method } = endpoint;
   const isPost = method === 'post' && access !== undefined;
   return referred(prefix, [
@@ -82,7 +91,10 @@ export function headersOfRefusal(
   status: number | 'default',
   prefix: string,
 ): Readonly<Record<string, object>> {
-  return referred(prefix, [...always, ...(waited.includes(status) ? (['RetryAfter'] as const) : [])]);
+  return referred(prefix, [
+    ...always,
+    ...(waited.includes(status) ? (['RetryAfter'] as const) : []),
+  ]);
 }
 
 /** Refusals that pass by themselves. */
