@@ -30,8 +30,8 @@ let known = { factor: 1, untilMs: 0 };
 const knownMs = 500;
 
 /**
- * How many times slower than usual this machine is now; at least 1. What counts, what copies and what makes small things suffer by
- * different factors: 1.5, 2.5 and 10 were seen at once. The worst of them is taken.
+ * How many times slower than usual this machine is now; at least 1. What counts, what copies, what makes small things and what meets
+ * new pages of memory suffer by different factors: 1.5, 2.5 and 10 were seen at once, and 20 of pages. The worst of them is taken.
  */
 export function slowness(): number {
   const nowMs = performance.now();
@@ -52,6 +52,7 @@ const works = [
   { work: countThrough, usualMs: 7 },
   { work: copyJson, usualMs: 5 },
   { work: makeSmallThings, usualMs: 10 },
+  { work: meetNewPages, usualMs: 6 },
 ];
 
 const text = 'a'.repeat(4 * 1024 * 1024);
@@ -73,4 +74,15 @@ function makeSmallThings(): number {
   const things: object[] = [];
   for (let step = 0; step < 170_000; step++) things.push({ path: { step }, text });
   return things.length;
+}
+
+/** Of Node, and no part of its types. */
+declare const WebAssembly: {
+  Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer };
+};
+
+/** 16 MiB that the process has not used before: memory of WebAssembly is the system's each time, and given back. */
+function meetNewPages(): number {
+  const pages = new Uint8Array(new WebAssembly.Memory({ initial: 256, maximum: 256 }).buffer);
+  return pages.fill(1).length;
 }

@@ -18,7 +18,11 @@ describe('GET /model-configs/pricing', () => {
         request_token: { price: 0.00025 },
         response_token: { price: 0.001 },
         cache_read_input_token: { price: 0.000125 },
-        additional_units: { web_search: { price: 1 }, file_search: { price: 0.25 } },
+        additional_units: {
+          web_search: { price: 1 },
+          web_search_preview: { price: 2.5 },
+          file_search: { price: 0.25 },
+        },
       },
       batch_config: {
         request_token: { price: 0.000125 },
