@@ -51,7 +51,11 @@ export {
   wordsTold,
 } from './codecs/openai-realtime/texts.ts';
 export { responsesRequestOf } from './codecs/openai-responses/from-chat.ts';
-export { isItemOfOurs, responseObject } from './codecs/openai-responses/response-object.ts';
+export {
+  isItemOfOurs,
+  isThoughtId,
+  responseObject,
+} from './codecs/openai-responses/response-object.ts';
 export { withoutForeign as withoutForeignItems } from './codecs/openai-responses/without-foreign.ts';
 export type {
   AuthRecipe,

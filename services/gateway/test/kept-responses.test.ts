@@ -216,6 +216,60 @@ describe('responses that the service keeps, of a provider that keeps none', () =
     expect(s.upstream.requests.length).toBe(before);
   });
 
+  it('are referred to without the thoughts that nobody could keep, and under no id that came of them', async () => {
+    const native = clientOf(undefined, { provider: 'openai' });
+    const talk: OpenAI.Responses.ResponseInputItem[] = [];
+    const turn = async (question: string, answer: string, isSealed = false) => {
+      const output = [
+        {
+          id: `rs_${answer}`,
+          type: 'reasoning',
+          summary: [],
+          ...(isSealed && { encrypted_content: 'sealed' }),
+        },
+        {
+          id: `msg_${answer}`,
+          type: 'message',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: answer, annotations: [] }],
+        },
+      ];
+      s.upstream.handle(
+        json(200, {
+          id: `resp_${answer}`,
+          object: 'response',
+          status: 'completed',
+          model: 'gpt-5',
+          output,
+        }),
+      );
+      talk.push({ role: 'user', content: question });
+      const { id } = await native.responses.create({ model: 'gpt-5', input: talk });
+      talk.push(...output.map((item) => ({ type: 'item_reference' as const, id: item.id })));
+      return id;
+    };
+    const asked = () => {
+      const { input } = JSON.parse(s.upstream.requests.at(-1)?.body.toString() ?? '{}') as {
+        input: { id?: string; type?: string; role?: string }[];
+      };
+      return input.map(({ id, type = 'message', role }) =>
+        [id, type, role].filter(Boolean).join(' '),
+      );
+    };
+    const said = ['message user', 'message assistant'];
+    const first = await turn('One?', 'one');
+    const second = await turn('Two?', 'two', true);
+    expect(asked()).toEqual([...said, 'message user']);
+    await turn('Three?', 'three');
+    const sealed = ['message user', 'rs_two reasoning', 'msg_two message assistant'];
+    expect(asked()).toEqual([...said, ...sealed, 'message user']);
+    // The newest one that is there has all of it.
+    for (const id of [first, second]) await native.responses.delete(id);
+    await turn('Four?', 'four');
+    expect(asked()).toEqual([...said, ...sealed, ...said, 'message user']);
+  });
+
   it('go on where the AI SDK refers to what was answered, as it does by default', async () => {
     const sent: string[] = [];
     const provider = createOpenAI({

@@ -50,7 +50,8 @@ export async function withKept(
 /** The request as somebody understands it who keeps nothing: what was said before stands before its input. */
 export function withContext(json: JsonObject, context: readonly JsonObject[]): JsonObject {
   const { previous_response_id: _previous, conversation: _conversation, ...rest } = json;
-  return context.length === 0 ? rest : { ...rest, input: itemsToSend(context, json.input) };
+  const isAsSent = context.length === 0 && !Array.isArray(json.input);
+  return isAsSent ? rest : { ...rest, input: itemsToSend(context, json.input) };
 }
 
 /** @throws GatewayError 503 where there is no room for it */

@@ -6,6 +6,17 @@ import { isOwnToolItem } from '../exchange/own-tool-items.ts';
 /** Of items whose senders gave them none: nobody else has such an id, and no provider is shown it. */
 const madePrefix = 'item_svc_';
 
+/** An item that was referred to by an id under which its provider may not be shown it, kept so that it is found by that again. */
+export function keptUnder(id: string, item: JsonObject): JsonObject {
+  return item.id === undefined ? { id: `${madePrefix}${id}`, ...item } : item;
+}
+
+/** The ids that an item is referred to by. */
+export function idsOf({ id }: JsonObject): string[] {
+  if (typeof id !== 'string') return [];
+  return id.startsWith(madePrefix) ? [id, id.slice(madePrefix.length)] : [id];
+}
+
 /** What was sent, as items that can be listed: each with an id. */
 export function itemsOfInput(input: JsonValue | undefined): JsonObject[] {
   if (typeof input === 'string')

@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
-import { type JsonObject, type JsonValue, objectOf } from '@sluice/providers';
-import { itemsAnswered } from './kept-items.ts';
+import { isThoughtId, type JsonObject, type JsonValue, objectOf } from '@sluice/providers';
+import { idsOf, itemsAnswered, keptUnder } from './kept-items.ts';
 import type { KeptResponse, KeptStore } from './kept-store.ts';
 
 /** Ids that are looked for at once, and responses that are read: the newest one was given what those before it answered. */
@@ -42,7 +42,9 @@ export async function withReferred(
     input: input.flatMap((item) => {
       const id = referenceOf(item);
       const referred = id === undefined ? undefined : found.get(id);
-      return referred ?? [item];
+      return id === undefined || referred === undefined
+        ? [item]
+        : referred.map((one) => keptUnder(id, one));
     }),
   };
 }
@@ -53,7 +55,8 @@ type Found = Map<string, JsonObject[]>;
 async function find(missing: Set<string>, workspaceId: string, store: KeptStore): Promise<Found> {
   const found: Found = new Map();
   const read = new Set<string>();
-  while (missing.size > 0 && read.size < readsMax) {
+  const isWanted = () => missing.size > 0 && (read.size === 0 || ![...missing].every(isThoughtId));
+  while (isWanted() && read.size < readsMax) {
     // The last ones were answered last.
     const ids = await store.responsesOf(workspaceId, [...missing].slice(-idsMax));
     const id = ids.find((one) => !read.has(one));
@@ -67,6 +70,8 @@ async function find(missing: Set<string>, workspaceId: string, store: KeptStore)
       missing.delete(one);
     }
   }
+  // What is known of a thought the newest response was given: the others are lost.
+  if (found.size > 0) for (const one of missing) if (isThoughtId(one)) found.set(one, []);
   return found;
 }
 
@@ -86,12 +91,11 @@ async function keptOrNone(
 
 /** What a response was given, and what it answered. */
 function itemsById(kept: KeptResponse | undefined): Found {
-  const given = (kept?.items ?? []).filter(({ type }) => type !== 'item_reference');
-  const told = kept === undefined ? [] : itemsAnswered(kept.response);
-  const all = [...given.map((item) => ({ id: item.id, item })), ...told];
-  return new Map(
-    all.flatMap(({ id, item }) =>
-      typeof id === 'string' ? [[id, item === undefined ? [] : [item]]] : [],
-    ),
-  );
+  const found: Found = new Map();
+  if (kept === undefined) return found;
+  for (const item of kept.items)
+    if (item.type !== 'item_reference') for (const id of idsOf(item)) found.set(id, [item]);
+  for (const { id, item } of itemsAnswered(kept.response))
+    if (typeof id === 'string') found.set(id, item === undefined ? [] : [item]);
+  return found;
 }

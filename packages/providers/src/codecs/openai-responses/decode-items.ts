@@ -10,6 +10,7 @@ import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeContent } from './decode-content.ts';
 import { notKept } from './not-kept.ts';
 import { decodePicture } from './pictures.ts';
+import { isThoughtId } from './response-object.ts';
 import { openFromCaller, partSignatureOf } from './sealed-thinking.ts';
 import { decodeCall, decodeOutput } from './tool-items.ts';
 import { bringsTools } from './tools-in-request.ts';
@@ -58,7 +59,7 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
       break;
     case 'item_reference':
       // A thought that is stored elsewhere is missed, and no more: what it led to stands beside it.
-      if (stringOf(item.id)?.startsWith('rs_') === true) {
+      if (isThoughtId(stringOf(item.id) ?? '')) {
         dropped.push(path);
         break;
       }

@@ -43,6 +43,11 @@ export function isItemOfOurs(id: string | undefined): boolean {
   return id !== undefined && /^[a-z]+_.*_\d+$/.test(id);
 }
 
+/** Whether an id is that of a reasoning item. */
+export function isThoughtId(id: string): boolean {
+  return id.startsWith('rs_');
+}
+
 export interface ResponseState {
   status: string;
   reason?: string;
