@@ -94,6 +94,13 @@ export class KeptStore {
     return (await this.#read(name)).value;
   }
 
+  /** The same, with the bytes that it took. @throws GatewayError as `find` does */
+  async findSized<Kind extends KeptKind>(
+    name: KeptName<Kind>,
+  ): Promise<{ value: Kept[Kind]; bytes: number }> {
+    return this.#read(name);
+  }
+
   /**
    * Changes it, whatever others do meanwhile: `change` may be asked several times, and gets what there is.
    * @throws as `find` and `create` do, and `conversation.changed` when others were faster again and again
@@ -161,11 +168,12 @@ export class KeptStore {
 
   async #read<Kind extends KeptKind>(
     name: KeptName<Kind>,
-  ): Promise<{ value: Kept[Kind]; version: number }> {
+  ): Promise<{ value: Kept[Kind]; version: number; bytes: number }> {
     for (let turn = 1; ; turn += 1) {
       try {
         const { bytes, version } = await this.#readBytes(name);
-        return { value: readJson(bytes, jsonBounds.kept) as Kept[Kind], version };
+        const value = readJson(bytes, jsonBounds.kept) as Kept[Kind];
+        return { value, version, bytes: bytes.length };
       } catch (error) {
         // Another content took its place between the look and the reading.
         const isReplaced = error instanceof GatewayError && error.code === 'file.damaged';

@@ -6,6 +6,8 @@ import type { KeptResponse, KeptStore } from './kept-store.ts';
 /** Ids that are looked for at once, and responses that are read: the newest one was given what those before it answered. */
 const idsMax = 200;
 const readsMax = 16;
+/** Of them together, but for the last one: as many as the largest one may have by default. */
+const readBytesMax = 32 * 1024 * 1024;
 
 /** Ids of the items that an input refers to. */
 export function referencesIn(input: JsonValue | undefined): string[] {
@@ -56,13 +58,16 @@ async function find(missing: Set<string>, workspaceId: string, store: KeptStore)
   const found: Found = new Map();
   const read = new Set<string>();
   const isWanted = () => missing.size > 0 && (read.size === 0 || ![...missing].every(isThoughtId));
-  while (isWanted() && read.size < readsMax) {
+  let bytes = 0;
+  while (isWanted() && read.size < readsMax && bytes < readBytesMax) {
     // The last ones were answered last.
     const ids = await store.responsesOf(workspaceId, [...missing].slice(-idsMax));
     const id = ids.find((one) => !read.has(one));
     if (id === undefined) break;
     read.add(id);
-    const said = itemsById(await keptOrNone(store, workspaceId, id));
+    const kept = await keptOrNone(store, workspaceId, id);
+    bytes += kept?.bytes ?? 0;
+    const said = itemsById(kept?.value);
     for (const one of missing) {
       const items = said.get(one);
       if (items === undefined) continue;
@@ -80,9 +85,9 @@ async function keptOrNone(
   store: KeptStore,
   workspaceId: string,
   id: string,
-): Promise<KeptResponse | undefined> {
+): Promise<{ value: KeptResponse; bytes: number } | undefined> {
   try {
-    return await store.find({ kind: 'response', workspaceId, id });
+    return await store.findSized({ kind: 'response', workspaceId, id });
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'response.not_found') return undefined;
     throw error;
