@@ -852,7 +852,8 @@ it('what is kept lies sealed', async () => {
 describe('when what is kept cannot be reached', () => {
   it('answers all the same, says so, and never that there is none', async () => {
     s.upstream.handle(answers('x'));
-    const { id } = await client.responses.create({ model, input: 'x' });
+    const { id, output } = await client.responses.create({ model, input: 'x' });
+    const answer = { type: 'item_reference' as const, id: output[0]?.id ?? '' };
     await s.stack.part('data-service').kill();
     const { data, response } = await client.responses.create({ model, input: 'x' }).withResponse();
     expect(data).toMatchObject({ output_text: 'x', store: false });
@@ -861,6 +862,7 @@ describe('when what is kept cannot be reached', () => {
     for (const ask of [
       () => client.responses.retrieve(id),
       () => client.responses.create({ model, input: 'x', previous_response_id: id }),
+      () => client.responses.create({ model, input: [answer] }),
       () => client.conversations.create({}),
     ])
       await expect(ask()).rejects.toMatchObject(unavailable);
