@@ -277,6 +277,8 @@ export interface ProviderEntry {
   /** What the model is, where the name that it is asked by need not say so: the model of a deployment. */
   modelBehind?: (facts: CallFacts) => string;
   quirks?: Quirks;
+  /** It serves others' formats at addresses of its own, which know nothing of what their clients say in a query, as `beta=true`. */
+  takesNoQuery?: true;
   /** Further paths whose replies can be read when they pass through, e.g. those that name the model. */
   knownPaths?: readonly KnownPaths[];
   /** What stays there under an id, at OpenAI's paths. Absent = nothing that is known. */

@@ -78,6 +78,7 @@ export {
   refuseCohere,
   refuseConverse,
   refuseGemini,
+  refuseGoogleQuery,
   refuseMessages,
   refuseMistral,
   refuseResponses,

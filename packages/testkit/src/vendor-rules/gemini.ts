@@ -13,7 +13,35 @@ export function refuseGemini(model: string, body: unknown): Refusal | undefined 
     faultOfThinking(request.generationConfig?.thinkingConfig, model) ??
     faultOfTools(request) ??
     faultOfStored(request);
-  if (message === undefined) return undefined;
+  return message === undefined ? undefined : invalidArgument(message);
+}
+
+/** What every API of Google takes in a query: https://cloud.google.com/apis/docs/system-parameters, November 2026. */
+const systemParameters = new Set([
+  '$.xgafv',
+  'access_token',
+  'alt',
+  'callback',
+  'fields',
+  'key',
+  'oauth_token',
+  'prettyPrint',
+  'quotaUser',
+  'upload_protocol',
+  'uploadType',
+]);
+
+/** What Google refuses of an address: any parameter of its query that it does not know. */
+export function refuseGoogleQuery(path: string): Refusal | undefined {
+  const { searchParams } = new URL(path, 'https://generativelanguage.googleapis.com');
+  const unknown = [...searchParams.keys()].find((name) => !systemParameters.has(name));
+  if (unknown === undefined) return undefined;
+  return invalidArgument(
+    `Invalid JSON payload received. Unknown name "${unknown}": Cannot bind query parameter. Field '${unknown}' could not be found in request message.`,
+  );
+}
+
+function invalidArgument(message: string): Refusal {
   return { status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } };
 }
 

@@ -8,7 +8,7 @@ export const prefix = 'x-service-';
 
 /** What the caller said in headers, read once. Undefined = not sent. */
 export interface CallerHeaders {
-  /** The service credential, from `x-service-api-key` or else `Authorization`. */
+  /** The service credential: `x-service-api-key`, else `Authorization`, else where vendors' own clients put their key. */
   serviceKey: string | undefined;
   /** The upstream credential: `Authorization`, `x-api-key`, `api-key` or `x-goog-api-key`, the first that did not carry the service key. */
   upstreamKey: string | undefined;
@@ -83,17 +83,19 @@ function readKeys(headers: IncomingHttpHeaders): Pick<CallerHeaders, 'serviceKey
   const { authorization } = headers;
   const bearer = authorization === undefined ? undefined : stripBearer(authorization);
   const plain = single(headers['x-api-key']);
+  const vendor = vendorKey(headers);
+  const own = plain ?? vendor;
   if (sent !== undefined) {
     if (bearer !== undefined && bearer !== sent) return { serviceKey: sent, upstreamKey: bearer };
-    return { serviceKey: sent, upstreamKey: otherThan(sent, plain ?? vendorKey(headers)) };
+    return { serviceKey: sent, upstreamKey: otherThan(sent, own) };
   }
-  if (bearer === undefined) return { serviceKey: plain, upstreamKey: undefined };
-  if (plain === undefined || plain === bearer)
-    return { serviceKey: bearer, upstreamKey: otherThan(bearer, vendorKey(headers)) };
-  // Anthropic's clients put their key into x-api-key, and some a token of the provider's beside it.
-  return isWellFormedServiceKey(plain) && !isWellFormedServiceKey(bearer)
-    ? { serviceKey: plain, upstreamKey: bearer }
-    : { serviceKey: bearer, upstreamKey: plain };
+  if (bearer === undefined) return { serviceKey: own, upstreamKey: otherThan(own, vendor) };
+  if (own === undefined || own === bearer)
+    return { serviceKey: bearer, upstreamKey: otherThan(bearer, vendor) };
+  // Vendors' clients put their key into headers of their own, and some a token of the provider's beside it.
+  return isWellFormedServiceKey(own) && !isWellFormedServiceKey(bearer)
+    ? { serviceKey: own, upstreamKey: bearer }
+    : { serviceKey: bearer, upstreamKey: own };
 }
 
 /** Where Azure's and Google's own clients put theirs. */
@@ -101,7 +103,7 @@ function vendorKey(headers: IncomingHttpHeaders): string | undefined {
   return single(headers['api-key']) ?? single(headers['x-goog-api-key']);
 }
 
-function otherThan(serviceKey: string, key: string | undefined): string | undefined {
+function otherThan(serviceKey: string | undefined, key: string | undefined): string | undefined {
   return key === serviceKey ? undefined : key;
 }
 

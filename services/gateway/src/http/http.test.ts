@@ -1,3 +1,4 @@
+import { createServiceKey } from '@sluice/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCallerHeaders, validateCallerHeaders } from './caller-headers.ts';
@@ -24,6 +25,17 @@ describe('readCallerHeaders', () => {
       expect(
         keys({ 'x-service-api-key': 'sl_1', authorization: 'Bearer t', [name]: 'own' }),
       ).toEqual(['sl_1', 't']);
+    },
+  );
+
+  it.each(['api-key', 'x-goog-api-key', 'x-api-key'])(
+    'takes the service key from %s, where a vendor’s client puts its key',
+    (name) => {
+      const { serviceKey, upstreamKey } = readCallerHeaders({ [name]: 'sl_1' });
+      expect([serviceKey, upstreamKey]).toEqual(['sl_1', undefined]);
+      const key = createServiceKey('sl_');
+      const beside = readCallerHeaders({ [name]: key, authorization: 'Bearer ya29.token' });
+      expect([beside.serviceKey, beside.upstreamKey]).toEqual([key, 'ya29.token']);
     },
   );
 

@@ -12,7 +12,8 @@ const vendors: readonly Vendor[] = [chat, messages, responses, gemini, cohere, c
 /** A model at each vendor, which refuses what its vendor refuses. */
 export function answerOfVendor(request: RecordedRequest): UpstreamReply {
   const body = request.json() as Body;
-  const vendor = vendors.find(({ path }) => path.test(request.path));
+  const [pathname = ''] = request.path.split('?', 1);
+  const vendor = vendors.find(({ path }) => path.test(pathname));
   if (vendor === undefined) throw new Error(`no vendor at ${request.path}`);
   const refusal = vendor.refuse(body, request.path);
   if (refusal !== undefined) return json(refusal.status, refusal.body);

@@ -1,10 +1,10 @@
-import { refuseGemini } from '@sluice/testkit';
+import { refuseGemini, refuseGoogleQuery } from '@sluice/testkit';
 import { list, type Named, pieces, type Question, type Said, type Vendor } from './model.ts';
 
 /** Google's generateContent. */
 export const gemini: Vendor = {
   path: /:(?:streamG|g)enerateContent/,
-  refuse: (body, path) => refuseGemini(modelIn(path), body),
+  refuse: (body, path) => refuseGoogleQuery(path) ?? refuseGemini(modelIn(path), body),
   read({ tools, toolConfig, generationConfig, contents }, path) {
     const config = (toolConfig as { functionCallingConfig?: { mode?: string } } | undefined)
       ?.functionCallingConfig;

@@ -112,6 +112,7 @@ export const bedrock: ProviderEntry = {
   baseUrl: regionalHost('bedrock-runtime'),
   auth: { type: 'aws', service: 'bedrock' },
   accountHeaders: ['x-amz-security-token'],
+  takesNoQuery: true,
   endpoints: {
     chatComplete: converse,
     messages,

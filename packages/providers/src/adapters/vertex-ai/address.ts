@@ -62,19 +62,32 @@ const publishers: ReadonlyMap<string, string> = new Map([
   ['endpoints', 'endpoints'],
 ]);
 
+/**
+ * What their own clients on Vertex name without a publisher, e.g. `claude-sonnet-4-5@20250929`; Google has none of these names.
+ * https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai, https://docs.mistral.ai/deployment/cloud/vertex, November 2026
+ */
+const publishersByName: readonly (readonly [beginning: RegExp, publisher: string])[] = [
+  [/^claude-/, 'anthropic'],
+  [/^(?:mistral|codestral|ministral)-/, 'mistralai'],
+];
+
 export interface VertexModel {
   publisher: string;
   name: string;
 }
 
-/** `[publisher.]name`, `publisher/name`, or the full `publishers/x/models/name`; Google's when nothing is said. */
+/** `[publisher.]name`, `publisher/name`, or the full `publishers/x/models/name`; where nothing is said, whose the name is, and Google's else. */
 export function vertexModel(model: string): VertexModel {
   const full = /^publishers\/([^/]+)\/models\/(.+)$/.exec(model);
   const [, word, name] = full ?? /^([a-z0-9-]+)[./](.+)$/.exec(model) ?? [];
   const publisher = word === undefined ? undefined : publishers.get(word);
   return publisher === undefined || name === undefined
-    ? { publisher: 'google', name: model }
+    ? { publisher: publisherOfName(model), name: model }
     : { publisher, name };
+}
+
+function publisherOfName(model: string): string {
+  return publishersByName.find(([beginning]) => beginning.test(model))?.[1] ?? 'google';
 }
 
 /** The path of a publisher's model with one of its methods, e.g. `generateContent`. */

@@ -47,6 +47,7 @@ export const vertexAi: ProviderEntry = {
   name: 'Google Vertex AI',
   baseUrl: baseUrlOfRegion,
   auth: { type: 'google' },
+  takesNoQuery: true,
   endpoints: {
     chatComplete,
     messages,

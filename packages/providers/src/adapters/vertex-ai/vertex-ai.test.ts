@@ -67,6 +67,19 @@ describe('addresses', () => {
       true,
       `${at}/publishers/anthropic/models/claude-sonnet-4-5%4020250929:streamRawPredict`,
     ],
+    // As Anthropic's and Mistral's own clients on Vertex name them.
+    [
+      'messages',
+      'claude-sonnet-4-5@20250929',
+      false,
+      `${at}/publishers/anthropic/models/claude-sonnet-4-5%4020250929:rawPredict`,
+    ],
+    [
+      'chatComplete',
+      'mistral-medium-3',
+      false,
+      `${at}/publishers/mistralai/models/mistral-medium-3:rawPredict`,
+    ],
     [
       'messagesCountTokens',
       'anthropic.claude-sonnet-4-5',

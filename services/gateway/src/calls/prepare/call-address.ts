@@ -1,5 +1,11 @@
 import { type AddressAuthor, checkUpstreamUrl, type HostRules } from '@sluice/outbound';
-import { baseUrlOf, type CallFacts, type EndpointEntry } from '@sluice/providers';
+import {
+  baseUrlOf,
+  type CallFacts,
+  type EndpointEntry,
+  type ProviderEntry,
+  type Translation,
+} from '@sluice/providers';
 import type { Target } from '../../exchange/target.ts';
 import { withoutTrailingSlashes } from '../../http/request-target.ts';
 
@@ -32,6 +38,15 @@ export function withoutSaid(path: string, search: string): string {
     .split('&')
     .filter((parameter) => !told.has(parameter.split('=', 1)[0] ?? ''));
   return kept.length === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${kept.join('&')}`;
+}
+
+/** The caller's query, where the upstream has the caller's own endpoint: who speaks another format knows none of its parameters. */
+export function passedSearch(
+  target: ProviderEntry,
+  mode: Translation['mode'],
+  search: string,
+): string {
+  return mode === 'native' && target.takesNoQuery !== true ? search : '';
 }
 
 /** The caller's query, and what the endpoint is asked for where that does not say it. */

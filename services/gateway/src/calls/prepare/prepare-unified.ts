@@ -18,7 +18,7 @@ import { replaceTopLevelString } from '../../http/edit-json.ts';
 import { editMembers } from '../../http/edit-members.ts';
 import { formFields, writeForm } from '../../http/form-fields.ts';
 import { addressAuthor } from './address-author.ts';
-import { checkedBase, joinPaths, searchOf } from './call-address.ts';
+import { checkedBase, joinPaths, passedSearch, searchOf, withoutSaid } from './call-address.ts';
 import { contextOf } from './call-context.ts';
 import type { CallRules } from './call-rules.ts';
 import { unifiedHeaders } from './request-headers.ts';
@@ -56,6 +56,7 @@ export function prepareUnified(
 ): PreparedRequest {
   const json = shaped ?? requester.subject.json ?? {};
   const { translation, base, addressBy, context } = addressCall(requester, target, json, rules);
+  const search = passedSearch(target.entry, translation.mode, requester.subject.search);
   const common = {
     translation,
     context,
@@ -64,8 +65,8 @@ export function prepareUnified(
     method: translation.entry.method ?? (requester.arrival.method as Dispatcher.HttpMethod),
     path: joinPaths(
       base,
-      pathOf(translation.entry, context),
-      searchOf(translation.entry, requester.subject.search),
+      withoutSaid(pathOf(translation.entry, context), search),
+      searchOf(translation.entry, search),
     ),
     auth: translation.entry.auth ?? target.entry.auth,
   };
