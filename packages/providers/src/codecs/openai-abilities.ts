@@ -91,8 +91,8 @@ type Sampling = Pick<
   | 'stop'
 >;
 
-/** What they are called where they are missed, and the value that is none. */
-const samplingFields: readonly [field: keyof Sampling, name: string, none?: unknown][] = [
+/** What they are called in chat completions, and the value that is none. */
+export const samplingFields: readonly [field: keyof Sampling, name: string, none?: unknown][] = [
   ['temperature', 'temperature', 1],
   ['topP', 'top_p', 1],
   ['frequencyPenalty', 'frequency_penalty', 0],
@@ -103,6 +103,12 @@ const samplingFields: readonly [field: keyof Sampling, name: string, none?: unkn
   ['stop', 'stop'],
 ];
 
+/** Whether a model refuses to be told how to sample. */
+export function isSamplingFixed(facts: ModelFacts, effort: string | undefined): boolean {
+  const { sampling = 'all' } = facts;
+  return sampling === 'unless-reasoning' ? isReasoned(facts, effort) === true : sampling !== 'all';
+}
+
 /** The request without what a model that reasons refuses. */
 export function withTakenSampling(
   request: ChatRequest,
@@ -110,10 +116,8 @@ export function withTakenSampling(
   effort: string | undefined,
   dropped: string[],
 ): ChatRequest {
-  const { sampling = 'all' } = facts;
-  const isFixed = sampling === 'unless-reasoning' ? isReasoned(facts, effort) : sampling !== 'all';
-  if (isFixed !== true || samplingFields.every(([field]) => request[field] === undefined))
-    return request;
+  if (!isSamplingFixed(facts, effort)) return request;
+  if (samplingFields.every(([field]) => request[field] === undefined)) return request;
   const kept = { ...request };
   for (const [field, name, none] of samplingFields) {
     if (kept[field] !== undefined && kept[field] !== none) dropped.push(name);

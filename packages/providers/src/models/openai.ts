@@ -218,22 +218,6 @@ export function factsOfOpenAi(name: string, overrides?: ModelOverrides): OpenAiF
   return overrides === undefined ? rowOf(name) : overrides.apply(name, rowOf);
 }
 
-/** Callers name models: few are remembered, and none that is long. Null = another maker's, or none. */
-const knownNames = new Map<string, OpenAiFacts | null>();
-const knownMax = 1000;
-const knownLengthMax = 100;
-
-function rowOf(name: string): OpenAiFacts | undefined {
-  const known = knownNames.get(name);
-  if (known !== undefined) return known ?? undefined;
-  const asked = read(name);
-  const facts = asked && findRow(openAi, asked)?.facts;
-  if (name.length > knownLengthMax) return facts;
-  if (knownNames.size >= knownMax) knownNames.clear();
-  knownNames.set(name, facts ?? null);
-  return facts;
-}
-
 /** Undefined unless the very model is listed. */
 export function factsOfListedOpenAi(
   name: string,
@@ -242,7 +226,31 @@ export function factsOfListedOpenAi(
   return overrides === undefined ? ownRowOf(name) : overrides.apply(name, ownRowOf);
 }
 
-function ownRowOf(name: string): OpenAiFacts | undefined {
+const rowOf = remembered((name) => {
+  const asked = read(name);
+  return asked && findRow(openAi, asked)?.facts;
+});
+
+const ownRowOf = remembered((name) => {
   const asked = read(name);
   return asked && findOwnRow(openAi, asked)?.facts;
+});
+
+type FindFacts = (name: string) => OpenAiFacts | undefined;
+
+/** Callers name models: few are remembered, and none that is long. */
+function remembered(find: FindFacts): FindFacts {
+  const knownMax = 1000;
+  const lengthMax = 100;
+  /** Null = another maker's, or none. */
+  const known = new Map<string, OpenAiFacts | null>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found ?? undefined;
+    const facts = find(name);
+    if (name.length > lengthMax) return facts;
+    if (known.size >= knownMax) known.clear();
+    known.set(name, facts ?? null);
+    return facts;
+  };
 }

@@ -13,6 +13,7 @@ import type { MarkPrefix } from '../codecs/chat-codec.ts';
 import { CohereTap, readReply as readCohere } from '../codecs/cohere-chat/tap.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
+import { fitToModel as fitChat } from '../codecs/openai-chat/fit-to-model.ts';
 import { markPrefix as markChat } from '../codecs/openai-chat/mark-prefix.ts';
 import { OpenAiTap } from '../codecs/openai-chat/tap.ts';
 import { inputUsageOf, usageOf } from '../codecs/openai-chat/wire.ts';
@@ -66,6 +67,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     read: readChoices,
     openTap: (request) => new OpenAiTap(request),
     withoutForeign: withoutForeignInChat,
+    fitToModel: fitChat,
     markPrefix: markChat,
   },
   'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },

@@ -40,13 +40,17 @@ export function withoutSaid(path: string, search: string): string {
   return kept.length === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${kept.join('&')}`;
 }
 
-/** The caller's query, where the upstream has the caller's own endpoint: who speaks another format knows none of its parameters. */
+/**
+ * The caller's query, where the upstream has the caller's own endpoint: who speaks another format knows none of its parameters. A list
+ * is asked for by a query, whoever has it.
+ */
 export function passedSearch(
-  target: ProviderEntry,
+  { takesNoQuery }: ProviderEntry,
   mode: Translation['mode'],
-  search: string,
+  { method, search }: { method: string; search: string },
 ): string {
-  return mode === 'native' && target.takesNoQuery !== true ? search : '';
+  if (search === '' || method === 'GET') return search;
+  return mode === 'native' && takesNoQuery !== true ? search : '';
 }
 
 /** The caller's query, and what the endpoint is asked for where that does not say it. */

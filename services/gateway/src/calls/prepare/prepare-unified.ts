@@ -56,13 +56,17 @@ export function prepareUnified(
 ): PreparedRequest {
   const json = shaped ?? requester.subject.json ?? {};
   const { translation, base, addressBy, context } = addressCall(requester, target, json, rules);
-  const search = passedSearch(target.entry, translation.mode, requester.subject.search);
+  const method = translation.entry.method ?? (requester.arrival.method as Dispatcher.HttpMethod);
+  const search = passedSearch(target.entry, translation.mode, {
+    method,
+    search: requester.subject.search,
+  });
   const common = {
     translation,
     context,
     origin: base.origin,
     addressBy,
-    method: translation.entry.method ?? (requester.arrival.method as Dispatcher.HttpMethod),
+    method,
     path: joinPaths(
       base,
       withoutSaid(pathOf(translation.entry, context), search),
