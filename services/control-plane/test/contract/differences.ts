@@ -24,6 +24,10 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     /^postLogs body(\[\])?\.request\.method: does not take "any text"$/,
     'It is a method of HTTP, in any case; what is none was always refused.',
   ],
+  [
+    /^updateOrganisationDefaults body\.(in|out)put_guardrails\[\]\.(id|slug): is required$/,
+    'Of one that is sent back as it is shown; one may be named by text.',
+  ],
   [/^postAdminWorkspaces body\.name: is required$/, 'The slug is made of it.'],
   [
     /^postAdminWorkspaces(WorkspaceIdUsers)? body\.users\[\]\.id: is required$/,

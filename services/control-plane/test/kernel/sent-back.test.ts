@@ -93,6 +93,26 @@ it('a server made of an integration may be sent back as it is shown', async () =
   expect([emptied.status, emptied.text]).toEqual([400, expect.stringContaining('body.members')]);
 });
 
+it('the guardrails of all workspaces may be sent back as they are shown', async () => {
+  const { body: guardrail } = await as('admin_key')
+    .post('/guardrails', {
+      name: 'Sent back',
+      organisation_id: h.first.organisation_id,
+      checks: [{ id: 'default.regexMatch', parameters: { rule: 'a+' } }],
+      actions: {},
+    })
+    .expect(200);
+  const path = '/admin/organisation/defaults';
+  await as('admin_key')
+    .put(path, { input_guardrails: [guardrail.slug] })
+    .expect(200);
+  const { body: shown } = await as('admin_key').get(path).expect(200);
+  expect(shown.input_guardrails).toEqual([{ id: guardrail.id, slug: guardrail.slug }]);
+  const answer = await as('admin_key').put(path, shown);
+  expect(answer.status, answer.text).toBe(200);
+  expect((await as('admin_key').get(path).expect(200)).body).toEqual(shown);
+});
+
 it('what does nothing beside the rest is told whoever sends it, or what makes it so, and nobody else', async () => {
   const told = async (answer: PromiseLike<{ status: number; body: Shown; text: string }>) => {
     const { status, body, text } = await answer;

@@ -31,7 +31,11 @@ const organisationDefaults = z.object({
   output_guardrails: z.array(guardrailRef),
 });
 
-const guardrailList = z.array(referenceField).max(100).nullish();
+/** Named by UUID or slug, or sent back as it is shown. */
+const guardrailList = z
+  .array(z.union([referenceField, guardrailRef.transform(({ id }) => id)]))
+  .max(100)
+  .nullish();
 
 export const updateOrganisationDefaultsBody = z.object({
   input_guardrails: guardrailList,
