@@ -41,6 +41,7 @@ export type { IdleField, IdleFields } from './kernel/idle-fields.ts';
 export { type KeptField, keptFields } from './kernel/kept-only.ts';
 export type { Page } from './kernel/paging.ts';
 export { contradictions } from './kernel/second-names.ts';
+export { shapeNameOf } from './kernel/shape-names.ts';
 export { tags } from './kernel/tags.ts';
 export { type UnknownField, unknownFields } from './kernel/unknown-fields.ts';
 export { groupColumnNames, groupNames } from './ledger/analytics.ts';

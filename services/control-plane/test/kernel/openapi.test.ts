@@ -13,6 +13,7 @@ import {
   publishedOperations,
   requestFaults,
 } from '../contract/published.ts';
+import { withoutReferences } from '../support/without-references.ts';
 
 interface Content {
   content: Record<string, { schema: JsonSchema; example?: unknown }>;
@@ -32,7 +33,10 @@ interface DescribedOperation {
 }
 
 const document = buildDocument({ version: '1.2.3', headerPrefix: 'x-service-' });
-const paths = document.paths as Record<string, Record<string, DescribedOperation>>;
+const paths = withoutReferences(document).paths as Record<
+  string,
+  Record<string, DescribedOperation>
+>;
 
 it('is valid OpenAPI 3.1', async () => {
   const validator = new Validator();
@@ -128,6 +132,60 @@ describe('what clients are generated from', () => {
       checks?.find((check) => check.properties?.id?.const === id)?.required;
     expect(requiredOf('default.regexMatch')).toEqual(['id', 'parameters']);
     expect(requiredOf('default.pii')).toEqual(['id']);
+  });
+
+  it('has a type of its own for each resource, wherever it is answered', () => {
+    const { schemas } = document.components as { schemas: Record<string, JsonSchema> };
+    const referring = document.paths as typeof paths;
+    const answerOf = (path: string) =>
+      referring[path]?.get?.responses[200]?.content['application/json']?.schema;
+    const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    expect(answerOf('/api-keys')?.properties?.data).toMatchObject({ items: named('ApiKey') });
+    expect(answerOf('/api-keys/{id}')?.allOf?.[0]).toEqual(named('ApiKey'));
+    expect(answerOf('/configs/{slug}')?.properties?.data).toMatchObject(named('Config'));
+    expect(schemas.ApiKey?.properties?.usage_limits).toMatchObject(named('UsageLimit'));
+    for (const name of ['Prompt', 'Guardrail', 'Provider', 'RateLimitsPolicy', 'Workspace'])
+      expect(Object.keys(schemas)).toContain(name);
+    expect(JSON.stringify(document)).not.toContain('x-shape-name');
+  });
+
+  it('asks of no generator for two types of one name', () => {
+    // They are called by the name of the field in capitals, without what is between the words.
+    const typeName = (name: string) => name.replaceAll('_', '').toLowerCase();
+    const faults: string[] = [];
+    eachSchema(document, ({ properties }, at) => {
+      const own = Object.entries(properties ?? {}).filter(
+        ([, field]) => field.enum ?? field.anyOf ?? field.oneOf ?? field.properties,
+      );
+      const names = own.map(([name]) => typeName(name));
+      const twice = own.filter(([name], index) => names.indexOf(typeName(name)) !== index);
+      faults.push(...twice.map(([name]) => `${at}: ${name}`));
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('has no optional fields beside others of a type that does not allow their absence', () => {
+    const faults: string[] = [];
+    eachSchema(document, ({ type, properties, additionalProperties, required = [] }, at) => {
+      if (type !== 'object' || typeof additionalProperties !== 'object') return;
+      if (Object.keys(additionalProperties).length === 0) return;
+      const names = Object.keys(properties ?? {});
+      const optional = names.filter((name) => !required.includes(name));
+      faults.push(...optional.map((name) => `${at}: ${name}`));
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('says of an object all that stands for it', () => {
+    const faults: string[] = [];
+    eachSchema(document, ({ default: standsFor, properties = {} }, at) => {
+      if (typeof standsFor !== 'object' || standsFor === null) return;
+      const untold = Object.entries(properties)
+        .filter(([name, field]) => field.default !== undefined && !Object.hasOwn(standsFor, name))
+        .map(([name]) => `${at}: ${name}`);
+      faults.push(...untold);
+    });
+    expect(faults).toEqual([]);
   });
 
   it('names the values of what is made uniform before it is looked at', () => {

@@ -9,6 +9,7 @@ import {
   slugField,
 } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 const collectionDetails = z.object({
   child_collections_count: z.int(),
@@ -29,7 +30,9 @@ const collection = z.object({
   last_updated_at: instantText,
 });
 
-const collectionWithDetails = collection.extend({ collection_details: collectionDetails });
+const collectionWithDetails = collection
+  .extend({ collection_details: collectionDetails })
+  .register(shapeNames, { name: 'CollectionSummary' });
 
 const childCollection = z.object({
   id: z.uuid(),
@@ -38,9 +41,11 @@ const childCollection = z.object({
   collection_details: collectionDetails,
 });
 
-const collectionWithChildCollections = collection.extend({
-  child_collections: z.array(childCollection),
-});
+const collectionWithChildCollections = collection
+  .extend({
+    child_collections: z.array(childCollection),
+  })
+  .register(shapeNames, { name: 'Collection' });
 
 // Nobody named scopes for collections: they are parts of prompts.
 export const collectionsEndpoints = {

@@ -3,6 +3,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { flagField, instantText, nameField, slugField, workspaceField } from '../kernel/fields.ts';
 import { cappedListQuery, queryFlag } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
 export const configDocument = z.union(
@@ -48,35 +49,41 @@ const saveQuery = workspaceQuery.extend({ allow_missing: queryFlag.default(false
 /** Ours: what is removed may be in use. */
 export const removeQuery = workspaceQuery.extend({ force: queryFlag.default(false) });
 
-const config = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  slug: z.string(),
-  organisation_id: z.uuid(),
-  workspace_id: z.uuid(),
-  is_default: z.int(),
-  status: z.string(),
-  owner_id: z.uuid(),
-  updated_by: z.uuid(),
-  created_at: instantText,
-  last_updated_at: instantText,
-});
+const config = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    organisation_id: z.uuid(),
+    workspace_id: z.uuid(),
+    is_default: z.int(),
+    status: z.string(),
+    owner_id: z.uuid(),
+    updated_by: z.uuid(),
+    created_at: instantText,
+    last_updated_at: instantText,
+  })
+  .register(shapeNames, { name: 'ConfigSummary' });
 
 /** The document is an object here; its credentials are masked. */
-const configDetail = config.extend({
-  version_id: z.uuid(),
-  config: z.record(z.string(), z.unknown()),
-});
+const configDetail = config
+  .extend({
+    version_id: z.uuid(),
+    config: z.record(z.string(), z.unknown()),
+  })
+  .register(shapeNames, { name: 'Config' });
 
 /** The document is text here. */
-const configVersion = config.extend({
-  config: z.string(),
-  format: z.literal('json'),
-  type: z.literal('ORG_CONFIG'),
-  version_id: z.uuid(),
-  version: z.int(),
-  object: z.literal('config'),
-});
+const configVersion = config
+  .extend({
+    config: z.string(),
+    format: z.literal('json'),
+    type: z.literal('ORG_CONFIG'),
+    version_id: z.uuid(),
+    version: z.int(),
+    object: z.literal('config'),
+  })
+  .register(shapeNames, { name: 'ConfigVersion' });
 
 const success = <T extends z.ZodType>(data: T) => z.object({ success: z.literal(true), data });
 

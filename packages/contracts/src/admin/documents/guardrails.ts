@@ -5,6 +5,7 @@ import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField, slugField } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** One check of a guardrail, its parameters complete. */
 export interface GuardrailCheck {
@@ -37,6 +38,7 @@ const checkById = z.discriminatedUnion(
   ) as unknown as readonly [z.ZodObject<{ id: z.ZodLiteral<string> }>],
   { error: (issue) => (issue.code === 'invalid_union' ? 'is no check that is known' : undefined) },
 ) as unknown as z.ZodType<GuardrailCheck, { id: string; parameters?: object | undefined }>;
+checkById.register(shapeNames, { name: 'GuardrailCheck' });
 
 const checks = z.array(checkById).min(1).max(100);
 
@@ -75,45 +77,51 @@ const actions = z.object({
 });
 export type GuardrailActions = z.output<typeof actions>;
 
-const summary = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  slug: z.string(),
-  organisation_id: z.uuid(),
-  workspace_id: z.uuid().nullable(),
-  status: z.enum(['active', 'archived']),
-  created_at: instantText,
-  last_updated_at: instantText,
-  owner_id: z.uuid(),
-  updated_by: z.uuid().nullable(),
-});
+const summary = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    organisation_id: z.uuid(),
+    workspace_id: z.uuid().nullable(),
+    status: z.enum(['active', 'archived']),
+    created_at: instantText,
+    last_updated_at: instantText,
+    owner_id: z.uuid(),
+    updated_by: z.uuid().nullable(),
+  })
+  .register(shapeNames, { name: 'GuardrailSummary' });
 
 const shownFeedback = z.object({
   feedback: z.object({ value: z.number(), weight: z.number(), metadata: z.string() }).nullable(),
 });
 
-const detail = summary.extend({
-  checks: z.array(
-    z.object({
-      id: z.string(),
-      /** Secrets among them are masked. */
-      parameters: z.record(z.string(), z.unknown()),
-      name: z.string().optional(),
-      is_enabled: z.boolean(),
+const detail = summary
+  .extend({
+    checks: z.array(
+      z.object({
+        id: z.string(),
+        /** Secrets among them are masked. */
+        parameters: z.record(z.string(), z.unknown()),
+        name: z.string().optional(),
+        is_enabled: z.boolean(),
+      }),
+    ),
+    actions: z.object({
+      deny: z.boolean(),
+      async: z.boolean(),
+      sequential: z.boolean(),
+      ...bounds,
+      ...streamFields,
+      on_success: shownFeedback,
+      on_fail: shownFeedback,
     }),
-  ),
-  actions: z.object({
-    deny: z.boolean(),
-    async: z.boolean(),
-    sequential: z.boolean(),
-    ...bounds,
-    ...streamFields,
-    on_success: shownFeedback,
-    on_fail: shownFeedback,
-  }),
-});
+  })
+  .register(shapeNames, { name: 'Guardrail' });
 
-const written = z.object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() });
+const written = z
+  .object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() })
+  .register(shapeNames, { name: 'GuardrailWritten' });
 
 const scopesTo = byLevel('organisation_guardrails', 'guardrails');
 

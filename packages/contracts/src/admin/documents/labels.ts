@@ -3,6 +3,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { descriptionField, instantText, referenceField, searchField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** Never something that a reference to a version could mean: a number, `latest`, `default`. */
 const labelName = z
@@ -15,19 +16,21 @@ const labelName = z
   );
 const colorCode = z.string().max(64);
 
-const label = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  description: z.string(),
-  color_code: z.string(),
-  organisation_id: z.uuid(),
-  /** Not told of universal labels, which are in every workspace. */
-  workspace_id: z.uuid().optional(),
-  is_universal: z.boolean(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  status: z.string(),
-});
+const label = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    description: z.string(),
+    color_code: z.string(),
+    organisation_id: z.uuid(),
+    /** Not told of universal labels, which are in every workspace. */
+    workspace_id: z.uuid().optional(),
+    is_universal: z.boolean(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    status: z.string(),
+  })
+  .register(shapeNames, { name: 'Label' });
 
 const listLabelsResponse = z.object({
   total: z.int(),

@@ -9,6 +9,7 @@ import {
   slugField,
 } from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import {
   shareBody,
   shareShown,
@@ -17,54 +18,62 @@ import {
   versionNumber,
 } from './prompt-fields.ts';
 
-const promptPartialSummary = z.object({
-  id: z.uuid(),
-  slug: z.string(),
-  name: z.string(),
-  collection_id: z.uuid(),
-  workspace_id: z.uuid(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  status: statusField,
-  share: shareShown.nullable().optional(),
-  object: z.literal('partial'),
-});
+const promptPartialSummary = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    collection_id: z.uuid(),
+    workspace_id: z.uuid(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    status: statusField,
+    share: shareShown.nullable().optional(),
+    object: z.literal('partial'),
+  })
+  .register(shapeNames, { name: 'PromptPartialSummary' });
 
-const promptPartial = z.object({
-  id: z.uuid(),
-  slug: z.string(),
-  name: z.string(),
-  collection_id: z.uuid(),
-  workspace_id: z.uuid(),
-  string: z.string(),
-  version: z.number(),
-  version_description: z.string().optional(),
-  prompt_partial_version_id: z.uuid(),
-  published_version: z.number(),
-  latest_version: z.number(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  status: statusField,
-});
+const promptPartial = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    collection_id: z.uuid(),
+    workspace_id: z.uuid(),
+    string: z.string(),
+    version: z.number(),
+    version_description: z.string().optional(),
+    prompt_partial_version_id: z.uuid(),
+    published_version: z.number(),
+    latest_version: z.number(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    status: statusField,
+  })
+  .register(shapeNames, { name: 'PromptPartial' });
 
-const promptPartialVersion = z.object({
-  prompt_partial_id: z.uuid(),
-  prompt_partial_version_id: z.uuid(),
-  slug: z.string(),
-  /** A number everywhere else, and text here: so it is published. */
-  version: z.string(),
-  string: z.string(),
-  description: z.string().optional(),
-  created_at: instantText,
-  prompt_version_status: statusField,
-  object: z.literal('partial'),
-});
+const promptPartialVersion = z
+  .object({
+    prompt_partial_id: z.uuid(),
+    prompt_partial_version_id: z.uuid(),
+    slug: z.string(),
+    /** A number everywhere else, and text here: so it is published. */
+    version: z.string(),
+    string: z.string(),
+    description: z.string().optional(),
+    created_at: instantText,
+    prompt_version_status: statusField,
+    object: z.literal('partial'),
+  })
+  .register(shapeNames, { name: 'PromptPartialVersion' });
 
-const createdPartial = z.object({
-  id: z.uuid(),
-  slug: z.string(),
-  version_id: z.uuid(),
-});
+const createdPartial = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    version_id: z.uuid(),
+  })
+  .register(shapeNames, { name: 'PromptPartialCreated' });
 
 const createPartialBody = z.object({
   workspace_id: referenceField.optional(),

@@ -11,6 +11,7 @@ import {
   slugField,
 } from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import {
   shareBody,
   shareShown,
@@ -24,19 +25,21 @@ const anyObject = z.record(z.string(), z.unknown());
 const toolChoice = z.union([anyObject, z.string().min(1).max(64)]);
 const toolList = z.array(anyObject).max(1000);
 
-const promptSummary = z.object({
-  id: z.uuid(),
-  slug: z.string(),
-  name: z.string(),
-  collection_id: z.uuid(),
-  workspace_id: z.uuid(),
-  model: z.string().optional(),
-  status: statusField,
-  created_at: instantText,
-  last_updated_at: instantText,
-  share: shareShown.nullable().optional(),
-  object: z.literal('prompt'),
-});
+const promptSummary = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    collection_id: z.uuid(),
+    workspace_id: z.uuid(),
+    model: z.string().optional(),
+    status: statusField,
+    created_at: instantText,
+    last_updated_at: instantText,
+    share: shareShown.nullable().optional(),
+    object: z.literal('prompt'),
+  })
+  .register(shapeNames, { name: 'PromptSummary' });
 
 /** What one version says. */
 const versionContent = z.object({
@@ -51,45 +54,51 @@ const versionContent = z.object({
   is_raw_template: z.boolean(),
 });
 
-const prompt = versionContent.extend({
-  id: z.uuid(),
-  slug: z.string(),
-  name: z.string(),
-  collection_id: z.uuid(),
-  workspace_id: z.uuid(),
-  prompt_version: z.number(),
-  prompt_version_id: z.uuid(),
-  prompt_version_status: statusField,
-  prompt_version_description: z.string().optional(),
-  /** The label that was set last; a version may carry several. */
-  prompt_version_label_id: z.uuid().optional(),
-  prompt_version_label_ids: z.array(z.uuid()),
-  published_version: z.number(),
-  latest_version: z.number(),
-  status: statusField,
-  created_at: instantText,
-  last_updated_at: instantText,
-});
+const prompt = versionContent
+  .extend({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    collection_id: z.uuid(),
+    workspace_id: z.uuid(),
+    prompt_version: z.number(),
+    prompt_version_id: z.uuid(),
+    prompt_version_status: statusField,
+    prompt_version_description: z.string().optional(),
+    /** The label that was set last; a version may carry several. */
+    prompt_version_label_id: z.uuid().optional(),
+    prompt_version_label_ids: z.array(z.uuid()),
+    published_version: z.number(),
+    latest_version: z.number(),
+    status: statusField,
+    created_at: instantText,
+    last_updated_at: instantText,
+  })
+  .register(shapeNames, { name: 'Prompt' });
 
-const promptVersionSummary = z.object({
-  id: z.uuid(),
-  prompt_id: z.uuid(),
-  prompt_template: versionContent,
-  prompt_version: z.number(),
-  prompt_description: z.string().optional(),
-  label_id: z.uuid().optional(),
-  label_ids: z.array(z.uuid()),
-  created_at: instantText,
-  status: statusField,
-  object: z.literal('prompt'),
-});
+const promptVersionSummary = z
+  .object({
+    id: z.uuid(),
+    prompt_id: z.uuid(),
+    prompt_template: versionContent,
+    prompt_version: z.number(),
+    prompt_description: z.string().optional(),
+    label_id: z.uuid().optional(),
+    label_ids: z.array(z.uuid()),
+    created_at: instantText,
+    status: statusField,
+    object: z.literal('prompt'),
+  })
+  .register(shapeNames, { name: 'PromptVersionSummary' });
 
-const createdPrompt = z.object({
-  id: z.uuid(),
-  slug: z.string(),
-  version_id: z.uuid(),
-  object: z.literal('prompt'),
-});
+const createdPrompt = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    version_id: z.uuid(),
+    object: z.literal('prompt'),
+  })
+  .register(shapeNames, { name: 'PromptCreated' });
 
 /** Bodies of chat or text completions, both ways. */
 const completionBody = z.record(z.string(), z.unknown());

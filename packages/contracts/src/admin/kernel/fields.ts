@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shapeNames } from './shape-names.ts';
 
 const nameMax = 255;
 
@@ -13,7 +14,10 @@ export const nameField = z
     `may hold ${nameMax} characters at most`,
   );
 /** A switch that answers show as 0 or 1 in some places, and as a boolean in others: either may be sent back. */
-export const flagField = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(Boolean);
+export const flagField = z
+  .union([z.literal(0), z.literal(1), z.boolean()])
+  .transform(Boolean)
+  .register(shapeNames, { name: 'Flag' });
 export const descriptionField = z.string().max(2000);
 export const slugField = z
   .string()

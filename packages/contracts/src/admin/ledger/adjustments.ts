@@ -4,6 +4,7 @@ import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText } from '../kernel/fields.ts';
 import { inOrder } from '../kernel/in-order.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** US cents and tokens of one correction: beyond these somebody slipped. */
 const centsMax = 100_000_000;
@@ -12,22 +13,24 @@ const tokensMax = 1_000_000_000;
 const cents = z.number().min(-centsMax).max(centsMax);
 const tokens = z.int().min(-tokensMax).max(tokensMax);
 
-const adjustment = z.object({
-  id: z.uuid(),
-  record_id: z.uuid(),
-  workspace_id: z.string(),
-  created_at: instantText,
-  /** When the request arrived. */
-  record_created_at: instantText,
-  cost: z.number(),
-  input_tokens: z.int(),
-  output_tokens: z.int(),
-  reason: z.string(),
-  /** Null where a command of the operator's made it. */
-  author: z.string().nullable(),
-  price_version: z.string().nullable(),
-  object: z.literal('ledger-adjustment'),
-});
+const adjustment = z
+  .object({
+    id: z.uuid(),
+    record_id: z.uuid(),
+    workspace_id: z.string(),
+    created_at: instantText,
+    /** When the request arrived. */
+    record_created_at: instantText,
+    cost: z.number(),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    reason: z.string(),
+    /** Null where a command of the operator's made it. */
+    author: z.string().nullable(),
+    price_version: z.string().nullable(),
+    object: z.literal('ledger-adjustment'),
+  })
+  .register(shapeNames, { name: 'LedgerAdjustment' });
 
 export const adjustmentsEndpoints = {
   'ledger.adjustments.create': endpoint({

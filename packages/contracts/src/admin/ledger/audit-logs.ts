@@ -4,6 +4,7 @@ import { endpoint, linesEndpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText } from '../kernel/fields.ts';
 import { inOrder } from '../kernel/in-order.ts';
 import { pageQuery, queryInteger } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 const text = z.string().max(2048).optional();
 
@@ -41,45 +42,49 @@ const exportAuditLogsQuery = z
   .superRefine(span);
 
 /** What does not apply to an entry is left out of it: no field of a record is published as nullable. */
-const record = z.object({
-  timestamp: instantText,
-  /** GET only where a JWT was refused: reading is not recorded. */
-  method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
-  uri: z.string(),
-  request_id: z.string(),
-  request_body: z.string(),
-  query_params: z.string(),
-  request_headers: z.string(),
-  user_id: z.uuid().optional(),
-  user_type: z.enum(['user', 'api_key']),
-  api_key_id: z.uuid().optional(),
-  organisation_id: z.uuid(),
-  workspace_id: z.string().optional(),
-  response_status_code: z.int(),
-  resource_type: z.string(),
-  resource_id: z.string().optional(),
-  action: z.string(),
-  client_ip: z.string(),
-  country: z.string().optional(),
-  detail: z.string().optional(),
-  before: z.string().optional(),
-  after: z.string().optional(),
-  sequence: z.int(),
-  previous_hash: z.string(),
-  hash: z.string(),
-});
+const record = z
+  .object({
+    timestamp: instantText,
+    /** GET only where a JWT was refused: reading is not recorded. */
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
+    uri: z.string(),
+    request_id: z.string(),
+    request_body: z.string(),
+    query_params: z.string(),
+    request_headers: z.string(),
+    user_id: z.uuid().optional(),
+    user_type: z.enum(['user', 'api_key']),
+    api_key_id: z.uuid().optional(),
+    organisation_id: z.uuid(),
+    workspace_id: z.string().optional(),
+    response_status_code: z.int(),
+    resource_type: z.string(),
+    resource_id: z.string().optional(),
+    action: z.string(),
+    client_ip: z.string(),
+    country: z.string().optional(),
+    detail: z.string().optional(),
+    before: z.string().optional(),
+    after: z.string().optional(),
+    sequence: z.int(),
+    previous_hash: z.string(),
+    hash: z.string(),
+  })
+  .register(shapeNames, { name: 'AuditLog' });
 
 /** The same as they are exported: what is JSON is JSON, and who did it is told apart. */
 const json = z.unknown();
-const line = record.extend({
-  user_type: z.enum(['user', 'api_key', 'system']),
-  request_body: json,
-  query_params: json,
-  request_headers: json,
-  detail: json.optional(),
-  before: json.optional(),
-  after: json.optional(),
-});
+const line = record
+  .extend({
+    user_type: z.enum(['user', 'api_key', 'system']),
+    request_body: json,
+    query_params: json,
+    request_headers: json,
+    detail: json.optional(),
+    before: json.optional(),
+    after: json.optional(),
+  })
+  .register(shapeNames, { name: 'AuditLogLine' });
 
 /** How an audit chain can be broken. */
 const chainFaults = ['altered', 'missing', 'unlinked', 'head'] as const;

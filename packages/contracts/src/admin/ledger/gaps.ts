@@ -3,17 +3,20 @@ import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
-const gap = z.object({
-  replica_id: z.string(),
-  from_sequence: z.int(),
-  to_sequence: z.int(),
-  missing: z.int(),
-  /** Null where the replica told nothing of itself before. */
-  since: instantText.nullable(),
-  life: z.enum(['alive', 'ended', 'silent', 'untold']),
-  object: z.literal('ledger-gap'),
-});
+const gap = z
+  .object({
+    replica_id: z.string(),
+    from_sequence: z.int(),
+    to_sequence: z.int(),
+    missing: z.int(),
+    /** Null where the replica told nothing of itself before. */
+    since: instantText.nullable(),
+    life: z.enum(['alive', 'ended', 'silent', 'untold']),
+    object: z.literal('ledger-gap'),
+  })
+  .register(shapeNames, { name: 'LedgerGap' });
 
 export const gapsEndpoints = {
   'ledger.gaps': endpoint({

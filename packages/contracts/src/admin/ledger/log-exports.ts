@@ -5,6 +5,7 @@ import { endpoint } from '../kernel/endpoint.ts';
 import { descriptionField, instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { inOrder, requestRanges } from '../kernel/in-order.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** What can be exported of a logged request. */
 const exportFields = [
@@ -171,25 +172,27 @@ const shownFilters = z.object({
   current_page: z.number().optional(),
 });
 
-const exportItem = z.object({
-  id: z.uuid(),
-  organisation_id: z.uuid(),
-  filters: shownFilters,
-  requested_data: z.array(z.enum(exportFields)),
-  status: z.enum(['draft', 'in_progress', 'success', 'failed', 'stopped']),
-  /** Rows written so far, once it was started. */
-  total: z.int().optional(),
-  /** Why it failed. */
-  error: z.string().optional(),
-  format: z.enum(exportFormats),
-  all: z.boolean(),
-  description: z.string(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  created_by: z.uuid(),
-  workspace_id: z.uuid(),
-  object: z.literal('export'),
-});
+const exportItem = z
+  .object({
+    id: z.uuid(),
+    organisation_id: z.uuid(),
+    filters: shownFilters,
+    requested_data: z.array(z.enum(exportFields)),
+    status: z.enum(['draft', 'in_progress', 'success', 'failed', 'stopped']),
+    /** Rows written so far, once it was started. */
+    total: z.int().optional(),
+    /** Why it failed. */
+    error: z.string().optional(),
+    format: z.enum(exportFormats),
+    all: z.boolean(),
+    description: z.string(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    created_by: z.uuid(),
+    workspace_id: z.uuid(),
+    object: z.literal('export'),
+  })
+  .register(shapeNames, { name: 'LogExport' });
 
 /** `total` counts the rows written; a draft has none. */
 const written = z.object({ id: z.uuid(), total: z.int(), object: z.literal('export') });

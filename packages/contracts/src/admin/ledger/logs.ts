@@ -4,6 +4,7 @@ import { anyKey, workspaceKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantText } from '../kernel/fields.ts';
 import { commaList, queryFlag, queryInteger } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { analyticsQuery } from './analytics.ts';
 
 const list = commaList().optional();
@@ -130,137 +131,145 @@ const call = z
   })
   .optional();
 
-const log = z.object({
-  _id: z.uuid(),
-  request: z.object({
-    url: text,
-    method: z.enum(methods),
-    serviceHeaders: z.record(text, text),
-    headers,
-    body,
-  }),
-  response: z.object({
-    status: z.int(),
-    responseTime: ms,
-    lastUsedOptionJsonPath: text,
-    headers,
-    body,
-  }),
-  ...providerSide,
-  /** Where one log is read: what became of its bodies. */
-  content: contentState.optional(),
-  organisation_id: text,
-  created_at: instantText,
-  metrics,
-  log_format: text.optional(),
-  /** The request that it is a part of. */
-  request_id: z.uuid(),
-  call,
-  error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
-});
+const log = z
+  .object({
+    _id: z.uuid(),
+    request: z.object({
+      url: text,
+      method: z.enum(methods),
+      serviceHeaders: z.record(text, text),
+      headers,
+      body,
+    }),
+    response: z.object({
+      status: z.int(),
+      responseTime: ms,
+      lastUsedOptionJsonPath: text,
+      headers,
+      body,
+    }),
+    ...providerSide,
+    /** Where one log is read: what became of its bodies. */
+    content: contentState.optional(),
+    organisation_id: text,
+    created_at: instantText,
+    metrics,
+    log_format: text.optional(),
+    /** The request that it is a part of. */
+    request_id: z.uuid(),
+    call,
+    error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
+  })
+  .register(shapeNames, { name: 'Log' });
 
 const cents = z.number();
 const counts = z.record(text, z.int());
 
-const attempt = z.object({
-  id: z.uuid(),
-  /** The same for a target and its retries. */
-  log_id: z.uuid(),
-  outcome: text,
-  status_code: z.int(),
-  error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
-  provider: text,
-  provider_slug: text.nullable(),
-  ai_model: text,
-  response_model: text.optional(),
-  option_path: text,
-  retry_count: z.int(),
-  finish_reason: text.optional(),
-  started_after: z.number(),
-  latency: z.number(),
-  first_byte_after: z.number().nullable(),
-  input_tokens: z.int(),
-  output_tokens: z.int(),
-  cache_read_tokens: z.int(),
-  cache_write_tokens: z.int(),
-  reasoning_tokens: z.int(),
-  usage_estimated: z.boolean(),
-  usage_implausible: z.boolean(),
-  cost: cents.nullable(),
-  adjusted_cost: cents.optional(),
-  price_layer: text.optional(),
-  price_book_version: text.optional(),
-  unpriced_units: z.array(text).optional(),
-  cache_status: text,
-  cache_type: text.nullable(),
-  limits: z.object({
-    reserved: counts,
-    settled: counts,
-    would_have_refused: z.array(text),
-    degraded: z.boolean(),
-  }),
-  hooks: z.array(z.unknown()),
-  call,
-});
-
-const request = z.object({
-  object: z.literal('request'),
-  id: z.uuid(),
-  trace_id: text,
-  created_at: instantText,
-  organisation_id: text,
-  workspace_id: text,
-  workspace_slug: text,
-  api_key_id: text,
-  user_id: text.nullable(),
-  method: text,
-  url: text,
-  endpoint: text,
-  stream: z.boolean(),
-  config: text.nullable(),
-  config_version_id: text.nullable(),
-  status_code: z.int(),
-  is_success: z.boolean(),
-  error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
-  response_time: z.number(),
-  /** US cents, of all attempts; null where that of one is not known. */
-  cost: cents.nullable(),
-  total_units: z.int(),
-  attempts: z.array(attempt),
-  /** Of each target that was asked. */
-  contents: z.array(
-    z.object({
-      log_id: z.uuid(),
-      content: contentState,
-      request: z.object({ headers, serviceHeaders: headers, body }).optional(),
-      response: z.object({ headers, body }).optional(),
-      ...providerSide,
+const attempt = z
+  .object({
+    id: z.uuid(),
+    /** The same for a target and its retries. */
+    log_id: z.uuid(),
+    outcome: text,
+    status_code: z.int(),
+    error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
+    provider: text,
+    provider_slug: text.nullable(),
+    ai_model: text,
+    response_model: text.optional(),
+    option_path: text,
+    retry_count: z.int(),
+    finish_reason: text.optional(),
+    started_after: z.number(),
+    latency: z.number(),
+    first_byte_after: z.number().nullable(),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    cache_read_tokens: z.int(),
+    cache_write_tokens: z.int(),
+    reasoning_tokens: z.int(),
+    usage_estimated: z.boolean(),
+    usage_implausible: z.boolean(),
+    cost: cents.nullable(),
+    adjusted_cost: cents.optional(),
+    price_layer: text.optional(),
+    price_book_version: text.optional(),
+    unpriced_units: z.array(text).optional(),
+    cache_status: text,
+    cache_type: text.nullable(),
+    limits: z.object({
+      reserved: counts,
+      settled: counts,
+      would_have_refused: z.array(text),
+      degraded: z.boolean(),
     }),
-  ),
-  /** There are more attempts than are shown. */
-  is_cut_off: z.boolean(),
-  decision: z.record(text, z.unknown()).nullable(),
-  metadata: z.record(text, text),
-  gateway: z.object({ replica: text, version: text }),
-});
+    hooks: z.array(z.unknown()),
+    call,
+  })
+  .register(shapeNames, { name: 'RequestAttempt' });
 
-const trace = z.object({
-  object: z.literal('trace'),
-  id: text,
-  /** US cents, of all requests; null where that of one is not known. */
-  cost: cents.nullable(),
-  total_units: z.int(),
-  requests: z.array(
-    request.omit({ decision: true, is_cut_off: true }).extend({
-      depth: z.int(),
-      parent_request_id: z.uuid().nullable(),
-      span_id: text,
-      span_name: text,
-      parent_span_id: text,
-    }),
-  ),
-  is_cut_off: z.boolean(),
-});
+const request = z
+  .object({
+    object: z.literal('request'),
+    id: z.uuid(),
+    trace_id: text,
+    created_at: instantText,
+    organisation_id: text,
+    workspace_id: text,
+    workspace_slug: text,
+    api_key_id: text,
+    user_id: text.nullable(),
+    method: text,
+    url: text,
+    endpoint: text,
+    stream: z.boolean(),
+    config: text.nullable(),
+    config_version_id: text.nullable(),
+    status_code: z.int(),
+    is_success: z.boolean(),
+    error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
+    response_time: z.number(),
+    /** US cents, of all attempts; null where that of one is not known. */
+    cost: cents.nullable(),
+    total_units: z.int(),
+    attempts: z.array(attempt),
+    /** Of each target that was asked. */
+    contents: z.array(
+      z.object({
+        log_id: z.uuid(),
+        content: contentState,
+        request: z.object({ headers, serviceHeaders: headers, body }).optional(),
+        response: z.object({ headers, body }).optional(),
+        ...providerSide,
+      }),
+    ),
+    /** There are more attempts than are shown. */
+    is_cut_off: z.boolean(),
+    decision: z.record(text, z.unknown()).nullable(),
+    metadata: z.record(text, text),
+    gateway: z.object({ replica: text, version: text }),
+  })
+  .register(shapeNames, { name: 'RequestRecord' });
+
+const trace = z
+  .object({
+    object: z.literal('trace'),
+    id: text,
+    /** US cents, of all requests; null where that of one is not known. */
+    cost: cents.nullable(),
+    total_units: z.int(),
+    requests: z.array(
+      request.omit({ decision: true, is_cut_off: true }).extend({
+        depth: z.int(),
+        parent_request_id: z.uuid().nullable(),
+        span_id: text,
+        span_name: text,
+        parent_span_id: text,
+      }),
+    ),
+    is_cut_off: z.boolean(),
+  })
+  .register(shapeNames, { name: 'Trace' });
 
 const elapsed = z.int().min(0).max(86_400_000).optional();
 const sentHeaders = z.record(z.string().max(256), z.string().max(8192)).optional();
@@ -283,7 +292,7 @@ const customLog = z.object({
     time: elapsed,
     streamingMode: z.boolean().default(false),
   }),
-  // Both spellings are in use.
+  // Both spellings are in use. They stand beside the others, not among them: generated clients would want an absent one to have the others' type.
   metadata: z
     .object({
       trace_id: spanText,
@@ -295,7 +304,7 @@ const customLog = z.object({
       parent_span_id: spanText,
       parentSpanId: spanText,
     })
-    .catchall(z.union([z.string().max(1024), z.number(), z.boolean()]))
+    .and(z.record(z.string(), z.union([z.string().max(1024), z.number(), z.boolean()])))
     .refine((metadata) => Object.keys(metadata).length <= 100, 'may hold 100 entries at most')
     .default({}),
 });

@@ -3,19 +3,22 @@ import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be the id of a reject');
 const reason = z.string().min(1).max(500);
 
-const reject = z.object({
-  id: digest,
-  reason: z.string(),
-  received_at: instantText,
-  size: z.int(),
-  /** Of the caller's own organisation, for who may read logs, and not too large; else null. */
-  record: z.base64().nullable(),
-  object: z.literal('ledger-reject'),
-});
+const reject = z
+  .object({
+    id: digest,
+    reason: z.string(),
+    received_at: instantText,
+    size: z.int(),
+    /** Of the caller's own organisation, for who may read logs, and not too large; else null. */
+    record: z.base64().nullable(),
+    object: z.literal('ledger-reject'),
+  })
+  .register(shapeNames, { name: 'LedgerReject' });
 
 export const rejectsEndpoints = {
   'ledger.rejects.list': endpoint({

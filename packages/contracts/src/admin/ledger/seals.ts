@@ -2,26 +2,29 @@ import { z } from 'zod';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 const day = z.iso.date();
 
-const seal = z.object({
-  sequence: z.int(),
-  /** `part` = of a workspace and a day of records; `day` = their sum, which ends what was sealed for a day. */
-  kind: z.enum(['part', 'day']),
-  day,
-  workspace_id: z.string().nullable(),
-  /** Earlier than the day: they came after that day was sealed. */
-  records_day: day,
-  records: z.int(),
-  input_tokens: z.int(),
-  output_tokens: z.int(),
-  cost: z.number(),
-  adjustments: z.int(),
-  adjusted_cost: z.number(),
-  hash: z.string(),
-  object: z.literal('ledger-seal'),
-});
+const seal = z
+  .object({
+    sequence: z.int(),
+    /** `part` = of a workspace and a day of records; `day` = their sum, which ends what was sealed for a day. */
+    kind: z.enum(['part', 'day']),
+    day,
+    workspace_id: z.string().nullable(),
+    /** Earlier than the day: they came after that day was sealed. */
+    records_day: day,
+    records: z.int(),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    cost: z.number(),
+    adjustments: z.int(),
+    adjusted_cost: z.number(),
+    hash: z.string(),
+    object: z.literal('ledger-seal'),
+  })
+  .register(shapeNames, { name: 'LedgerSeal' });
 
 const faultReasons = [
   'altered',

@@ -9,6 +9,7 @@ import {
   slugField,
   workspaceField,
 } from '../kernel/fields.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { replayedRateLimit } from '../limits/rate-limits-policies.ts';
 import { replayedUsageLimit } from '../limits/usage-limits-policies.ts';
 
@@ -58,72 +59,74 @@ const target = z.object({
   ai_model: z.string(),
 });
 
-const answer = z.object({
-  object: z.literal('simulation'),
-  workspace_id: z.uuid(),
-  replayed_from: instantText,
-  replayed_to: instantText,
-  is_complete: z.boolean(),
-  stopped_by: z.enum(['requests', 'time']).nullable(),
-  requests: z.object({
-    replayed: z.int(),
-    unchanged: share,
-    rerouted: share,
-    refused: share,
-    undecided: share,
-    outcome_unknown: share,
-  }),
-  cost: z.object({
-    before_nano_usd: nanoUsd,
-    before_at_prices_now_nano_usd: nanoUsd,
-    after_nano_usd: nanoUsd,
-    after_at_prices_now_nano_usd: nanoUsd,
-    unpriced_requests: share,
-    unpriced_before_nano_usd: nanoUsd,
-  }),
-  routes: z.array(
-    z.object({
-      from: z.array(target),
-      to: z.array(target),
-      requests: share,
+const answer = z
+  .object({
+    object: z.literal('simulation'),
+    workspace_id: z.uuid(),
+    replayed_from: instantText,
+    replayed_to: instantText,
+    is_complete: z.boolean(),
+    stopped_by: z.enum(['requests', 'time']).nullable(),
+    requests: z.object({
+      replayed: z.int(),
+      unchanged: share,
+      rerouted: share,
+      refused: share,
+      undecided: share,
       outcome_unknown: share,
+    }),
+    cost: z.object({
       before_nano_usd: nanoUsd,
+      before_at_prices_now_nano_usd: nanoUsd,
       after_nano_usd: nanoUsd,
       after_at_prices_now_nano_usd: nanoUsd,
       unpriced_requests: share,
+      unpriced_before_nano_usd: nanoUsd,
     }),
-  ),
-  routes_left_out: z.int(),
-  refusals: z.array(
-    z.object({
-      workspace_slug: z.string(),
-      ai_model: z.string(),
-      refused_by: z.string(),
-      requests: share,
-      before_nano_usd: nanoUsd,
-    }),
-  ),
-  refusals_left_out: z.int(),
-  undecided: z.array(
-    z.object({
-      reason: z.enum([
-        'body_not_kept',
-        'headers_not_kept',
-        'metadata_types_not_kept',
-        'latencies_not_kept',
-        'estimates_not_kept',
-        'too_many_ways',
-        'answered_from_cache',
-        'refused_then',
-        'outcome_not_recorded',
-        'config_not_known',
-      ]),
-      requests: share,
-      before_nano_usd: nanoUsd,
-    }),
-  ),
-  assumptions: z.array(z.string()),
-});
+    routes: z.array(
+      z.object({
+        from: z.array(target),
+        to: z.array(target),
+        requests: share,
+        outcome_unknown: share,
+        before_nano_usd: nanoUsd,
+        after_nano_usd: nanoUsd,
+        after_at_prices_now_nano_usd: nanoUsd,
+        unpriced_requests: share,
+      }),
+    ),
+    routes_left_out: z.int(),
+    refusals: z.array(
+      z.object({
+        workspace_slug: z.string(),
+        ai_model: z.string(),
+        refused_by: z.string(),
+        requests: share,
+        before_nano_usd: nanoUsd,
+      }),
+    ),
+    refusals_left_out: z.int(),
+    undecided: z.array(
+      z.object({
+        reason: z.enum([
+          'body_not_kept',
+          'headers_not_kept',
+          'metadata_types_not_kept',
+          'latencies_not_kept',
+          'estimates_not_kept',
+          'too_many_ways',
+          'answered_from_cache',
+          'refused_then',
+          'outcome_not_recorded',
+          'config_not_known',
+        ]),
+        requests: share,
+        before_nano_usd: nanoUsd,
+      }),
+    ),
+    assumptions: z.array(z.string()),
+  })
+  .register(shapeNames, { name: 'Simulation' });
 
 export const simulationsEndpoints = {
   'simulations.create': endpoint({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { instantField, instantText } from '../kernel/fields.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 const unpriced = z.enum(['pass', 'refuse']);
 
@@ -138,8 +139,12 @@ const identity = {
   id: z.uuid().optional(),
 };
 
-export const shownRateLimit = rateLimit.extend({ ...shownRateRules, ...identity });
-export const shownKeyRateLimit = keyRateLimit.extend({ ...shownRateRules, ...identity });
+export const shownRateLimit = rateLimit
+  .extend({ ...shownRateRules, ...identity })
+  .register(shapeNames, { name: 'RateLimit' });
+export const shownKeyRateLimit = keyRateLimit
+  .extend({ ...shownRateRules, ...identity })
+  .register(shapeNames, { name: 'KeyRateLimit' });
 
 /** How much of a budget is used, in its unit. */
 export const shownUsage = {
@@ -151,17 +156,19 @@ export const shownUsage = {
 };
 
 /** Usage limits as they are shown: what was never set is null, or left out where null is not published. */
-export const shownUsageLimits = z.object({
-  ...identity,
-  credit_limit: z.int(),
-  type: z.enum(['cost', 'tokens']),
-  alert_threshold: z.int().optional(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable(),
-  periodic_reset_days: z.int().nullable(),
-  next_usage_reset_at: instantText.nullable(),
-  last_reset_at: instantText.nullable(),
-  status: z.enum(['active', 'exhausted']).optional(),
-  ...z.object(shownUsage).partial().shape,
-  ...shownBudgetRules,
-});
+export const shownUsageLimits = z
+  .object({
+    ...identity,
+    credit_limit: z.int(),
+    type: z.enum(['cost', 'tokens']),
+    alert_threshold: z.int().optional(),
+    periodic_reset: z.enum(['monthly', 'weekly']).nullable(),
+    periodic_reset_days: z.int().nullable(),
+    next_usage_reset_at: instantText.nullable(),
+    last_reset_at: instantText.nullable(),
+    status: z.enum(['active', 'exhausted']).optional(),
+    ...z.object(shownUsage).partial().shape,
+    ...shownBudgetRules,
+  })
+  .register(shapeNames, { name: 'UsageLimit' });
 export type ShownUsageLimits = z.infer<typeof shownUsageLimits>;

@@ -3,6 +3,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { rateRules, shownRateRules } from './limits.ts';
 import {
   allWorkspaces,
@@ -90,15 +91,17 @@ const listQuery = z
   .and(pageQuery({ default: 100, max: 1000 }));
 
 const object = z.literal('policy_rate_limits');
-const policy = z.object({
-  ...shownPolicy,
-  type,
-  unit,
-  value: z.number(),
-  target,
-  ...shownRateRules,
-  object,
-});
+const policy = z
+  .object({
+    ...shownPolicy,
+    type,
+    unit,
+    value: z.number(),
+    target,
+    ...shownRateRules,
+    object,
+  })
+  .register(shapeNames, { name: 'RateLimitsPolicy' });
 
 const tag = 'Rate Limits Policies';
 const one = '/policies/rate-limits/{rateLimitsPolicyId}';

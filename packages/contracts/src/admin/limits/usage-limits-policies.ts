@@ -3,6 +3,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantField, instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { budgetRules, creditLimitMax, shownBudgetRules, shownUsage } from './limits.ts';
 import {
   allWorkspaces,
@@ -112,27 +113,31 @@ const usage = z.object({
   is_exhausted_alerts_sent: z.boolean(),
 });
 const object = z.literal('policy_usage_limits');
-const policy = z.object({
-  ...shownPolicy,
-  type,
-  credit_limit: z.number(),
-  alert_threshold: z.number().nullable(),
-  periodic_reset: period.nullable(),
-  periodic_reset_days: z.int().nullable(),
-  next_usage_reset_at: instantText.nullable(),
-  last_reset_at: instantText.nullable(),
-  /** By value key; only where it was asked for. */
-  value_key_usage_map: z.record(z.string(), usage).optional(),
-  ...shownBudgetRules,
-  object,
-});
-const entity = z.object({
-  id: z.uuid(),
-  value_key: z.string(),
-  ...shownUsage,
-  status: entityStatus,
-  last_reset_at: instantText.nullable(),
-});
+const policy = z
+  .object({
+    ...shownPolicy,
+    type,
+    credit_limit: z.number(),
+    alert_threshold: z.number().nullable(),
+    periodic_reset: period.nullable(),
+    periodic_reset_days: z.int().nullable(),
+    next_usage_reset_at: instantText.nullable(),
+    last_reset_at: instantText.nullable(),
+    /** By value key; only where it was asked for. */
+    value_key_usage_map: z.record(z.string(), usage).optional(),
+    ...shownBudgetRules,
+    object,
+  })
+  .register(shapeNames, { name: 'UsageLimitsPolicy' });
+const entity = z
+  .object({
+    id: z.uuid(),
+    value_key: z.string(),
+    ...shownUsage,
+    status: entityStatus,
+    last_reset_at: instantText.nullable(),
+  })
+  .register(shapeNames, { name: 'UsageLimitsPolicyEntity' });
 
 const tag = 'Usage Limits Policies';
 const one = '/policies/usage-limits/{policyUsageLimitsId}';

@@ -3,6 +3,7 @@ import { keyTypes } from '../../scopes.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { policyTargets } from '../limits/policy-conditions.ts';
 
 /** Whoever sets something up has one of these. */
@@ -14,35 +15,43 @@ function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ object: z.literal('list'), total: z.int(), data: z.array(item) });
 }
 
-const provider = z.object({
-  id: z.string(),
-  name: z.string(),
-  aliases: z.array(z.string()),
-  base_url: z.string().optional(),
-  endpoints: z.array(z.string()),
-  settings: z.array(z.object({ name: z.string(), header: z.string(), kind: z.string() })),
-  note: z.string().optional(),
-});
+const provider = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    aliases: z.array(z.string()),
+    base_url: z.string().optional(),
+    endpoints: z.array(z.string()),
+    settings: z.array(z.object({ name: z.string(), header: z.string(), kind: z.string() })),
+    note: z.string().optional(),
+  })
+  .register(shapeNames, { name: 'CatalogueProvider' });
 
-const scope = z.object({
-  id: z.string(),
-  key_types: z.array(z.enum(keyTypes)),
-  operations: z.array(z.string()),
-});
+const scope = z
+  .object({
+    id: z.string(),
+    key_types: z.array(z.enum(keyTypes)),
+    operations: z.array(z.string()),
+  })
+  .register(shapeNames, { name: 'CatalogueScope' });
 
-const conditionKey = z.object({
-  id: z.string(),
-  policy_targets: z.array(z.enum(policyTargets)),
-  about: z.string(),
-});
+const conditionKey = z
+  .object({
+    id: z.string(),
+    policy_targets: z.array(z.enum(policyTargets)),
+    about: z.string(),
+  })
+  .register(shapeNames, { name: 'CatalogueConditionKey' });
 
-const operation = z.object({
-  id: z.string(),
-  method: z.string(),
-  path: z.string(),
-  scopes: z.array(z.string()),
-  counts_request: z.boolean(),
-});
+const operation = z
+  .object({
+    id: z.string(),
+    method: z.string(),
+    path: z.string(),
+    scopes: z.array(z.string()),
+    counts_request: z.boolean(),
+  })
+  .register(shapeNames, { name: 'CatalogueEndpoint' });
 
 export const catalogueEndpoints = {
   'catalogue.providers': endpoint({

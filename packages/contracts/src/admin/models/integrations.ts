@@ -15,6 +15,7 @@ import {
   workspaceField,
 } from '../kernel/fields.ts';
 import { cappedListQuery, commaList, pageQuery, tagsQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { rateLimits, shownRateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
@@ -249,76 +250,86 @@ const updateIntegrationWorkspacesBody = z.object({
   default_provider_slug: slugField.optional(),
 });
 
-const integration = z.object({
-  id: z.uuid(),
-  organisation_id: z.uuid(),
-  workspace_id: z.uuid().nullable(),
-  ai_provider_id: z.string(),
-  name: z.string(),
-  status: z.enum(['active', 'archived']),
-  created_at: instantText,
-  last_updated_at: instantText.nullable(),
-  slug: z.string(),
-  description: z.string(),
-  tags: z.record(z.string(), z.string()).nullable(),
-  object: z.literal('integration'),
-});
+const integration = z
+  .object({
+    id: z.uuid(),
+    organisation_id: z.uuid(),
+    workspace_id: z.uuid().nullable(),
+    ai_provider_id: z.string(),
+    name: z.string(),
+    status: z.enum(['active', 'archived']),
+    created_at: instantText,
+    last_updated_at: instantText.nullable(),
+    slug: z.string(),
+    description: z.string(),
+    tags: z.record(z.string(), z.string()).nullable(),
+    object: z.literal('integration'),
+  })
+  .register(shapeNames, { name: 'IntegrationSummary' });
 
 const shownGrantLimits = {
   usage_limits: z.array(shownUsageLimits).nullable(),
   rate_limits: z.array(shownRateLimit).nullable(),
 };
 
-const integrationDetail = integration.extend({
-  masked_key: z.string(),
-  /** The settings of its provider; what is secret appears as `masked_<name>`. */
-  configurations: z.record(z.string(), z.unknown()),
-  global_workspace_access_settings: z.object({ enabled: z.boolean(), ...shownGrantLimits }),
-  allow_all_models: z.boolean(),
-  workspace_count: z.int(),
-  secret_mappings: z.array(secretMapping),
-  pricing_adjustments: pricingAdjustments.nullable(),
-});
+const integrationDetail = integration
+  .extend({
+    masked_key: z.string(),
+    /** The settings of its provider; what is secret appears as `masked_<name>`. */
+    configurations: z.record(z.string(), z.unknown()),
+    global_workspace_access_settings: z.object({ enabled: z.boolean(), ...shownGrantLimits }),
+    allow_all_models: z.boolean(),
+    workspace_count: z.int(),
+    secret_mappings: z.array(secretMapping),
+    pricing_adjustments: pricingAdjustments.nullable(),
+  })
+  .register(shapeNames, { name: 'Integration' });
 
-const model = z.object({
-  slug: z.string(),
-  name: z.string(),
-  enabled: z.boolean(),
-  is_custom: z.boolean().nullable(),
-  is_finetune: z.boolean().nullable(),
-  base_model_slug: z.string().nullable(),
-  pricing_config: pricingConfig.extend({ type: z.literal('static') }).optional(),
-  configurations: z.object({
-    custom_host: z.string().optional(),
-    custom_headers: z.record(z.string(), z.string()).optional(),
-  }),
-});
+const model = z
+  .object({
+    slug: z.string(),
+    name: z.string(),
+    enabled: z.boolean(),
+    is_custom: z.boolean().nullable(),
+    is_finetune: z.boolean().nullable(),
+    base_model_slug: z.string().nullable(),
+    pricing_config: pricingConfig.extend({ type: z.literal('static') }).optional(),
+    configurations: z.object({
+      custom_host: z.string().optional(),
+      custom_headers: z.record(z.string(), z.string()).optional(),
+    }),
+  })
+  .register(shapeNames, { name: 'IntegrationModel' });
 
-const grant = z.object({
-  id: z.string(),
-  workspace_id: z.uuid(),
-  enabled: z.boolean(),
-  ...shownGrantLimits,
-  last_reset_at: instantText.nullable(),
-});
+const grant = z
+  .object({
+    id: z.string(),
+    workspace_id: z.uuid(),
+    enabled: z.boolean(),
+    ...shownGrantLimits,
+    last_reset_at: instantText.nullable(),
+  })
+  .register(shapeNames, { name: 'IntegrationWorkspace' });
 
-const integrationTest = z.object({
-  object: z.literal('integration-test'),
-  slug: z.string(),
-  reachable: z.boolean(),
-  tested: z.enum(['models', 'host']),
-  latency_ms: z.int(),
-  status: z.int().optional().meta({ description: 'The HTTP status that it answered with.' }),
-  cause: z.string().optional().meta({
-    description:
-      'Why not: `unauthorised`, `not_found`, `rate_limited`, `rejected`, `failed`, `redirected`, `unreadable`, `not_configured`, `blocked`, or a cause of failure such as `dns`, `timeout`, `tls_expired`.',
-  }),
-  message: z.string().optional().meta({
-    description: 'The same in words, 200 characters at most; nothing of what the provider said.',
-  }),
-  models: z.array(z.string()).optional(),
-  models_total: z.int().optional(),
-});
+const integrationTest = z
+  .object({
+    object: z.literal('integration-test'),
+    slug: z.string(),
+    reachable: z.boolean(),
+    tested: z.enum(['models', 'host']),
+    latency_ms: z.int(),
+    status: z.int().optional().meta({ description: 'The HTTP status that it answered with.' }),
+    cause: z.string().optional().meta({
+      description:
+        'Why not: `unauthorised`, `not_found`, `rate_limited`, `rejected`, `failed`, `redirected`, `unreadable`, `not_configured`, `blocked`, or a cause of failure such as `dns`, `timeout`, `tls_expired`.',
+    }),
+    message: z.string().optional().meta({
+      description: 'The same in words, 200 characters at most; nothing of what the provider said.',
+    }),
+    models: z.array(z.string()).optional(),
+    models_total: z.int().optional(),
+  })
+  .register(shapeNames, { name: 'IntegrationTest' });
 
 const scopesTo = byLevel('organisation_integrations', 'workspace_integrations');
 

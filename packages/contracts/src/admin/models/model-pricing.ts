@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { openEndpoint } from '../kernel/endpoint.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** US cents for one token or one unit. */
 const price = z.object({ price: z.number() });
@@ -34,60 +35,64 @@ const formula = z.object({
   operands: z.array(z.union([z.object({ operation, operands: z.array(value) }), value])),
 });
 
-const modelPrices = z.object({
-  pay_as_you_go: tokenPrices.extend({
-    image: z.record(z.string(), z.record(z.string(), price)).optional(),
-  }),
-  calculate: z.object({ request: formula, response: formula }).optional(),
-  currency: z.literal('USD'),
-  finetune_config: z
-    .object({ pay_per_token: optionalPrice, pay_per_hour: optionalPrice })
-    .optional(),
-  batch_config: z
-    .object({
-      request_token: optionalPrice,
-      response_token: optionalPrice,
-      cache_read_input_token: optionalPrice,
-      cache_write_input_token: optionalPrice,
-    })
-    .optional(),
-  /** Ours: a whole request costs these when its input, caches included, is larger. */
-  context_tiers: z.array(contextTier).optional(),
-  /** Ours: who says these prices, and in which state they are. */
-  price_layer: z.enum(['file', 'catalogue']),
-  price_book_version: z.string(),
-  /** Ours: what tokens cost where a call is served otherwise than as standard. */
-  service_tiers: z.record(z.string(), servicePrices).optional(),
-  /** Ours: the same in places that have prices of their own. */
-  regions: z
-    .array(
-      z.object({
-        regions: z.array(z.string()),
-        service_tiers: z.record(z.string(), servicePrices),
-      }),
-    )
-    .optional(),
-});
+const modelPrices = z
+  .object({
+    pay_as_you_go: tokenPrices.extend({
+      image: z.record(z.string(), z.record(z.string(), price)).optional(),
+    }),
+    calculate: z.object({ request: formula, response: formula }).optional(),
+    currency: z.literal('USD'),
+    finetune_config: z
+      .object({ pay_per_token: optionalPrice, pay_per_hour: optionalPrice })
+      .optional(),
+    batch_config: z
+      .object({
+        request_token: optionalPrice,
+        response_token: optionalPrice,
+        cache_read_input_token: optionalPrice,
+        cache_write_input_token: optionalPrice,
+      })
+      .optional(),
+    /** Ours: a whole request costs these when its input, caches included, is larger. */
+    context_tiers: z.array(contextTier).optional(),
+    /** Ours: who says these prices, and in which state they are. */
+    price_layer: z.enum(['file', 'catalogue']),
+    price_book_version: z.string(),
+    /** Ours: what tokens cost where a call is served otherwise than as standard. */
+    service_tiers: z.record(z.string(), servicePrices).optional(),
+    /** Ours: the same in places that have prices of their own. */
+    regions: z
+      .array(
+        z.object({
+          regions: z.array(z.string()),
+          service_tiers: z.record(z.string(), servicePrices),
+        }),
+      )
+      .optional(),
+  })
+  .register(shapeNames, { name: 'ModelPrices' });
 
-const modelSettings = z.object({
-  params: z
-    .array(
-      z.looseObject({
-        key: z.string(),
-        defaultValue: z.unknown(),
-        minValue: z.number().optional(),
-        maxValue: z.number().optional(),
-        type: z.string().optional(),
-        options: z.array(z.object({ value: z.unknown(), name: z.string() })).optional(),
-      }),
-    )
-    .optional(),
-  type: z.object({ primary: z.string(), supported: z.array(z.string()) }).optional(),
-  messages: z.object({ options: z.array(z.string()) }).optional(),
-  removeParams: z.array(z.string()).optional(),
-  disablePlayground: z.boolean().optional(),
-  isDefault: z.boolean(),
-});
+const modelSettings = z
+  .object({
+    params: z
+      .array(
+        z.looseObject({
+          key: z.string(),
+          defaultValue: z.unknown(),
+          minValue: z.number().optional(),
+          maxValue: z.number().optional(),
+          type: z.string().optional(),
+          options: z.array(z.object({ value: z.unknown(), name: z.string() })).optional(),
+        }),
+      )
+      .optional(),
+    type: z.object({ primary: z.string(), supported: z.array(z.string()) }).optional(),
+    messages: z.object({ options: z.array(z.string()) }).optional(),
+    removeParams: z.array(z.string()).optional(),
+    disablePlayground: z.boolean().optional(),
+    isDefault: z.boolean(),
+  })
+  .register(shapeNames, { name: 'ModelSettings' });
 
 export const modelPricingEndpoints = {
   'model-pricing.read': openEndpoint({

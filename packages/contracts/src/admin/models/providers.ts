@@ -12,6 +12,7 @@ import {
   workspaceField,
 } from '../kernel/fields.ts';
 import { pageQuery, queryFlag, tagsQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import {
   rateLimitOrList,
   shownRateLimit,
@@ -51,22 +52,24 @@ const listProvidersQuery = workspaceQuery
 const readProviderQuery = workspaceQuery.extend({ include_configurations: queryFlag.optional() });
 
 /** A provider as it is shown. It has no `id` here: callers name it by its slug. */
-const provider = z.object({
-  name: z.string(),
-  integration_id: z.string(),
-  note: z.string().nullable(),
-  status: z.enum(['active', 'exhausted', 'expired']),
-  usage_limits: shownUsageLimits.optional(),
-  rate_limits: z.array(shownRateLimit).nullable(),
-  reset_usage: z.number().nullable(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  last_reset_at: instantText.nullable(),
-  slug: z.string(),
-  expires_at: instantText.optional(),
-  tags: z.record(z.string(), z.string()).nullable(),
-  object: z.literal('provider'),
-});
+const provider = z
+  .object({
+    name: z.string(),
+    integration_id: z.string(),
+    note: z.string().nullable(),
+    status: z.enum(['active', 'exhausted', 'expired']),
+    usage_limits: shownUsageLimits.optional(),
+    rate_limits: z.array(shownRateLimit).nullable(),
+    reset_usage: z.number().nullable(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    last_reset_at: instantText.nullable(),
+    slug: z.string(),
+    expires_at: instantText.optional(),
+    tags: z.record(z.string(), z.string()).nullable(),
+    object: z.literal('provider'),
+  })
+  .register(shapeNames, { name: 'Provider' });
 
 const providerReference = z.object({ id: z.uuid(), slug: z.string() });
 

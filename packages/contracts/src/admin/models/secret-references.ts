@@ -11,6 +11,7 @@ import {
 } from '../kernel/fields.ts';
 import { keptOnly } from '../kernel/kept-only.ts';
 import { pageQuery, tagsQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 const managerTypes = ['aws_sm', 'azure_kv', 'hashicorp_vault'] as const;
 export type SecretManagerType = (typeof managerTypes)[number];
@@ -146,30 +147,34 @@ const updateBody = z
   .refine((body) => Object.keys(body).length > 0, 'names nothing that can be changed')
   .refine((body) => !opensToAllAndSome(body), openToAllAndSome);
 
-const listItem = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  slug: z.string(),
-  manager_type: z.enum(managerTypes),
-  status: z.literal('ACTIVE'),
-  created_at: instantText,
-  last_updated_at: instantText,
-  object: z.literal('secret-reference'),
-});
+const listItem = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    slug: z.string(),
+    manager_type: z.enum(managerTypes),
+    status: z.literal('ACTIVE'),
+    created_at: instantText,
+    last_updated_at: instantText,
+    object: z.literal('secret-reference'),
+  })
+  .register(shapeNames, { name: 'SecretReferenceSummary' });
 
-const detail = listItem.extend({
-  organisation_id: z.uuid(),
-  description: z.string().nullable(),
-  secret_path: z.string(),
-  secret_key: z.string().nullable(),
-  allow_all_workspaces: z.boolean(),
-  /** Ours: who may use one that is not open to all. */
-  allowed_workspaces: z.array(z.uuid()).optional(),
-  tags: z.record(z.string(), z.string()).nullable(),
-  created_by: z.string(),
-  /** Secrets appear as `masked_<name>`. */
-  auth_config: z.record(z.string(), z.string()),
-});
+const detail = listItem
+  .extend({
+    organisation_id: z.uuid(),
+    description: z.string().nullable(),
+    secret_path: z.string(),
+    secret_key: z.string().nullable(),
+    allow_all_workspaces: z.boolean(),
+    /** Ours: who may use one that is not open to all. */
+    allowed_workspaces: z.array(z.uuid()).optional(),
+    tags: z.record(z.string(), z.string()).nullable(),
+    created_by: z.string(),
+    /** Secrets appear as `masked_<name>`. */
+    auth_config: z.record(z.string(), z.string()),
+  })
+  .register(shapeNames, { name: 'SecretReference' });
 
 export const secretReferencesEndpoints = {
   'secret-references.list': endpoint({

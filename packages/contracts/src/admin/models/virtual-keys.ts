@@ -12,6 +12,7 @@ import {
   workspaceField,
 } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import {
   rateLimitOrList,
   shownRateLimit,
@@ -93,26 +94,28 @@ const updateVirtualKeyBody = z.object({
   usage_limits: usageLimitsChange.nullish(),
 });
 
-const virtualKey = z.object({
-  name: z.string(),
-  note: z.string().nullable(),
-  status: z.enum(['active', 'exhausted', 'expired']),
-  usage_limits: shownUsageLimits.optional(),
-  reset_usage: z.number().nullable(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  last_reset_at: instantText.nullable(),
-  slug: z.string(),
-  provider: z.string(),
-  integration_id: z.string(),
-  masked_key: z.string(),
-  /** The provider's settings under the names they are sent with; what is secret appears as `masked_<name>`. */
-  model_config: z.record(z.string(), z.unknown()),
-  rate_limits: z.array(shownRateLimit).nullable(),
-  expires_at: instantText.optional(),
-  secret_mappings: z.array(secretMapping),
-  object: z.literal('virtual-key'),
-});
+const virtualKey = z
+  .object({
+    name: z.string(),
+    note: z.string().nullable(),
+    status: z.enum(['active', 'exhausted', 'expired']),
+    usage_limits: shownUsageLimits.optional(),
+    reset_usage: z.number().nullable(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    last_reset_at: instantText.nullable(),
+    slug: z.string(),
+    provider: z.string(),
+    integration_id: z.string(),
+    masked_key: z.string(),
+    /** The provider's settings under the names they are sent with; what is secret appears as `masked_<name>`. */
+    model_config: z.record(z.string(), z.unknown()),
+    rate_limits: z.array(shownRateLimit).nullable(),
+    expires_at: instantText.optional(),
+    secret_mappings: z.array(secretMapping),
+    object: z.literal('virtual-key'),
+  })
+  .register(shapeNames, { name: 'VirtualKey' });
 
 // Providers were called virtual keys once; either name of the scope will do.
 export const virtualKeysEndpoints = {

@@ -13,6 +13,7 @@ import {
   slugField,
 } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import {
   keyRateLimits,
   shownKeyRateLimit,
@@ -88,47 +89,49 @@ const listApiKeysQuery = z
   })
   .and(pageQuery({ default: 100, max: 1000 }));
 
-const apiKey = z.object({
-  id: z.uuid(),
-  /** Masked. */
-  key: z.string(),
-  name: z.string(),
-  /** Ours: names the key in messages about its limits. */
-  slug: z.string(),
-  description: z.string().optional(),
-  type: z.enum(keyTypes),
-  organisation_id: z.uuid(),
-  workspace_id: z.string().optional(),
-  user_id: z.uuid().optional(),
-  /** `suspended` is ours. */
-  status: z.enum(['active', 'exhausted', 'expired', 'suspended']),
-  created_at: instantText,
-  last_updated_at: instantText,
-  creation_mode: z.enum(['ui', 'api', 'auto']),
-  rate_limits: z.array(shownKeyRateLimit),
-  usage_limits: shownUsageLimits.optional(),
-  reset_usage: z.number(),
-  scopes: z.array(z.string()),
-  defaults: z.object({
-    metadata: z.record(z.string(), z.string()),
-    config_id: z.string().optional(),
-    allow_config_override: z.boolean(),
-  }),
-  alert_emails: z.array(z.email()),
-  expires_at: instantText.optional(),
-  object: z.literal('api-key'),
-  last_reset_at: instantText.nullable(),
-  last_rotated_at: instantText.nullable(),
-  rotation_policy: z
-    .object({
-      rotation_period: z.enum(['weekly', 'monthly']).nullable(),
-      rotation_period_days: z.int().nullable(),
-      next_rotation_at: instantText.nullable(),
-      key_transition_period_ms: z.int(),
-      status: z.string(),
-    })
-    .nullable(),
-});
+const apiKey = z
+  .object({
+    id: z.uuid(),
+    /** Masked. */
+    key: z.string(),
+    name: z.string(),
+    /** Ours: names the key in messages about its limits. */
+    slug: z.string(),
+    description: z.string().optional(),
+    type: z.enum(keyTypes),
+    organisation_id: z.uuid(),
+    workspace_id: z.string().optional(),
+    user_id: z.uuid().optional(),
+    /** `suspended` is ours. */
+    status: z.enum(['active', 'exhausted', 'expired', 'suspended']),
+    created_at: instantText,
+    last_updated_at: instantText,
+    creation_mode: z.enum(['ui', 'api', 'auto']),
+    rate_limits: z.array(shownKeyRateLimit),
+    usage_limits: shownUsageLimits.optional(),
+    reset_usage: z.number(),
+    scopes: z.array(z.string()),
+    defaults: z.object({
+      metadata: z.record(z.string(), z.string()),
+      config_id: z.string().optional(),
+      allow_config_override: z.boolean(),
+    }),
+    alert_emails: z.array(z.email()),
+    expires_at: instantText.optional(),
+    object: z.literal('api-key'),
+    last_reset_at: instantText.nullable(),
+    last_rotated_at: instantText.nullable(),
+    rotation_policy: z
+      .object({
+        rotation_period: z.enum(['weekly', 'monthly']).nullable(),
+        rotation_period_days: z.int().nullable(),
+        next_rotation_at: instantText.nullable(),
+        key_transition_period_ms: z.int(),
+        status: z.string(),
+      })
+      .nullable(),
+  })
+  .register(shapeNames, { name: 'ApiKey' });
 
 /** Keys are guarded by the scopes of the kind of key that is handled. */
 const scopesTo = (action: string) => ({

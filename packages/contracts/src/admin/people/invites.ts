@@ -4,24 +4,27 @@ import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing, openEndpoint } from '../kernel/endpoint.ts';
 import { emailField, emailText, instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { scopesField } from './api-keys.ts';
 
 /** Owners are not invited. */
 const inviteRole = z.enum(['admin', 'member']);
 const inviteStatus = z.enum(['pending', 'cancelled', 'accepted', 'expired']);
 
-const invite = z.object({
-  object: z.literal('invite'),
-  id: z.uuid(),
-  email: emailText,
-  role: inviteRole,
-  created_at: instantText,
-  expires_at: instantText,
-  accepted_at: instantText.optional(),
-  status: inviteStatus,
-  invited_by: z.uuid().optional(),
-  workspaces: z.array(z.object({ workspace_id: z.uuid(), role: z.enum(workspaceRoles) })),
-});
+const invite = z
+  .object({
+    object: z.literal('invite'),
+    id: z.uuid(),
+    email: emailText,
+    role: inviteRole,
+    created_at: instantText,
+    expires_at: instantText,
+    accepted_at: instantText.optional(),
+    status: inviteStatus,
+    invited_by: z.uuid().optional(),
+    workspaces: z.array(z.object({ workspace_id: z.uuid(), role: z.enum(workspaceRoles) })),
+  })
+  .register(shapeNames, { name: 'Invite' });
 
 export const createInviteBody = z.object({
   email: emailField,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { anyKey, organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { emailField, instantText, nameField, referenceField } from '../kernel/fields.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import {
   changeOrganisationSettingsBody,
   changeSettingsBody,
@@ -9,16 +10,18 @@ import {
   workspaceSettingsAnswer,
 } from './settings.ts';
 
-const organisation = z.object({
-  object: z.literal('organisation'),
-  id: z.uuid(),
-  name: z.string(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  /** Active ones. */
-  workspaces: z.int(),
-  users: z.int(),
-});
+const organisation = z
+  .object({
+    object: z.literal('organisation'),
+    id: z.uuid(),
+    name: z.string(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    /** Active ones. */
+    workspaces: z.int(),
+    users: z.int(),
+  })
+  .register(shapeNames, { name: 'Organisation' });
 
 /** What an operator says of an organisation that is to be made; there is no operation for it. */
 export const newOrganisation = z.object({ name: nameField, ownerEmail: emailField });
@@ -26,10 +29,12 @@ export type NewOrganisation = z.infer<typeof newOrganisation>;
 
 const guardrailRef = z.object({ id: z.uuid(), slug: z.string() });
 
-const organisationDefaults = z.object({
-  input_guardrails: z.array(guardrailRef),
-  output_guardrails: z.array(guardrailRef),
-});
+const organisationDefaults = z
+  .object({
+    input_guardrails: z.array(guardrailRef),
+    output_guardrails: z.array(guardrailRef),
+  })
+  .register(shapeNames, { name: 'OrganisationDefaults' });
 
 /** Named by UUID or slug, or sent back as it is shown. */
 const guardrailList = z
@@ -43,10 +48,12 @@ export const updateOrganisationDefaultsBody = z.object({
 });
 
 /** The workspaces that are exempt, in the form in which they are sent. */
-const exclusions = z.object({
-  organisation_id: z.uuid(),
-  workspaces: z.array(z.object({ workspace_id: z.uuid(), excluded: z.literal(true) })),
-});
+const exclusions = z
+  .object({
+    organisation_id: z.uuid(),
+    workspaces: z.array(z.object({ workspace_id: z.uuid(), excluded: z.literal(true) })),
+  })
+  .register(shapeNames, { name: 'GuardrailExclusions' });
 
 const exclusionsQuery = z.object({ organisation_id: z.uuid().optional() });
 

@@ -5,17 +5,20 @@ import { endpoint } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { keptOnly } from '../kernel/kept-only.ts';
 import { pageFromZeroQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** Roles of groups are written in any case. */
 const roleField = z.string().toLowerCase().pipe(z.enum(workspaceRoles));
 
-const mapping = z.object({
-  id: z.uuid(),
-  workspace_id: z.uuid(),
-  scim_group: z.string(),
-  scim_group_id: z.uuid(),
-  role: z.enum(workspaceRoles),
-});
+const mapping = z
+  .object({
+    id: z.uuid(),
+    workspace_id: z.uuid(),
+    scim_group: z.string(),
+    scim_group_id: z.uuid(),
+    role: z.enum(workspaceRoles),
+  })
+  .register(shapeNames, { name: 'ScimMapping' });
 
 const pages = pageFromZeroQuery({ default: 100, max: 1000 });
 

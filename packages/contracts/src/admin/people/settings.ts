@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { instantText } from '../kernel/fields.ts';
 import { keptOnly } from '../kernel/kept-only.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { exportFieldName } from '../ledger/log-exports.ts';
 import { metadataSchema } from './metadata-schema.ts';
 
@@ -169,18 +170,22 @@ export const changeOrganisationSettingsBody = changeSettingsBody.and(
   }),
 );
 
-export const organisationSettingsAnswer = z.object({
-  object: z.literal('organisation-settings'),
-  ...allSections,
-  workspace_overrides: z.object(switches),
-});
+export const organisationSettingsAnswer = z
+  .object({
+    object: z.literal('organisation-settings'),
+    ...allSections,
+    workspace_overrides: z.object(switches),
+  })
+  .register(shapeNames, { name: 'OrganisationSettings' });
 
 /** What holds in the workspace, and what of it the workspace decided itself. */
-export const workspaceSettingsAnswer = z.object({
-  object: z.literal('workspace-settings'),
-  workspace_id: z.uuid(),
-  ...sharedSections,
-  overrides: z.record(z.string(), z.record(z.string(), z.unknown())),
-  open_sections: z.array(z.string()),
-  last_updated_at: instantText,
-});
+export const workspaceSettingsAnswer = z
+  .object({
+    object: z.literal('workspace-settings'),
+    workspace_id: z.uuid(),
+    ...sharedSections,
+    overrides: z.record(z.string(), z.record(z.string(), z.unknown())),
+    open_sections: z.array(z.string()),
+    last_updated_at: instantText,
+  })
+  .register(shapeNames, { name: 'WorkspaceSettings' });

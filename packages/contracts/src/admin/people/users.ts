@@ -4,19 +4,22 @@ import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { emailField, emailText, instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
-const user = z.object({
-  object: z.literal('user'),
-  id: z.uuid(),
-  first_name: z.string(),
-  last_name: z.string(),
-  role: z.enum(organisationRoles),
-  email: emailText,
-  created_at: instantText,
-  last_updated_at: instantText,
-  /** UUIDs; of owners and admins, those of all workspaces. */
-  workspace_ids: z.array(z.uuid()),
-});
+const user = z
+  .object({
+    object: z.literal('user'),
+    id: z.uuid(),
+    first_name: z.string(),
+    last_name: z.string(),
+    role: z.enum(organisationRoles),
+    email: emailText,
+    created_at: instantText,
+    last_updated_at: instantText,
+    /** UUIDs; of owners and admins, those of all workspaces. */
+    workspace_ids: z.array(z.uuid()),
+  })
+  .register(shapeNames, { name: 'User' });
 
 const listUsersQuery = z
   .object({ role: z.enum(organisationRoles).optional(), email: emailField.optional() })

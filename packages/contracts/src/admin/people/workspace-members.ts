@@ -4,25 +4,28 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { emailField, emailText, instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 const role = z.enum(workspaceRoles);
 
-export const workspaceMember = z.object({
-  object: z.literal('workspace-user'),
-  id: z.uuid(),
-  first_name: z.string(),
-  last_name: z.string(),
-  org_role: z.enum(organisationRoles),
-  role,
-  created_at: instantText,
-  last_updated_at: instantText,
-  status: z.literal('active'),
-  workspace_id: z.uuid(),
-  email: emailText,
-  /** What a user key of theirs can do at most. */
-  scopes: z.array(z.string()),
-  settings: z.record(z.string(), z.unknown()).nullable(),
-});
+export const workspaceMember = z
+  .object({
+    object: z.literal('workspace-user'),
+    id: z.uuid(),
+    first_name: z.string(),
+    last_name: z.string(),
+    org_role: z.enum(organisationRoles),
+    role,
+    created_at: instantText,
+    last_updated_at: instantText,
+    status: z.literal('active'),
+    workspace_id: z.uuid(),
+    email: emailText,
+    /** What a user key of theirs can do at most. */
+    scopes: z.array(z.string()),
+    settings: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .register(shapeNames, { name: 'WorkspaceMember' });
 
 export const addMembersBody = z
   .object({

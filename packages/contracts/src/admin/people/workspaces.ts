@@ -13,6 +13,7 @@ import {
   slugField,
 } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { rateLimits, shownRateLimit, shownUsageLimits, usageLimitsList } from '../limits/limits.ts';
 
 const limits = {
@@ -83,26 +84,28 @@ const getWorkspaceQuery = z.object({
   name_format: z.enum(['display', 'plain']).default('display'),
 });
 
-const workspace = z.object({
-  id: z.string(),
-  slug: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  status: z.enum(['active', 'archived']),
-  created_at: instantText,
-  last_updated_at: instantText,
-  defaults: z.object({
-    metadata: z.record(z.string(), z.string()),
-    is_default: z.int(),
-    input_guardrails: z.array(z.string()),
-    output_guardrails: z.array(z.string()),
-    user_api_key_config: z.string().nullable(),
+const workspace = z
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    status: z.enum(['active', 'archived']),
+    created_at: instantText,
+    last_updated_at: instantText,
+    defaults: z.object({
+      metadata: z.record(z.string(), z.string()),
+      is_default: z.int(),
+      input_guardrails: z.array(z.string()),
+      output_guardrails: z.array(z.string()),
+      user_api_key_config: z.string().nullable(),
+      object: z.literal('workspace'),
+    }),
+    usage_limits: z.array(shownUsageLimits),
+    rate_limits: z.array(shownRateLimit),
     object: z.literal('workspace'),
-  }),
-  usage_limits: z.array(shownUsageLimits),
-  rate_limits: z.array(shownRateLimit),
-  object: z.literal('workspace'),
-});
+  })
+  .register(shapeNames, { name: 'Workspace' });
 
 const member = z.object({
   object: z.literal('workspace-user'),
@@ -120,9 +123,11 @@ const member = z.object({
   settings: z.record(z.string(), z.unknown()).nullable(),
 });
 
-const workspaceDetail = workspace.extend({
-  users: z.array(member),
-});
+const workspaceDetail = workspace
+  .extend({
+    users: z.array(member),
+  })
+  .register(shapeNames, { name: 'WorkspaceWithUsers' });
 
 export const workspacesEndpoints = {
   'workspaces.list': endpoint({

@@ -11,6 +11,7 @@ import {
   slugField,
 } from '../kernel/fields.ts';
 import { openObject } from '../kernel/kept-only.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { secretMappings } from '../models/secret-mappings.ts';
 import { callerSettings } from './mcp-configurations.ts';
 import {
@@ -108,15 +109,17 @@ const updateAgentIntegration = someField(
 );
 
 /** A skill of the card, and whether it may be used. */
-const agentSkill = z.object({
-  id: z.string(),
-  name: z.string(),
-  description: z.string().nullable(),
-  tags: z.array(z.string()),
-  enabled: z.boolean(),
-  created_at: instantText,
-  last_updated_at: instantText,
-});
+const agentSkill = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    tags: z.array(z.string()),
+    enabled: z.boolean(),
+    created_at: instantText,
+    last_updated_at: instantText,
+  })
+  .register(shapeNames, { name: 'AgentSkill' });
 
 function agentSkills<T extends z.ZodType>(item: T) {
   return z.object({
@@ -133,12 +136,14 @@ const agentServerSkillsBody = z.object({
   skills: z.array(skillSwitch.extend(ofServer)).max(1000),
 });
 
-const agentServer = z.object({
-  ...registryServer,
-  agent_integration_id: z.string(),
-  agent_integration_slug: z.string().nullable(),
-  auth_type: z.string(),
-});
+const agentServer = z
+  .object({
+    ...registryServer,
+    agent_integration_id: z.string(),
+    agent_integration_slug: z.string().nullable(),
+    auth_type: z.string(),
+  })
+  .register(shapeNames, { name: 'AgentServer' });
 
 const scopesTo = byLevel('organisation_agent_integrations', 'workspace_agent_integrations');
 

@@ -10,6 +10,7 @@ import {
   referenceField,
   slugField,
 } from '../kernel/fields.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import { secretMappings } from '../models/secret-mappings.ts';
 import { mcpConfigurations } from './mcp-configurations.ts';
 import {
@@ -94,25 +95,27 @@ const updateMcpIntegration = someField(
 export const capabilityType = z.enum(['tool', 'prompt', 'resource', 'resource_template']);
 export type McpCapabilityType = z.output<typeof capabilityType>;
 
-export const mcpCapability = z.object({
-  name: z.string(),
-  type: capabilityType,
-  title: z.string().nullable(),
-  description: z.string().nullable(),
-  icons: z.array(z.unknown()).nullable(),
-  enabled: z.boolean(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  input_schema: z.record(z.string(), z.unknown()).nullable(),
-  output_schema: z.record(z.string(), z.unknown()).nullable(),
-  execution: z.record(z.string(), z.unknown()).nullable(),
-  annotations: z.record(z.string(), z.unknown()).nullable(),
-  arguments: z.array(z.unknown()).nullable(),
-  uri: z.string().nullable(),
-  uri_template: z.string().nullable(),
-  mime_type: z.string().nullable(),
-  size: z.number().nullable(),
-});
+export const mcpCapability = z
+  .object({
+    name: z.string(),
+    type: capabilityType,
+    title: z.string().nullable(),
+    description: z.string().nullable(),
+    icons: z.array(z.unknown()).nullable(),
+    enabled: z.boolean(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    input_schema: z.record(z.string(), z.unknown()).nullable(),
+    output_schema: z.record(z.string(), z.unknown()).nullable(),
+    execution: z.record(z.string(), z.unknown()).nullable(),
+    annotations: z.record(z.string(), z.unknown()).nullable(),
+    arguments: z.array(z.unknown()).nullable(),
+    uri: z.string().nullable(),
+    uri_template: z.string().nullable(),
+    mime_type: z.string().nullable(),
+    size: z.number().nullable(),
+  })
+  .register(shapeNames, { name: 'McpCapability' });
 
 export function mcpCapabilities<T extends z.ZodType>(item: T) {
   return z.object({
@@ -136,44 +139,50 @@ export const mcpCapabilitiesBody = z.object({
     .max(1000),
 });
 
-export const mcpMetadata = z.object({
-  server_name: z.string().nullable(),
-  server_version: z.string().nullable(),
-  protocol_version: z.string().nullable(),
-  capability_flags: z.record(z.string(), z.unknown()).nullable(),
-  sync_status: z.string().nullable(),
-  last_synced_at: instantText.nullable(),
-  sync_error: z.string().nullable(),
-});
+export const mcpMetadata = z
+  .object({
+    server_name: z.string().nullable(),
+    server_version: z.string().nullable(),
+    protocol_version: z.string().nullable(),
+    capability_flags: z.record(z.string(), z.unknown()).nullable(),
+    sync_status: z.string().nullable(),
+    last_synced_at: instantText.nullable(),
+    sync_error: z.string().nullable(),
+  })
+  .register(shapeNames, { name: 'McpMetadata' });
 
-export const mcpTest = z.object({
-  success: z.boolean(),
-  status_code: z.int().nullable(),
-  response_time_ms: z.int().nullable(),
-  url: z.string().nullable(),
-  server_name: z.string(),
-  error: z.string().nullable(),
-});
+export const mcpTest = z
+  .object({
+    success: z.boolean(),
+    status_code: z.int().nullable(),
+    response_time_ms: z.int().nullable(),
+    url: z.string().nullable(),
+    server_name: z.string(),
+    error: z.string().nullable(),
+  })
+  .register(shapeNames, { name: 'McpTest' });
 
 const pinState = z.enum(['approved', 'drifted', 'new', 'gone']);
 const definition = z.record(z.string(), z.unknown()).nullable();
 const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal digits');
 
 /** A definition as it was approved, and as the server lists it now. */
-const mcpPin = z.object({
-  type: capabilityType,
-  name: z.string(),
-  state: pinState,
-  pinned_hash: z.string().nullable(),
-  seen_hash: z.string().nullable(),
-  pinned_definition: definition,
-  seen_definition: definition,
-  difference: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
-  findings: z.array(z.record(z.string(), z.unknown())),
-  pinned_by: z.string().nullable(),
-  pinned_at: instantText.nullable(),
-  last_seen_at: instantText,
-});
+const mcpPin = z
+  .object({
+    type: capabilityType,
+    name: z.string(),
+    state: pinState,
+    pinned_hash: z.string().nullable(),
+    seen_hash: z.string().nullable(),
+    pinned_definition: definition,
+    seen_definition: definition,
+    difference: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
+    findings: z.array(z.record(z.string(), z.unknown())),
+    pinned_by: z.string().nullable(),
+    pinned_at: instantText.nullable(),
+    last_seen_at: instantText,
+  })
+  .register(shapeNames, { name: 'McpPin' });
 
 const pinsAdded = 'definitions of tools are pinned here, and what changes is approved';
 

@@ -4,6 +4,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 import {
   capabilityType,
   mcpCapabilities,
@@ -36,40 +37,44 @@ const mergedServer = {
   policy: z.record(z.string(), z.unknown()),
 };
 
-const mcpServer = z.object({
-  id: z.uuid(),
-  slug: z.string(),
-  name: z.string(),
-  status: z.string(),
-  description: z.string().nullable(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  url: z.string(),
-  mcp_integration_id: z.string().nullable(),
-  ...mergedServer,
-  // Both are told to service keys only.
-  mcp_integration_details: z
-    .object({
-      id: z.string(),
-      slug: z.string(),
-      status: z.string(),
-      configurations: z.record(z.string(), z.unknown()).nullable(),
-      url: z.string(),
-      transport: z.string(),
-      auth_type: z.string(),
-    })
-    .nullable(),
-  workspace_id: z.string().nullable(),
-});
+const mcpServer = z
+  .object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    status: z.string(),
+    description: z.string().nullable(),
+    created_at: instantText,
+    last_updated_at: instantText,
+    url: z.string(),
+    mcp_integration_id: z.string().nullable(),
+    ...mergedServer,
+    // Both are told to service keys only.
+    mcp_integration_details: z
+      .object({
+        id: z.string(),
+        slug: z.string(),
+        status: z.string(),
+        configurations: z.record(z.string(), z.unknown()).nullable(),
+        url: z.string(),
+        transport: z.string(),
+        auth_type: z.string(),
+      })
+      .nullable(),
+    workspace_id: z.string().nullable(),
+  })
+  .register(shapeNames, { name: 'McpServer' });
 
-const mcpServerListItem = z.object({
-  ...registryServer,
-  mcp_integration_id: z.string().nullable(),
-  mcp_integration_slug: z.string().nullable(),
-  mcp_integration_url: z.string().nullable(),
-  auth_type: z.string().nullable(),
-  ...mergedServer,
-});
+const mcpServerListItem = z
+  .object({
+    ...registryServer,
+    mcp_integration_id: z.string().nullable(),
+    mcp_integration_slug: z.string().nullable(),
+    mcp_integration_url: z.string().nullable(),
+    auth_type: z.string().nullable(),
+    ...mergedServer,
+  })
+  .register(shapeNames, { name: 'McpServerSummary' });
 
 const members = z
   .array(
@@ -141,20 +146,24 @@ const mcpServerCapabilitiesBody = z.object({
 });
 
 /** `enabled` is what counts: both levels have to say yes. Service keys are told what the integration says. */
-const mcpServerCapability = mcpCapability.extend({
-  integration_enabled: z.boolean().nullable(),
-  renamed_to: z.string().nullable(),
-  described_as: z.string().nullable(),
-  fixed_arguments: z.record(z.string(), z.unknown()).nullable(),
-  hidden_arguments: z.array(z.string()).nullable(),
-});
+const mcpServerCapability = mcpCapability
+  .extend({
+    integration_enabled: z.boolean().nullable(),
+    renamed_to: z.string().nullable(),
+    described_as: z.string().nullable(),
+    fixed_arguments: z.record(z.string(), z.unknown()).nullable(),
+    hidden_arguments: z.array(z.string()).nullable(),
+  })
+  .register(shapeNames, { name: 'McpServerCapability' });
 
-const connection = z.object({
-  user_id: z.uuid(),
-  connected: z.boolean(),
-  created_at: instantText,
-  last_updated_at: instantText,
-});
+const connection = z
+  .object({
+    user_id: z.uuid(),
+    connected: z.boolean(),
+    created_at: instantText,
+    last_updated_at: instantText,
+  })
+  .register(shapeNames, { name: 'McpConnection' });
 
 export const mcpServersEndpoints = {
   'mcp-servers.list': endpoint({

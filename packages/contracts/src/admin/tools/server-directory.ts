@@ -3,29 +3,34 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { queryInteger } from '../kernel/paging.ts';
+import { shapeNames } from '../kernel/shape-names.ts';
 
 /** A server in the format of the community's registry. */
-const registryEntry = z.object({
-  server: z.object({
-    $schema: z.string(),
-    name: z.string(),
-    title: z.string(),
-    description: z.string(),
-    version: z.string(),
-    websiteUrl: z.string().optional(),
-    icons: z.array(z.record(z.string(), z.unknown())).optional(),
-    remotes: z.array(z.object({ type: z.literal('streamable-http'), url: z.string() })).optional(),
-  }),
-  _meta: z.record(
-    z.string(),
-    z.object({
-      status: z.literal('active'),
-      publishedAt: instantText,
-      updatedAt: instantText,
-      isLatest: z.literal(true),
+const registryEntry = z
+  .object({
+    server: z.object({
+      $schema: z.string(),
+      name: z.string(),
+      title: z.string(),
+      description: z.string(),
+      version: z.string(),
+      websiteUrl: z.string().optional(),
+      icons: z.array(z.record(z.string(), z.unknown())).optional(),
+      remotes: z
+        .array(z.object({ type: z.literal('streamable-http'), url: z.string() }))
+        .optional(),
     }),
-  ),
-});
+    _meta: z.record(
+      z.string(),
+      z.object({
+        status: z.literal('active'),
+        publishedAt: instantText,
+        updatedAt: instantText,
+        isLatest: z.literal(true),
+      }),
+    ),
+  })
+  .register(shapeNames, { name: 'McpRegistryEntry' });
 
 export const mcpRegistryEndpoints = {
   'mcp-registry.list': endpoint({

@@ -18,7 +18,8 @@ import { describeFields, descriptionOf } from './describe-fields.ts';
 import { errorStatuses, exampleOfStatus } from './error-statuses.ts';
 import { type OperationExample, readExamples } from './examples.ts';
 import { headerComponents, headersOfAnswer, headersOfRefusal } from './headers.ts';
-import { answerSchema, type JsonSchema, requestSchema } from './json-schema.ts';
+import { answerSchema, type JsonSchema, requestSchema, shapeNameKeyword } from './json-schema.ts';
+import { type NamedShapes, withReferences } from './named-shapes.ts';
 import { pathParameters, queryParameters } from './parameters.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,6 +38,8 @@ export function buildDocument(options: { version: string; headerPrefix: string }
       [endpoint.method]: describe(id, endpoint, examples[id], options.headerPrefix),
     });
   }
+  const shapes: NamedShapes = {};
+  const referring = withReferences(paths, shapes);
   return {
     openapi: '3.1.1',
     info: {
@@ -48,14 +51,17 @@ export function buildDocument(options: { version: string; headerPrefix: string }
     servers: [{ url: '/v1' }],
     security: [{ 'Service-Key': [] }, { Bearer: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths,
+    paths: referring,
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(errorBodies).map(([form, schema]) => [
-          errorName(form as ErrorForm),
-          describeFields(answerSchema(schema), ['error']),
-        ]),
-      ),
+      schemas: {
+        ...Object.fromEntries(
+          Object.entries(errorBodies).map(([form, schema]) => [
+            errorName(form as ErrorForm),
+            describeFields(answerSchema(schema), ['error']),
+          ]),
+        ),
+        ...shapes,
+      },
       ...refusalComponents(options.headerPrefix),
       headers: headerComponents(),
       securitySchemes: {
@@ -193,9 +199,11 @@ const warnings: JsonSchema = {
     'What was left out of the request, or does nothing where it stands, a sentence each; absent where there is nothing to tell.',
 };
 
-/** The same with optional fields in each form of it that is an object; lists have none. */
+/** The same with optional fields in each form of it that is an object; lists have none, and a shape with a name stays what it is. */
 function beside(schema: JsonSchema, fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const { anyOf, properties } = schema;
+  if (schema[shapeNameKeyword] !== undefined)
+    return { allOf: [schema, { type: 'object', properties: fields }] };
   if (anyOf !== undefined) return { ...schema, anyOf: anyOf.map((each) => beside(each, fields)) };
   return schema.type === 'object'
     ? { ...schema, properties: { ...properties, ...fields } }

@@ -1,3 +1,4 @@
+import { shapeNameOf } from '@sluice/contracts/admin';
 import { z } from 'zod';
 
 /** As much of a JSON Schema as is looked at here. */
@@ -15,6 +16,9 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
   readonly allOf?: readonly JsonSchema[];
 }
+
+/** Where a shape has a name, which the document refers to it by. */
+export const shapeNameKeyword = 'x-shape-name';
 
 /** What a caller may send. */
 export function requestSchema(schema: z.ZodType): JsonSchema {
@@ -37,6 +41,8 @@ function describe(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
       if (jsonSchema.type !== 'string') delete jsonSchema.pattern;
       if (jsonSchema.type === 'boolean') delete jsonSchema.enum;
       nameIdByPattern(jsonSchema);
+      const name = shapeNameOf(zodSchema);
+      if (name !== undefined) jsonSchema[shapeNameKeyword] = name;
     },
   });
   return described as JsonSchema;
@@ -47,8 +53,7 @@ function describe(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
  * (of an empty object, `{}`, a required field is missing), and which values are taken after text was made uniform.
  */
 function tellWhatIsTaken(schema: z.core.$ZodType, described: z.core.JSONSchema.JSONSchema): void {
-  if (described.default !== undefined && !takes(schema, described.default))
-    delete described.default;
+  if (described.default !== undefined) tellWhatStandsFor(schema, described);
   if (schema instanceof z.ZodObject && described.properties !== undefined) {
     const needed = Object.keys(described.properties).filter(
       (name) => schema.shape[name] !== undefined && !takes(schema.shape[name], undefined),
@@ -64,6 +69,20 @@ function tellWhatIsTaken(schema: z.core.$ZodType, described: z.core.JSONSchema.J
       described.pattern = `^${one}(?:,${one})*$`;
     }
   }
+}
+
+/**
+ * Of an object, all that `{}` comes to: a client's type asks for each field that has a value when none is sent. What the
+ * schema refuses stands for nothing.
+ */
+function tellWhatStandsFor(schema: z.core.$ZodType, described: z.core.JSONSchema.JSONSchema): void {
+  const { success, data } = z.safeParse(schema, described.default);
+  if (!success) delete described.default;
+  else if (isObject(described.default) && takes(schema, data)) described.default = data as object;
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function takes(schema: z.core.$ZodType, value: unknown): boolean {
