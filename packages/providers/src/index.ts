@@ -42,6 +42,7 @@ export {
   isReadSessionEvent,
   readSessionEvent,
   type SessionEvent,
+  transcriptionModelOf,
 } from './codecs/openai-realtime/index.ts';
 export { type ItemEvent, itemTold, tellsItem } from './codecs/openai-realtime/items.ts';
 export {

@@ -13,6 +13,8 @@ export interface NotedCall {
   /** As that named it. */
   readonly model: string;
   readonly of: SessionKind;
+  /** Of what its caller says; absent = nobody writes that down. */
+  readonly transcriptionModel?: string | undefined;
   /** Unix ms. */
   readonly startedAtMs: number;
 }

@@ -16,13 +16,15 @@ import { typeOfFrame } from './frame-type.ts';
 import type { SessionGuards } from './session-guards.ts';
 import type { SessionMeter, UsedEvent } from './session-meter.ts';
 import type { SessionTalk } from './session-talk.ts';
+import { type SaidTokens, tokensOfSpeech, UncountedInput } from './uncounted-input.ts';
 
 const { Outcome } = usage;
 
 /** An event that is accounted for is seldom larger than some kB. Of a larger one long texts, pictures above all, are not read; what is larger without them passes unread. */
 const readBytesMax = 4 * 1024 * 1024;
-/** Responses that are being made at once; vendors make one. */
+/** Responses that are being made at once; vendors make one. Transcripts follow what is said. */
 const begunMax = 64;
+const transcript = 'conversation.item.input_audio_transcription';
 
 /** What stands around a piece of an answer in its event: its type, ids and places. */
 const envelopeBytes = 180;
@@ -42,12 +44,37 @@ interface Seen {
 
 interface Begun extends Seen {
   readonly startedAt: number;
+  /** All that the caller had said by then. */
+  readonly said: SaidTokens;
 }
 
-function estimateOf({ audioBytes, textBytes }: Seen, contextTokens: number): ChatUsage {
+/** What was spoken, and is being written down. */
+interface Transcribed {
+  readonly startedAt: number;
+  readonly seconds: number;
+  textBytes: number;
+}
+
+function estimateOf(
+  { audioBytes, textBytes }: Seen,
+  contextTokens: number,
+  { text, audio }: SaidTokens,
+): ChatUsage {
   const outputAudioTokens = Math.ceil(audioBytes / base64BytesPerAudioToken);
   const outputTokens = outputAudioTokens + Math.ceil(textBytes / bytesPerTextToken);
-  return { ...noUsage, inputTokens: contextTokens, outputTokens, outputAudioTokens };
+  const inputTokens = contextTokens + text + audio;
+  return { ...noUsage, inputTokens, inputAudioTokens: audio, outputTokens, outputAudioTokens };
+}
+
+/** By tokens and by the second: no model is charged by both. */
+function transcriptOf({ seconds, textBytes }: Transcribed): ReplyFacts {
+  const audio = tokensOfSpeech(seconds);
+  const outputTokens = Math.ceil(textBytes / bytesPerTextToken);
+  return {
+    usage: { ...noUsage, inputTokens: audio, inputAudioTokens: audio, outputTokens },
+    units: { audioSeconds: Math.round(seconds * 1000) / 1000 },
+    isEstimate: true,
+  };
 }
 
 export interface SessionEventsOptions {
@@ -57,6 +84,8 @@ export interface SessionEventsOptions {
   readonly talk?: SessionTalk | undefined;
   /** Whether an event is this gateway's to account for: another may hear the same. Undefined = nobody else does. */
   readonly isFirst?: ((event: string) => Promise<boolean>) | undefined;
+  /** As the session was asked for, where nobody may tell how it began. */
+  readonly transcriptionModel?: string | undefined;
 }
 
 /** What the provider tells in a session, as far as it is accounted for. */
@@ -64,6 +93,9 @@ export class SessionEvents {
   readonly #meter: Pick<SessionMeter, 'used' | 'told'>;
   /** The responses that are being made. */
   readonly #begun = new Map<string, Begun>();
+  /** What is being written down, by its item. */
+  readonly #transcribed = new Map<string, Transcribed>();
+  readonly #input = new UncountedInput();
   /** The responses that ended last. */
   readonly #ended = new Set<string>();
   /** Tokens of the last response and of what led to it: so many the next one reads at least. */
@@ -84,6 +116,7 @@ export class SessionEvents {
     this.#isBesideCall = options.isBesideCall === true;
     this.#talk = options.talk;
     this.#isFirst = options.isFirst;
+    this.#transcriptionModel = options.transcriptionModel;
   }
 
   /** Frames that cannot be read mean nothing here. */
@@ -105,17 +138,42 @@ export class SessionEvents {
     switch (event.kind) {
       case 'begun':
         if (this.#begun.size < begunMax)
-          this.#begun.set(event.id, { startedAt: now, audioBytes: 0, textBytes: 0 });
+          this.#begun.set(event.id, {
+            startedAt: now,
+            said: this.#input.total,
+            audioBytes: 0,
+            textBytes: 0,
+          });
+        return;
+      case 'speech':
+        this.#input.speech(event.fromMs);
+        return;
+      case 'silence':
+        this.#input.silence(event.untilMs);
+        return;
+      case 'heard': {
+        const seconds = this.#input.spoken();
+        const isTranscribed = this.#transcriptionModel !== undefined;
+        if (isTranscribed && this.#transcribed.size < begunMax)
+          this.#transcribed.set(event.id, { startedAt: now, seconds, textBytes: 0 });
+        return;
+      }
+      case 'untold':
+        this.#transcribed.delete(event.id);
         return;
       case 'used': {
         const isResponse = type.startsWith('response.');
         if (isResponse && this.#hasEnded(event.id)) return;
-        const begun = this.#begun.get(event.id);
-        const startedAt = begun?.startedAt ?? now;
-        this.#begun.delete(event.id);
+        const begun = isResponse ? this.#begun.get(event.id) : undefined;
+        const transcribed = isResponse ? undefined : this.#transcribed.get(event.id);
+        const startedAt = (begun ?? transcribed)?.startedAt ?? now;
+        if (isResponse) this.#begun.delete(event.id);
+        else this.#transcribed.delete(event.id);
         const { hasSucceeded } = event;
         const facts =
-          isResponse && hasSucceeded ? this.#countedFacts(event.facts, begun) : event.facts;
+          isResponse && hasSucceeded
+            ? this.#countedFacts(event.facts, begun)
+            : countedTranscript(event.facts, transcribed);
         const model = isResponse ? this.#model : this.#transcriptionModel;
         this.#meter.used({
           type,
@@ -124,7 +182,7 @@ export class SessionEvents {
             request: isResponse ? talk.before(body) : undefined,
             response: frame,
           },
-          facts: facts.model === undefined && model !== undefined ? { ...facts, model } : facts,
+          facts: { ...named(model), ...facts },
           outcome: hasSucceeded ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR,
           status: hasSucceeded ? 200 : 500,
           errorCode: hasSucceeded ? '' : 'upstream.error',
@@ -136,6 +194,8 @@ export class SessionEvents {
       case 'session':
         this.#model = event.model ?? this.#model;
         this.#transcriptionModel = event.transcriptionModel ?? this.#transcriptionModel;
+        this.#input.soundBytesPerSecond =
+          event.soundBytesPerSecond ?? this.#input.soundBytesPerSecond;
         this.#meter.told({ type, startedAt: now, content: talk && { response: frame } });
         return;
       case 'error':
@@ -146,9 +206,11 @@ export class SessionEvents {
     }
   }
 
-  /** What the caller of a session of responses asks for. */
-  asked(frame: Buffer): void {
-    if (this.#talk !== undefined && typeOfFrame(frame) === 'response.create') this.#talk.ask(frame);
+  /** What the caller says, once it goes on. @param isOfResponses no event tells what was asked */
+  said(frame: Buffer, isOfResponses: boolean): void {
+    const type = typeOfFrame(frame);
+    this.#input.said(type, frame);
+    if (isOfResponses && type === 'response.create') this.#talk?.ask(frame);
   }
 
   /** Whether its end was told before. */
@@ -162,14 +224,14 @@ export class SessionEvents {
   }
 
   /** What a response that does not count itself came to is told from what was heard of it. */
-  #countedFacts(facts: ReplyFacts, begun: Seen | undefined): ReplyFacts {
+  #countedFacts(facts: ReplyFacts, begun: Begun | undefined): ReplyFacts {
     const { usage } = facts;
-    if (usage === undefined) {
-      const seen = begun ?? { audioBytes: 0, textBytes: 0 };
-      return { ...facts, usage: estimateOf(seen, this.#contextTokens), isEstimate: true };
-    }
-    if (!boundedUsage(usage, contextBounds).isImplausible)
+    if (usage === undefined)
+      return { ...facts, usage: this.#estimate(begun ?? nothingSeen), isEstimate: true };
+    if (!boundedUsage(usage, contextBounds).isImplausible) {
       this.#contextTokens = usage.inputTokens + usage.outputTokens;
+      if (begun !== undefined) this.#input.counted(begun.said);
+    }
     return facts;
   }
 
@@ -187,8 +249,18 @@ export class SessionEvents {
     });
   }
 
-  /** By its length: it is not read. Told of the response that began last, since vendors make one. */
+  /** What went before, what was said since, and what was seen of it. */
+  #estimate(seen: Seen & { readonly said?: SaidTokens }): ChatUsage {
+    return estimateOf(seen, this.#contextTokens, this.#input.uncounted(seen.said));
+  }
+
+  /** By its length: it is not read. Told of the response that began last, since vendors make one, or of the first that is written down. */
   #noteDelta(type: string, bytes: number): void {
+    if (type.startsWith(transcript)) {
+      const [written] = this.#transcribed.values();
+      if (written !== undefined) written.textBytes += Math.max(0, bytes - envelopeBytes) + 1;
+      return;
+    }
     const response = [...this.#begun.values()].at(-1);
     if (response === undefined) return;
     const told = Math.max(0, bytes - envelopeBytes);
@@ -196,24 +268,31 @@ export class SessionEvents {
     else response.textBytes += told + 1;
   }
 
-  /** Responses that nobody will hear the end of: made, and paid for, as far as that came. */
+  /** Responses and transcripts that nobody will hear the end of: made, and paid for, as far as that came. */
   cut(error: GatewayError, isCallers: boolean): void {
-    for (const [id, { startedAt, ...seen }] of this.#begun)
+    const outcome = isCallers ? Outcome.CALLER_GONE : Outcome.PARTIAL;
+    const ending = { outcome, status: 200, errorCode: error.code };
+    for (const [id, begun] of this.#begun)
       this.#meter.used({
         type: 'response.done',
-        startedAt,
+        startedAt: begun.startedAt,
         ...this.#claimOf('response.done', id),
         content: this.#talk && { request: this.#talk.before({}) },
-        facts: {
-          ...(this.#model === undefined ? {} : { model: this.#model }),
-          usage: estimateOf(seen, this.#contextTokens),
-          isEstimate: true,
-        },
-        outcome: isCallers ? Outcome.CALLER_GONE : Outcome.PARTIAL,
-        status: 200,
-        errorCode: error.code,
+        facts: { ...named(this.#model), usage: this.#estimate(begun), isEstimate: true },
+        ...ending,
       });
     this.#begun.clear();
+    const type = `${transcript}.completed`;
+    for (const [id, transcribed] of this.#transcribed)
+      this.#meter.used({
+        type,
+        startedAt: transcribed.startedAt,
+        ...this.#claimOf(type, id),
+        content: this.#talk && {},
+        facts: { ...named(this.#transcriptionModel), ...transcriptOf(transcribed) },
+        ...ending,
+      });
+    this.#transcribed.clear();
     this.end();
   }
 
@@ -221,4 +300,17 @@ export class SessionEvents {
   end(): void {
     this.#talk?.end();
   }
+}
+
+const nothingSeen: Seen = { audioBytes: 0, textBytes: 0 };
+
+function named(model: string | undefined): Pick<ReplyFacts, 'model'> {
+  return model === undefined ? {} : { model };
+}
+
+/** A transcript that does not say what it came to is told by what was said. */
+function countedTranscript(facts: ReplyFacts, transcribed: Transcribed | undefined): ReplyFacts {
+  const isCounted = facts.usage !== undefined || facts.units !== undefined;
+  if (isCounted || transcribed === undefined) return facts;
+  return { ...facts, ...transcriptOf(transcribed) };
 }

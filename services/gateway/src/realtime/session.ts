@@ -74,7 +74,7 @@ export class Session implements LiveSession {
           checks.length === 0 &&
           objects === undefined &&
           guards?.hearsCaller !== true &&
-          translated === undefined
+          this.#events === undefined
             ? undefined
             : (frame) => {
                 translated?.heard(frame);
@@ -155,7 +155,7 @@ export class Session implements LiveSession {
 
   /** @returns true: it goes on */
   #asked(frame: Buffer): true {
-    if (this.#isOfResponses) this.#events?.asked(frame);
+    this.#events?.said(frame, this.#isOfResponses);
     return true;
   }
 
@@ -176,7 +176,7 @@ export class Session implements LiveSession {
     this.#told(error);
   }
 
-  /** Responses that nobody will hear the end of: made, and paid for, as far as that came. */
+  /** What nobody will hear the end of: made, and paid for, as far as that came. */
   #recordCut(by: Side): void {
     const error =
       this.#endedBy ??

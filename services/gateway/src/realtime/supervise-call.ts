@@ -1,6 +1,7 @@
 import { matchObject, operations } from '@sluice/contracts';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Sealer } from '@sluice/mcp';
+import { transcriptionModelOf } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { unheardBy } from '../compiled/session-hooks.ts';
@@ -139,6 +140,7 @@ function hear(
     logger: parts.logger,
     guards: SessionGuards.of(exchange, targetOf(visit), parts),
     talk: SessionTalk.of(exchange, parts),
+    transcriptionModel: transcriptionModelFor(visit),
     heardSinceMs: taken?.startedAtMs,
     isFirst: handover.isOn ? (event) => handover.isFirst(name, event) : undefined,
     onOver: () => {
@@ -174,12 +176,21 @@ function noteOf(
       address: arrival.callerAddress(),
       model: subject.model,
       of: subject.asked?.kind ?? 'realtime',
+      transcriptionModel: transcriptionModelFor(visit),
       startedAtMs: arrival.startedAtMs,
     });
   } catch (error) {
     logger.warn({ err: error, call_id: callId }, 'a call cannot be noted for other gateways');
     return undefined;
   }
+}
+
+/** Who writes down what the caller of a call says; undefined = nobody, as far as was asked. */
+function transcriptionModelFor(visit: TargetVisit): string | undefined {
+  const { asked } = visit.exchange.subject;
+  if (asked === undefined) return undefined;
+  const named = transcriptionModelOf(asked.session);
+  return asked.kind === 'transcription' ? targetOf(visit).model : named;
 }
 
 /** Innermost: goes on with a call that another gateway heard. What cannot be heard is hung up, as anywhere. */

@@ -38,6 +38,8 @@ export interface SupervisedParts {
   readonly talk: SessionTalk | undefined;
   /** Once, when the call is over and all of it is accounted for. */
   readonly onOver: () => void;
+  /** Of what the caller says, as the call was asked for: a sideband is not told how its session began. */
+  readonly transcriptionModel: string | undefined;
   /** Another gateway heard it before, since then (Unix ms). */
   readonly heardSinceMs?: number | undefined;
   /** Whether an event is this gateway's to account for. */
@@ -92,7 +94,13 @@ export class SupervisedCall implements LiveSession {
     this.#isTakenOver = heardSinceMs !== undefined;
     if (heardSinceMs !== undefined)
       this.openedAt = performance.now() - Math.max(0, Date.now() - heardSinceMs);
-    this.#events = new SessionEvents(meter, { guards, talk, isBesideCall: true, isFirst });
+    this.#events = new SessionEvents(meter, {
+      guards,
+      talk,
+      isBesideCall: true,
+      isFirst,
+      transcriptionModel: parts.transcriptionModel,
+    });
     if (isTranslation(exchange.subject)) {
       const { stretchMs } = bounds;
       const beganAt = this.openedAt;

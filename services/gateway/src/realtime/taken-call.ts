@@ -76,7 +76,7 @@ export function takesCallsOver({ handover, sealer, run, warn }: TakeOverParts): 
 }
 
 function openTaken(note: NotedCall): ModelExchange {
-  const { by, model, callId } = note;
+  const { by, model, callId, transcriptionModel } = note;
   const headers = {
     ...note.headers,
     ...('token' in by ? { 'x-service-api-key': by.token } : {}),
@@ -107,6 +107,7 @@ function openTaken(note: NotedCall): ModelExchange {
   };
   const subject = modelCall(realtime, arrival.pathname, search);
   subject.model = model;
-  subject.asked = { kind: note.of, model, session: {} };
+  const transcription = transcriptionModel === undefined ? {} : { model: transcriptionModel };
+  subject.asked = { kind: note.of, model, session: { audio: { input: { transcription } } } };
   return openExchange(arrival, subject);
 }

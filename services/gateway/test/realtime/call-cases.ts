@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { usage } from '@sluice/proto-stubs';
 import { eventually } from '@sluice/testkit';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -344,6 +345,41 @@ export function callCases(bench: () => CallBench): void {
         status: 412,
         code: 'limit.budget_exhausted',
       });
+    });
+
+    it('has its transcripts at the price of who writes them, though nobody tells how it began', async () => {
+      const transcription = { model: 'gpt-4o-transcribe' };
+      const { value } = await mint(
+        { model: 'gpt-realtime', audio: { input: { transcription } } },
+        { headers: { 'x-service-metadata': '{"metadata":"written"}' } },
+      );
+      expect((await place(value)).status).toBe(201);
+      const call = vendor().calls.last;
+      await heard(call);
+      const type = 'conversation.item.input_audio_transcription';
+      call.say({
+        type: `${type}.completed`,
+        item_id: 'i1',
+        transcript: 'hello',
+        usage: {
+          type: 'tokens',
+          input_tokens: 50,
+          output_tokens: 5,
+          input_token_details: { text_tokens: 0, audio_tokens: 50 },
+        },
+      });
+      const [written] = await bench().recordsOf('written', `${type}.completed`, 1);
+      expect(written).toMatchObject({ responseModel: 'gpt-4o-transcribe', inputAudioTokens: 50n });
+      expect(Number(written?.costNanoUsd)).toBe(50 * 6000 + 5 * 10_000);
+      // What was spoken, by the clock of the session's sound, and is not written down when the call ends.
+      call.say({ type: 'input_audio_buffer.speech_started', audio_start_ms: 2000, item_id: 'i2' });
+      call.say({ type: 'input_audio_buffer.speech_stopped', audio_end_ms: 7000, item_id: 'i2' });
+      call.say({ type: 'input_audio_buffer.committed', item_id: 'i2' });
+      await delay(200);
+      call.end();
+      const all = await bench().recordsOf('written', `${type}.completed`, 2);
+      const cut = all.find(({ usageEstimated }) => usageEstimated);
+      expect(cut).toMatchObject({ responseModel: 'gpt-4o-transcribe', inputAudioTokens: 50n });
     });
 
     it('is heard again when its sideband is lost, and hung up when it cannot be heard', async () => {

@@ -174,6 +174,11 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
       return void send({ type: 'session.updated', session: { model, ...event.session } });
     if (model === 'talks' && event.type === 'conversation.item.create')
       return void send({ type: 'conversation.item.added', item: event.item });
+    const toldIn = 'conversation.item.input_audio_transcription';
+    if (event.type === 'input_audio_buffer.commit' && event.cut === true) {
+      send({ type: 'input_audio_buffer.committed', item_id: 'item_cut' });
+      return void send({ type: `${toldIn}.delta`, item_id: 'item_cut', delta: 'word '.repeat(80) });
+    }
     if (event.type === 'input_audio_buffer.commit')
       return void send({
         type: 'conversation.item.input_audio_transcription.completed',
@@ -189,6 +194,7 @@ function converse(socket: WebSocket, model: string, pathname: string): void {
     if (pathname.endsWith('/responses')) {
       const made = { id: `resp_${++responsesMade}`, object: 'response' };
       send({ type: 'response.created', response: made });
+      if (event.cut === true) return;
       send({
         type: 'response.completed',
         response: {

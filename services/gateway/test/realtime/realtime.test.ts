@@ -652,6 +652,82 @@ describe('what a session costs', () => {
     expect(Number(estimated?.outputAudioTokens)).toBeLessThanOrEqual(11);
   });
 
+  it('is what a caller said, too, who leaves before anybody counted it', async () => {
+    const secondsOfSound = (seconds: number) =>
+      Buffer.alloc(24_000 * 2 * seconds).toString('base64');
+    const words = (text: string) => ({
+      type: 'conversation.item.create',
+      item: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    });
+    const live = await session('gpt-realtime', { metadata: 'said' });
+    live.say({
+      type: 'session.update',
+      session: { audio: { input: { transcription: { model: 'gpt-4o-transcribe' } } } },
+    });
+    live.say(words('A question of some length. '.repeat(300)));
+    live.say({ type: 'input_audio_buffer.append', audio: secondsOfSound(9) });
+    live.say({ type: 'input_audio_buffer.clear' });
+    for (let second = 0; second < 20; second++)
+      live.say({ type: 'input_audio_buffer.append', audio: secondsOfSound(1) });
+    live.say({ type: 'input_audio_buffer.commit', cut: true });
+    await live.hears('conversation.item.input_audio_transcription.delta');
+    live.say({ type: 'response.create', cut: true });
+    await live.hears('response.created');
+    live.socket.terminate();
+    const type = 'conversation.item.input_audio_transcription.completed';
+    const [transcript] = await recordsOf('said', type, 1);
+    expect(transcript).toMatchObject({
+      outcome: usage.Outcome.CALLER_GONE,
+      responseModel: 'gpt-4o-transcribe',
+      inputTokens: 200n,
+      inputAudioTokens: 200n,
+      usageEstimated: true,
+    });
+    const written = Number(transcript?.outputTokens);
+    expect(written).toBeGreaterThanOrEqual(80);
+    expect(written).toBeLessThan(120);
+    expect(Number(transcript?.costNanoUsd)).toBe(200 * 6000 + written * 10_000);
+    const [response] = await recordsOf('said', 'response.done', 1);
+    expect(response).toMatchObject({
+      outcome: usage.Outcome.CALLER_GONE,
+      inputAudioTokens: 200n,
+      outputTokens: 0n,
+      usageEstimated: true,
+    });
+    const read = Number(response?.inputTokens) - 200;
+    // 8,100 letters, and what the session was told.
+    expect(read).toBeGreaterThan(1500);
+    expect(read).toBeLessThan(2500);
+    expect(Number(response?.costNanoUsd)).toBe(read * 4000 + 200 * 32_000);
+
+    const counted = await session('gpt-realtime', { metadata: 'said before' });
+    counted.say(words('Once more. '.repeat(1000)));
+    counted.say({ type: 'response.create' });
+    await counted.hears('response.done');
+    counted.say(words('And then? '.repeat(40)));
+    counted.say({ type: 'response.create', cut: true });
+    await counted.hears('response.created', 2);
+    counted.socket.terminate();
+    await recordsOf('said before', 'response.done', 2);
+    const cut = named('said before').find(({ usageEstimated }) => usageEstimated);
+    // What the one before read and said, and what was said since.
+    expect(Number(cut?.inputTokens)).toBeGreaterThan(1300 + 90);
+    expect(Number(cut?.inputTokens)).toBeLessThan(1300 + 160);
+
+    const asked = await session(undefined, { path: '/v1/responses', metadata: 'asked and left' });
+    asked.say({
+      type: 'response.create',
+      model: 'gpt-4o-mini',
+      input: 'A question of some length. '.repeat(2000),
+      cut: true,
+    });
+    await asked.hears('response.created');
+    asked.socket.terminate();
+    const [left] = await recordsOf('asked and left', 'response.done', 1);
+    expect(Number(left?.inputTokens)).toBeGreaterThan(10_000);
+    expect(Number(left?.inputTokens)).toBeLessThan(20_000);
+  });
+
   it('is limited at the handshake and after each event', async () => {
     const { key } = await newKey({
       rate_limits: [{ type: 'requests', unit: 'rpd', value: 3 }],

@@ -27,7 +27,16 @@ export type SessionEvent =
       readonly model: string | undefined;
       /** Of transcripts of what the caller says. */
       readonly transcriptionModel: string | undefined;
+      /** What a second of the caller's sound has, before it is base64; undefined = it does not say. */
+      readonly soundBytesPerSecond: number | undefined;
     }
+  /** The caller begins to speak, or is silent again, by the clock of the session's sound. */
+  | { readonly kind: 'speech'; readonly fromMs: number }
+  | { readonly kind: 'silence'; readonly untilMs: number }
+  /** What the caller said belongs to the conversation from now on. */
+  | { readonly kind: 'heard'; readonly id: string }
+  /** There will be no transcript of it. */
+  | { readonly kind: 'untold'; readonly id: string }
   | { readonly kind: 'error'; readonly code: string | undefined };
 
 type Reader = (event: JsonObject) => SessionEvent;
@@ -39,6 +48,22 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['response.incomplete', responseUsed],
   ['response.failed', responseUsed],
   ['conversation.item.input_audio_transcription.completed', transcriptUsed],
+  [
+    'conversation.item.input_audio_transcription.failed',
+    ({ item_id }) => ({ kind: 'untold', id: stringOf(item_id) ?? '' }),
+  ],
+  [
+    'input_audio_buffer.speech_started',
+    ({ audio_start_ms }) => ({ kind: 'speech', fromMs: countOf(audio_start_ms) }),
+  ],
+  [
+    'input_audio_buffer.speech_stopped',
+    ({ audio_end_ms }) => ({ kind: 'silence', untilMs: countOf(audio_end_ms) }),
+  ],
+  [
+    'input_audio_buffer.committed',
+    ({ item_id }) => ({ kind: 'heard', id: stringOf(item_id) ?? '' }),
+  ],
   ['session.created', sessionIs],
   ['session.updated', sessionIs],
   ['transcription_session.created', sessionIs],
@@ -102,13 +127,27 @@ function transcriptUsed(event: JsonObject): SessionEvent {
 function sessionIs({ session: said }: JsonObject): SessionEvent {
   const session = objectOf(said) ?? {};
   const input = objectOf(objectOf(session.audio)?.input);
-  const transcription =
-    objectOf(input?.transcription) ?? objectOf(session.input_audio_transcription);
   return {
     kind: 'session',
     model: stringOf(session.model),
-    transcriptionModel: stringOf(transcription?.model),
+    transcriptionModel: transcriptionModelOf(session),
+    soundBytesPerSecond: bytesPerSecondOf(
+      stringOf(objectOf(input?.format)?.type) ?? stringOf(session.input_audio_format),
+    ),
   };
+}
+
+/** Of a session as it is asked for or told, in the words of today or of the beta: who writes down what the caller says. */
+export function transcriptionModelOf(session: JsonObject): string | undefined {
+  const input = objectOf(objectOf(session.audio)?.input);
+  const transcription =
+    objectOf(input?.transcription) ?? objectOf(session.input_audio_transcription);
+  return stringOf(transcription?.model);
+}
+
+function bytesPerSecondOf(format: string | undefined): number | undefined {
+  if (format === undefined) return undefined;
+  return /pcmu|pcma|g711/.test(format) ? 8000 : 48_000;
 }
 
 /** Sessions name the kinds of tokens in the singular, responses in the plural. */
