@@ -9,7 +9,8 @@ import { sharedScript } from '../redis/shared-script.ts';
  * of one who died, still posts what was used, once. Numbers are integers below 2^53, which Lua and JSON hold exactly.
  *
  * An epoch is not now when the clock of Redis says so, whatever those of the
- * gateways say: then nothing is done, and the gateway asks again by that clock.
+ * gateways say: then nothing is done, and the gateway asks again by that clock. Nor is anything
+ * taken that nobody waits for any more.
  *
  * The mark of an organisation says whether Redis knows its counters: without it,
  * Redis was emptied. Counters whose epoch began before `since` may be missing: one
@@ -56,7 +57,8 @@ end
  * KEYS  the mark; for each counter its hash, and its set unless it counts requests; of a group that may be new the
  *       same of the group that all share for which there is no room, and the number of groups
  * ARGV  words, since each argument costs: now or "-", known mark or "-", "take" or "peek", reservation or "-", ms until
- *       it must be renewed, groups of a policy at most, number of counters of the request;
+ *       it must be renewed, groups of a policy at most, number of counters of the request, when nobody waits for it any
+ *       more or "-": done later, by a Redis that hung, it would stay counted where its gateway has died meanwhile;
  *       seven words of each counter: flags, what is asked for, what must be left, limit, start and end of its epoch,
  *       when it may be forgotten
  * flags -: none, q: requests, g: of a group, o: of one that is known to have a counter, n: refuses nothing, l: a
@@ -67,9 +69,10 @@ end
  *       counter after all
  */
 export const takeScript = sharedScript<string>(`${shared}
-local given, known, mode, id, expiry, groupsMax, ofRequest =
-  string.match(ARGV[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
+local given, known, mode, id, expiry, groupsMax, ofRequest, waited =
+  string.match(ARGV[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
 local now = timeOf(given)
+if now > (tonumber(waited) or now) then return 'clock ' .. int(now) end
 local mark = redis.call('GET', KEYS[1])
 if mark ~= known then return 'mark ' .. int(now) .. ' ' .. (mark or '') end
 local since = tonumber(string.match(mark, '^%d+'))

@@ -130,6 +130,38 @@ describe('two gateways', () => {
     expect(await limits.peek('org', [spent])).toMatchObject([{ pending: 0, overshoot: 0 }]);
   });
 
+  it('of which one dies while Redis hangs: what it asked and nobody waits for is not counted', async () => {
+    const { limits: one, leave, comeBack, close } = redisLimits(server.url, { timeoutMs: 100 });
+    closers.push(close);
+    await eventually(() => one.isShared);
+    const two = await gateway();
+    const requests = [counter({ value: 100 })];
+    const tokens = [counter({ type: 'tokens', value: 1000 })];
+    const posted = async () => {
+      const [counted] = await two.peek('org', requests);
+      const [held] = await two.peek('org', tokens);
+      return [counted?.posted, held?.pending];
+    };
+    await take(one, requests);
+    expect(await posted()).toEqual([1, 0]);
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      const asked = await Promise.all([take(one, requests), take(one, tokens, { tokens: 50 })]);
+      expect(asked.map(({ states }) => states[0]?.alone)).toEqual(['share', 'share']);
+      leave();
+      await delay(1_100);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+    }
+    await eventually(() => two.isShared);
+    expect(await posted()).toEqual([1, 0]);
+    // One that is there asks again by the clock of Redis.
+    comeBack();
+    await eventually(() => one.isShared);
+    await take(one, requests);
+    await eventually(async () => expect((await posted())[0]).toBeGreaterThan(1));
+  });
+
   it('of which one dies: what it held is free after a while, and what a paused one used is posted once', async () => {
     const nowMs = { value: Date.UTC(2040, 0, 1) };
     const options = { now: () => nowMs.value, expiryMs: 30_000, timeoutMs: 2000 };

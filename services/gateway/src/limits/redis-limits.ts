@@ -342,7 +342,12 @@ export class RedisLimits implements LimitStore {
     const now = this.#now?.() ?? '-';
     const mark = this.#marks.of(scope) || '-';
     const expiryMs = mode === 'lease' ? leaseMs : this.#expiryMs;
-    const head = `${now} ${mark} ${mode === 'peek' ? 'peek' : 'take'} ${wants.id || '-'} ${expiryMs} ${this.#groupsMax} ${wants.ofRequest}`;
+    // By then nobody waits for it, nor may anybody be there to give it back.
+    const until =
+      mode === 'peek' || this.#now !== undefined
+        ? '-'
+        : Math.ceil(Date.now() + this.#shiftMs + this.#part.waitMaxMs);
+    const head = `${now} ${mark} ${mode === 'peek' ? 'peek' : 'take'} ${wants.id || '-'} ${expiryMs} ${this.#groupsMax} ${wants.ofRequest} ${until}`;
     return this.#part.call(
       keys.slotKey,
       (redis, isWhole) => takeScript.send(redis, keys, [head, lines], isWhole),

@@ -216,6 +216,11 @@ export class SharedPart {
     return this.#isResting || this.#around.client.status !== 'ready';
   }
 
+  /** So long a call is waited for at most. */
+  get waitMaxMs(): number {
+    return lineMax * this.#part.deadlineMs;
+  }
+
   /** Whether a call would be sent. */
   get isUsable(): boolean {
     return !this.degraded && this.#callsOnTheirWay < this.#callsMax;
