@@ -16,7 +16,7 @@ afterAll(() => lab?.stop());
 
 interface Asking {
   path: string;
-  body: object;
+  body: object | FormData;
   target: object;
   reply: UpstreamReply;
 }
@@ -35,7 +35,8 @@ async function billOf({ path, body, target, reply }: Asking): Promise<Billed> {
   try {
     const upstream = await trial.upstream('vendor', reply);
     const config = upstream.target(target);
-    const { rawRecords } = await trial.ask({ config, records: 1, path, body });
+    const sent = body instanceof FormData ? await bytesOfForm(body) : { body };
+    const { rawRecords } = await trial.ask({ config, records: 1, path, ...sent });
     const [record] = rawRecords;
     if (record === undefined) throw new Error('no record came');
     return {
@@ -49,6 +50,14 @@ async function billOf({ path, body, target, reply }: Asking): Promise<Billed> {
   } finally {
     await trial.close();
   }
+}
+
+async function bytesOfForm(form: FormData) {
+  const encoded = new Response(form);
+  return {
+    rawBody: Buffer.from(await encoded.arrayBuffer()),
+    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+  };
 }
 
 /** A search, or one of the calls of a thousand that cost so many dollars. */
@@ -487,6 +496,129 @@ it('a response in the background that is streamed to its end costs what its own 
   } finally {
     await trial.close();
   }
+});
+
+describe.concurrent('sounds, transcripts and pictures that do not count themselves', () => {
+  const estimated = { isEstimated: true, unpriced: '' };
+
+  const input = 'Hello there, how are you today? '.repeat(30);
+  const speech = { model: 'gpt-4o-mini-tts', voice: 'alloy', input };
+  const sound = { type: 'speech.audio.delta', audio: 'A'.repeat(64_000) };
+  it.each([
+    ['whole', {}, bytes(200, Buffer.alloc(480_000), { 'content-type': 'audio/mpeg' })],
+    [
+      'cut',
+      { stream_format: 'sse' },
+      sse([event(sound), event(sound), event({ type: 'speech.audio.done' })], { cutAfter: 2 }),
+    ],
+  ])('cost the text and as long as it is read aloud: speech, %s', async (_how, over, reply) => {
+    const body = { ...speech, ...over };
+    const bill = await billOf({ path: '/v1/audio/speech', target: {}, body, reply });
+    // 960 letters are 64 seconds.
+    const [read, said] = bill.tokens;
+    expect(bill).toMatchObject({ ...estimated, costNanoUsd: read * 600 + said * 12_000 });
+    expect(read).toBeGreaterThan(150);
+    expect(read).toBeLessThan(350);
+    expect(said).toBe(64 * 20);
+  });
+
+  it('cost their characters where sound that is charged so is cut', async () => {
+    const reply = sse([event(sound), event(sound)], { cutAfter: 1 });
+    const body = { ...speech, model: 'tts-1' };
+    const bill = await billOf({ path: '/v1/audio/speech', target: {}, body, reply });
+    expect(bill).toMatchObject({ tokens: [0, 0], costNanoUsd: 960 * 15_000 });
+  });
+
+  /** Ten seconds, with its header. */
+  const heard = (over: Record<string, string>) => {
+    const header = Buffer.alloc(44);
+    header.write('RIFF', 0);
+    header.writeUInt32LE(319_992, 4);
+    header.write('WAVEfmt ', 8);
+    header.writeUInt32LE(16, 16);
+    header.writeUInt16LE(1, 20);
+    header.writeUInt16LE(1, 22);
+    header.writeUInt32LE(16_000, 24);
+    header.writeUInt32LE(32_000, 28);
+    header.writeUInt16LE(2, 32);
+    header.writeUInt16LE(16, 34);
+    header.write('data', 36);
+    header.writeUInt32LE(319_956, 40);
+    const form = new FormData();
+    form.set('file', new Blob([header, Buffer.alloc(319_956)], { type: 'audio/wav' }), 'a.wav');
+    for (const [name, value] of Object.entries(over)) form.set(name, value);
+    return form;
+  };
+  const words = 'hello there '.repeat(50);
+  const path = '/v1/audio/transcriptions';
+  const plain = { 'content-type': 'text/plain' };
+  const written = { type: 'transcript.text.delta', delta: words };
+  it.each([
+    ['as text', { response_format: 'text' }, bytes(200, Buffer.from(words), plain)],
+    [
+      'cut',
+      { stream: 'true' },
+      sse([event(written), event({ type: 'transcript.text.done' })], { cutAfter: 1 }),
+    ],
+  ])('cost what is heard and written: tokens of a transcript, %s', async (_how, over, reply) => {
+    const body = heard({ model: 'gpt-4o-transcribe', ...over });
+    const bill = await billOf({ path, target: {}, body, reply });
+    expect(bill).toMatchObject({
+      ...estimated,
+      tokens: [100, words.length / 4],
+      costNanoUsd: 100 * 6000 + (words.length / 4) * 10_000,
+    });
+  });
+
+  it.each([
+    ['openai', 'whisper-1', 'srt', 0.006e9 / 60],
+    ['groq', 'whisper-large-v3', 'text', 0.111e9 / 3600],
+  ])(
+    'cost the seconds of their sound: transcripts of %s, %s as %s',
+    async (provider, model, format, second) => {
+      const reply = bytes(200, Buffer.from(words), plain);
+      const body = heard({ model, response_format: format });
+      const bill = await billOf({ path, target: { provider }, body, reply });
+      expect(bill).toMatchObject({ ...estimated, tokens: [0, 0] });
+      expect(bill.costNanoUsd).toBe(Math.round(10 * second));
+    },
+  );
+
+  it.each([
+    ['seen in part', [1, 2], 4160 + 2 * 100],
+    ['not seen at all', [], 0],
+  ])('cost what is drawn: pictures, %s', async (_how, seen, drawn) => {
+    const part = (index: number) =>
+      event({
+        type: 'image_generation.partial_image',
+        partial_image_index: index,
+        b64_json: 'A'.repeat(4000),
+      } as object);
+    const reply =
+      seen.length === 0
+        ? sse([': nothing yet\n\n', ': nor now\n\n'], { cutAfter: 1 })
+        : sse([...seen.map(part), event({ type: 'image_generation.completed' })], { cutAfter: 2 });
+    const bill = await billOf({
+      path: '/v1/images/generations',
+      target: {},
+      body: {
+        model: 'gpt-image-1',
+        prompt: 'A cat beneath a tree',
+        size: '1024x1024',
+        quality: 'high',
+        stream: true,
+        partial_images: 2,
+      },
+      reply,
+    });
+    const [read] = bill.tokens;
+    expect(read).toBeGreaterThan(2);
+    expect(bill).toMatchObject({
+      ...estimated,
+      tokens: [read, drawn],
+      costNanoUsd: read * 5000 + drawn * 40_000,
+    });
+  });
 });
 
 describe.concurrent('a refusal', () => {

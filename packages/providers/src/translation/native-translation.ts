@@ -87,6 +87,7 @@ export class NativeTranslation implements Translation {
     }
     if (peek !== undefined) {
       const facts = peek(parseObject(bytes), context.request);
+      if (facts.usage === undefined && facts.units === undefined) facts.saidBytes = bytes.length;
       return { body: undefined, facts };
     }
     if (read === undefined) return { body: undefined, facts: {} };

@@ -10,6 +10,7 @@ import { boundedUsage, chargedCounts, type UsageBounds, withUsage } from './boun
 import { countsTokens, goesOn } from './counts-tokens.ts';
 import { estimateOfCall } from './estimate-of-call.ts';
 import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
+import { mediaUsed } from './media-use.ts';
 import type { ObservedModels } from './observed-models.ts';
 
 const { Outcome } = usage;
@@ -57,6 +58,8 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
   if (told !== undefined && facts.isEstimate === true) return estimated(facts, told);
   if (told === undefined) {
     if (mayHaveUsedTokens(ended)) return estimated(facts, usageOf(ended, estimates, noUsage));
+    const media = mediaUsed(ended, () => estimateOfCall(ended.call, estimates));
+    if (media !== undefined) return { facts: media, isEstimated: true, isImplausible: false };
     return facts.units === undefined ? undefined : asTold(facts);
   }
   const estimate = () => estimateOfCall(ended.call, estimates);

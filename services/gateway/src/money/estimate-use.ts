@@ -15,6 +15,7 @@ import {
 } from '@sluice/providers';
 import { bodyBytes, type ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
+import { heardTokens, spokenTokens } from './media-use.ts';
 import type { ObservedModels } from './observed-models.ts';
 
 /** What a request will use at one target, as far as can be told before it is sent. In tokens. */
@@ -81,21 +82,25 @@ export class UseEstimates {
     const allowed = size.outputMax ?? most ?? outputTokensDefault;
     const outputMax = Math.min(allowed, most ?? allowed, outputTokensMax);
     const observed = Math.min(outputMax, this.#observed.outputTokens(model) ?? outputMax);
-    const drawn = drawnTokens(subject, servedModel, json);
+    const units = unitsOf(subject, json);
+    const { audioSeconds = 0, characters = 0 } = units.least ?? {};
+    const heard = heardTokens(subject, servedModel, audioSeconds);
+    const made =
+      drawnTokens(subject, servedModel, json) + spokenTokens(subject, servedModel, characters);
     const usual = this.#observed.usualOutputTokens(model) ?? usualOutputTokens;
     const ratio = this.#observed.inputRatio(model);
     const text = Math.min(Math.ceil(size.textTokens * ratio), bytes);
     return {
-      inputTokens: text + size.mediaTokens,
-      outputTokens: outputMax * answers + drawn,
-      observedOutputTokens: observed * answers + drawn,
+      inputTokens: text + size.mediaTokens + heard,
+      outputTokens: outputMax * answers + made,
+      observedOutputTokens: observed * answers + made,
       expected: {
-        inputTokens: Math.ceil(text / usualExcess) + size.mediaTokens,
-        outputTokens: Math.min(outputMax, usual) * answers + drawn,
+        inputTokens: Math.ceil(text / usualExcess) + size.mediaTokens + heard,
+        outputTokens: Math.min(outputMax, usual) * answers + made,
       },
       isOpen: size.isOpen,
       writesCache: size.writesCache,
-      units: unitsOf(subject, json),
+      units,
     };
   }
 
