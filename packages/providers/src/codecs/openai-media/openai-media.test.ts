@@ -109,7 +109,8 @@ describe('native replies', () => {
   });
 
   it('let transcripts be text, and sound be sound', () => {
-    expect(factsOf('createTranscription', '1\n00:00:00,000 --> 00:00:01,000\nHi\n')).toEqual({});
+    const subtitle = '1\n00:00:00,000 --> 00:00:01,000\nHi\n';
+    expect(factsOf('createTranscription', subtitle)).toEqual({ saidBytes: subtitle.length });
     expect(factsOf('createSpeech', '\u0000\u0001', { input: 'abc' })).toEqual({
       units: { characters: 3 },
     });
