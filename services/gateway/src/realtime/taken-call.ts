@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { operations } from '@sluice/contracts';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Sealer } from '@sluice/mcp';
+import type { JsonObject } from '@sluice/providers';
 import { uuidText } from '@sluice/usage';
 import { type ArrivedRequest, uncountedBytes } from '../exchange/arrived-request.ts';
 import { type Exchange, type ModelExchange, openExchange } from '../exchange/exchange.ts';
@@ -107,7 +108,8 @@ function openTaken(note: NotedCall): ModelExchange {
   };
   const subject = modelCall(realtime, arrival.pathname, search);
   subject.model = model;
-  const transcription = transcriptionModel === undefined ? {} : { model: transcriptionModel };
+  const transcription: JsonObject =
+    transcriptionModel === undefined ? {} : { model: transcriptionModel };
   subject.asked = { kind: note.of, model, session: { audio: { input: { transcription } } } };
   return openExchange(arrival, subject);
 }

@@ -92,12 +92,14 @@ export class UncountedInput {
   }
 
   #read(type: string, frame: Buffer): void {
-    if (frame.length > wordsBytesMax) {
-      const event = frame.length > readBytesMax ? undefined : jsonObjectIn(frame);
-      if (event !== undefined) return this.#measure(type, event);
+    const { length } = frame;
+    const isMeasured = length > wordsBytesMax && length <= readBytesMax;
+    const event = isMeasured ? jsonObjectIn(frame) : undefined;
+    if (event !== undefined) this.#measure(type, event);
+    else {
+      const bytes = length > readBytesMax ? shortTexts(frame).length : length;
+      this.#text += Math.ceil(Math.max(0, bytes - envelopeBytes) / bytesPerToken);
     }
-    const bytes = frame.length > readBytesMax ? shortTexts(frame).length : frame.length;
-    this.#text += Math.ceil(Math.max(0, bytes - envelopeBytes) / bytesPerToken);
   }
 
   #measure(type: string, event: JsonObject): void {
