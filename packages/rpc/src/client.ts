@@ -106,6 +106,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
   const patient = new Metadata({ waitForReady: true });
   const impatient = new Metadata();
   const patience = new Patience(client, options.graceMs);
+  let hasAnswered = false;
   for (const metadata of [patient, impatient]) {
     metadata.set(tokenKey, token);
     saySelf(metadata, handshake?.role);
@@ -126,6 +127,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
           (error, value) => {
             signal?.removeEventListener('abort', cancel);
             endGrace();
+            hasAnswered ||= error === null;
             if (error) reject(isGraceOver ? notThere(error) : error);
             else if (value === undefined)
               reject(Object.assign(new Error('empty answer'), { code: status.INTERNAL }));
@@ -188,7 +190,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
             resolve(
               error === null || isAnswerOfOld(error)
                 ? undefined
-                : whyUnreachable(error, tls !== undefined),
+                : whyUnreachable(error, tls !== undefined || hasAnswered),
             ),
         );
       });

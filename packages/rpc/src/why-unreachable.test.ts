@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { config } from '@sluice/proto-stubs';
+import { config, usage } from '@sluice/proto-stubs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRpcClient } from './client.ts';
 import { serveRpc } from './server.ts';
@@ -31,6 +31,11 @@ describe('whyUnreachable', () => {
     [16, 'The service token is missing or wrong.', 'SERVICE_CLIENT_AUTH'],
     [12, 'Received HTTP status code 404', 'something else'],
     [4, 'Deadline exceeded after 3.0s', 'does not answer'],
+    [
+      14,
+      `${none}the other side took the connection and said nothing. Resolution note: `,
+      'does not answer',
+    ],
   ])('%i %s', (code, details, words) => {
     expect(whyUnreachable({ code, details }, false)).toContain(words);
   });
@@ -64,5 +69,23 @@ describe('a client asked why nobody answers', () => {
     expect(await ask(`127.0.0.1:${server.port}`, 'wrong')).toContain('SERVICE_CLIENT_AUTH');
     expect(await ask('127.0.0.1:1', 'right')).toContain('refused');
     expect(await ask(`127.0.0.1:${port}`, 'right')).toContain('may speak TLS');
+  });
+
+  it('suspects no TLS of one that it has spoken with', async () => {
+    const { OwnerService } = usage;
+    const server = await serveRpc({ host: '127.0.0.1', port: 0, token: 'right' });
+    server.add(OwnerService, { findOwners: async () => ({}) } as never);
+    const { port } = server;
+    const client = createRpcClient(OwnerService, { address: `127.0.0.1:${port}`, token: 'right' });
+    closers.push(() => client.close());
+    await client.unary(OwnerService.method.findOwners, {}, { timeoutMs: 5_000 });
+    await server.close(0);
+    const abrupt = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => abrupt.listen(port, '127.0.0.1', resolve));
+    closers.push(() => abrupt.close());
+    // Until it has seen that the connection is gone, and made one more.
+    await expect
+      .poll(() => client.whyUnreachable(2_000), { timeout: 10_000 })
+      .toBe('it closes the connection at once');
   });
 });

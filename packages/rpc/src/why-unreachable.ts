@@ -12,7 +12,7 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   [/name resolution failed|ENOTFOUND|EAI_AGAIN/i, 'its name cannot be resolved'],
   [/ECONNREFUSED/, 'nothing listens there: the connection was refused'],
   [/EHOSTUNREACH|ENETUNREACH/, 'no network leads there'],
-  [/ETIMEDOUT|deadline exceeded/i, 'it does not answer'],
+  [/ETIMEDOUT|deadline exceeded|said nothing/i, 'it does not answer'],
   [
     /wrong version number|packet length too long|http request/i,
     'it does not speak TLS, and this service does (TLS_CA_PATH, TLS_CA)',
@@ -32,15 +32,18 @@ const meanings: readonly (readonly [RegExp, string])[] = [
 const closedAtOnce =
   /failed to connect|protocol error|ECONNRESET|EPIPE|dropped|hang up|disconnect/i;
 
-/** Why a service did not answer, in words for who runs it, without times and addresses: the same cause gives the same words. */
-export function whyUnreachable(error: FailedCall, isTls: boolean): string {
+/**
+ * Why a service did not answer, in words for who runs it, without times and addresses: the same cause gives the same words.
+ * @param speaksAsWeDo  with TLS, or without it, as has been seen, or as TLS itself would say
+ */
+export function whyUnreachable(error: FailedCall, speaksAsWeDo: boolean): string {
   const said = error.details ?? error.message ?? '';
   if (error.code === status.UNAUTHENTICATED)
     return 'it refuses the token: SERVICE_CLIENT_AUTH is not the same at both';
   if (error.code === status.FAILED_PRECONDITION && said !== '') return said;
   for (const [pattern, meaning] of meanings) if (pattern.test(said)) return meaning;
   if (closedAtOnce.test(said))
-    return isTls
+    return speaksAsWeDo
       ? 'it closes the connection at once'
       : 'it closes the connection at once: it may speak TLS, and this service does not (TLS_CA_PATH, TLS_CA)';
   if (error.code === status.DEADLINE_EXCEEDED) return 'it does not answer';

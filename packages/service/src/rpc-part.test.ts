@@ -52,6 +52,17 @@ it('tells handlers how long they are waited for, and logs calls that failed, not
     expect(lines.slice(1)).toMatchObject([
       ['error', { err: fault, cause: fault.cause, code: 'internal' }, 'a gRPC call failed'],
     ]);
+    // Another service is away, which is said where it is watched.
+    const refused = { code: 14, details: 'refused' };
+    const cause = Object.assign(new Error('14 UNAVAILABLE: refused'), refused);
+    fault = new GatewayError('file.unavailable', { cause });
+    await expect(ask()).rejects.toThrow();
+    fault = new GatewayError('file.unavailable');
+    await expect(ask()).rejects.toThrow();
+    expect(lines.slice(2)).toMatchObject([
+      ['debug', { reason: cause.message, code: 'file.unavailable' }, 'a gRPC call was put off'],
+      ['warn', { err: fault, code: 'file.unavailable' }, 'a gRPC call was put off'],
+    ]);
   } finally {
     client.close();
     await part.drain?.(1000);

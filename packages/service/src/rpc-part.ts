@@ -1,5 +1,11 @@
 import type { DescService } from '@bufbuild/protobuf';
-import { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from '@sluice/rpc';
+import {
+  callFault,
+  type RpcHandlers,
+  type RpcServer,
+  type ServeRpcOptions,
+  serveRpc,
+} from '@sluice/rpc';
 import type { Logger } from '@sluice/telemetry';
 import type { Part } from './part.ts';
 
@@ -20,9 +26,12 @@ export function rpcPart(
     const { code, cause, status } = error;
     // What was refused, whoever asked is told: anybody with a key could fill the log with it.
     if (status < 500) logger.debug({ code, method }, 'a gRPC call was refused');
-    // Whoever asked asks again.
-    else if (status === 503) logger.warn({ err: error, code, method }, 'a gRPC call was put off');
-    else logger.error({ err: error, cause, code, method }, 'a gRPC call failed');
+    // Whoever asked asks again; that another service is away is said once, by who watches it.
+    else if (status === 503) {
+      const fault = callFault(error);
+      const level = 'reason' in fault ? 'debug' : 'warn';
+      logger[level]({ ...fault, code, method }, 'a gRPC call was put off');
+    } else logger.error({ err: error, cause, code, method }, 'a gRPC call failed');
   };
   let server: RpcServer | undefined;
   return {
