@@ -1,5 +1,6 @@
 import { jobTokenLifeMs } from '@sluice/contracts';
 import type { jobs } from '@sluice/proto-stubs';
+import { callFault } from '@sluice/rpc';
 import { Outage } from '@sluice/telemetry';
 import { pause } from '../pause.ts';
 import type { BatchEnd, BatchParts, RunLife } from './run-batch.ts';
@@ -26,12 +27,15 @@ export interface BatchJobsParts extends Pick<BatchParts, 'register' | 'logger'> 
 const failuresMax = 60;
 const pauseMsMax = 60_000;
 const sweepEveryMs = 60_000;
+const claimMsMax = 10_000;
 
 /** Runs batches, some at a time, and empties the store of what nobody needs any more. */
 export class BatchJobs {
   readonly #parts: BatchJobsParts;
   readonly #options: BatchJobsOptions;
   readonly #running = new Set<Promise<void>>();
+  /** Of each that is run, until when it is held, in Unix ms. */
+  readonly #holds = new Set<{ untilMs: number }>();
   readonly #leaving = new AbortController();
   readonly #cutting = new AbortController();
   #looking: Promise<void> | undefined;
@@ -81,8 +85,13 @@ export class BatchJobs {
     const { register } = this.#parts;
     const { kind } = this.#options;
     const leaseMs = BigInt(this.#options.leaseMs);
+    const timeoutMs = Math.min(claimMsMax, this.#options.leaseMs / 2);
     while (this.#running.size < this.#options.atOnce && !this.#leaving.signal.aborted) {
-      const { claim } = await register.ask(register.jobs.claimBatch, { leaseMs, kind });
+      // What it runs itself it must hold while this is asked: behind a control plane that was away it would take that up once more, and
+      // the provider would be called again.
+      if ([...this.#holds].some(({ untilMs }) => untilMs - Date.now() < timeoutMs)) break;
+      const asked = { leaseMs, kind };
+      const { claim } = await register.ask(register.jobs.claimBatch, asked, { timeoutMs });
       if (claim === undefined) break;
       const run = this.#work(claim).finally(() => this.#running.delete(run));
       this.#running.add(run);
@@ -113,7 +122,7 @@ export class BatchJobs {
     } catch (error) {
       await this.#putAside(claim, error).catch((again: unknown) =>
         // Its lease ends by itself.
-        logger.warn({ ...facts, err: again }, 'a batch could not be given back'),
+        logger.warn({ ...facts, ...callFault(again) }, 'a batch could not be given back'),
       );
     } finally {
       hold.end();
@@ -129,7 +138,9 @@ export class BatchJobs {
     const cancelled = new AbortController();
     let token = first;
     let tokenUntilMs = Date.now() + jobTokenLifeMs;
-    let heldUntilMs = Date.now() + leaseMs;
+    const held = { untilMs: Date.now() + leaseMs };
+    this.#holds.add(held);
+    lost.signal.addEventListener('abort', () => this.#holds.delete(held), { once: true });
     const timer = setInterval(
       async () => {
         const askedAtMs = Date.now();
@@ -142,10 +153,13 @@ export class BatchJobs {
           if (!answer.isHeld) return lost.abort();
           if (answer.status === 'cancelling') cancelled.abort();
           token = answer.token;
-          heldUntilMs = askedAtMs + leaseMs;
+          held.untilMs = askedAtMs + leaseMs;
           tokenUntilMs = askedAtMs + jobTokenLifeMs;
         } catch (error) {
-          logger.warn({ err: error, batch: id }, 'a batch could not be held on to');
+          const fault = callFault(error);
+          // Whoever looks for batches says that the control plane is away.
+          const level = 'reason' in fault ? 'debug' : 'warn';
+          logger[level]({ ...fault, batch: id }, 'a batch could not be held on to');
         }
       },
       Math.min(2_000, leaseMs / 3),
@@ -155,18 +169,21 @@ export class BatchJobs {
         lost: lost.signal,
         cancelled: cancelled.signal,
         token: () => token,
-        mayBegin: () => Date.now() < Math.min(heldUntilMs, tokenUntilMs - 5_000),
+        mayBegin: () => Date.now() < Math.min(held.untilMs, tokenUntilMs - 5_000),
         lose: () => lost.abort(),
         cancel: () => cancelled.abort(),
       },
-      end: () => clearInterval(timer),
+      end: () => {
+        clearInterval(timer);
+        this.#holds.delete(held);
+      },
     };
   }
 
   async #putAside({ batch, run, failures }: jobs.Claim, error: unknown): Promise<void> {
     const { register, logger, onEnded } = this.#parts;
     const id = batch?.id ?? '';
-    const facts = { batch: id, run, err: error };
+    const facts = { batch: id, run, ...callFault(error) };
     if (failures + 1 >= failuresMax) {
       const message = 'It failed for a reason that the log of the data service tells.';
       const errors = [{ code: 'internal', message, param: null, line: null }];

@@ -19,14 +19,21 @@ export class Register {
   readonly jobs = jobs.JobService.method;
   readonly followed = jobs.FollowService.method;
 
-  /** @throws GatewayError as the control plane says it; `file.unavailable` when it is not there */
+  /**
+   * With `failFast` a control plane that is down is not waited for, unless it only just went.
+   * @throws GatewayError as the control plane says it; `file.unavailable` when it is not there
+   */
   async ask<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { methodKind: 'unary'; input: I; output: O },
     request: MessageInitShape<I>,
-    signal?: AbortSignal,
+    {
+      signal,
+      failFast = false,
+      timeoutMs = callMs,
+    }: { signal?: AbortSignal; failFast?: boolean; timeoutMs?: number } = {},
   ): Promise<MessageShape<O>> {
     try {
-      const options = { timeoutMs: callMs, ...(signal && { signal }) };
+      const options = { timeoutMs, failFast, ...(signal && { signal }) };
       return await this.#client.unary(method, request, options);
     } catch (error) {
       throw (

@@ -90,7 +90,7 @@ export class FollowWork {
     if (max === 0 && !withCounts) return true;
     const request = { max, leaseMs: BigInt(leaseMs), kinds: [...followedWork.keys()], withCounts };
     const { signal } = this.#leaving;
-    const { looks, counts } = await register.ask(register.followed.claimLooks, request, signal);
+    const { looks, counts } = await register.ask(register.followed.claimLooks, request, { signal });
     if (counts !== undefined) {
       this.#countedAtMs = Date.now();
       this.followed = { count: Number(counts.followed), oldestAtMs: Number(counts.oldestAtMs) };
