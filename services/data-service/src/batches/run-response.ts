@@ -3,7 +3,7 @@ import type { Logger } from '@sluice/telemetry';
 import type { Register } from '../control-plane/register.ts';
 import type { EventParts } from '../files/event-parts.ts';
 import { pause } from '../pause.ts';
-import { errorIn, jsonIn } from '../through-gateway/answers.ts';
+import { errorIn, jsonIn, type ToldError } from '../through-gateway/answers.ts';
 import { callLine, type LineCaller, type LineOutcome } from './call-line.ts';
 import type { BatchEnd, RunLife } from './run-batch.ts';
 import { ToldEvents } from './told-events.ts';
@@ -60,7 +60,10 @@ export async function runResponse(
   if (life.cancelled.aborted) return end('cancelled');
   if (outcome === 'left' || life.lost.aborted) return 'left';
   if (outcome === 'expired') return end('expired', [expired]);
-  return outcome === 'answered' ? end('completed') : end('failed', [outcome]);
+  if (outcome !== 'answered') return end('failed', [outcome]);
+  // A stream that broke off was an answer until then.
+  const { fault } = told;
+  return fault === undefined ? end('completed') : end('failed', [faultFrom(fault)]);
 }
 
 const interrupted = {
@@ -130,7 +133,10 @@ function answered({ status, body: text }: Extract<LineOutcome, { kind: 'answer' 
 }
 
 function faultIn(text: string): Fault {
-  const { code, message } = errorIn(jsonIn(Buffer.from(text)));
+  return faultFrom(errorIn(jsonIn(Buffer.from(text))));
+}
+
+function faultFrom({ code, message }: ToldError): Fault {
   return {
     code: code === '' ? 'server_error' : code,
     message: message === '' ? 'The provider did not answer.' : message,

@@ -1,5 +1,6 @@
 import type { Logger } from '@sluice/telemetry';
 import type { EventParts } from '../files/event-parts.ts';
+import { errorIn, jsonIn, type ToldError } from '../through-gateway/answers.ts';
 
 const flushMs = 150;
 /** Before an object is written for them at once. */
@@ -14,6 +15,7 @@ export class ToldEvents {
   #rest = Buffer.alloc(0);
   #next = 0;
   #timer: NodeJS.Timeout | undefined;
+  #last = '';
   #writing: Promise<void> = Promise.resolve();
 
   constructor(parts: EventParts, of: { id: string; dataKey: Buffer }, logger: Logger) {
@@ -25,6 +27,15 @@ export class ToldEvents {
   /** Somebody may have heard of what was answered: it cannot be answered again. */
   get hasTold(): boolean {
     return this.#next > 0;
+  }
+
+  /** What the last event says went wrong, where it is one of errors: nothing follows it. Known once all are kept. */
+  get fault(): ToldError | undefined {
+    const data = /^data: (.*)$/m.exec(this.#last)?.[1];
+    const event = data === undefined ? undefined : jsonIn(Buffer.from(data));
+    if (typeof event !== 'object' || event === null) return undefined;
+    const { type, error = event } = event as { type?: unknown; error?: unknown };
+    return type === 'error' ? errorIn({ error }) : undefined;
   }
 
   add(piece: Buffer): void {
@@ -46,6 +57,7 @@ export class ToldEvents {
     if (at < 0) return;
     const events = this.#rest.subarray(0, at + eventEnd.length);
     this.#rest = Buffer.from(this.#rest.subarray(events.length));
+    this.#last = lastOf(events);
     const index = this.#next;
     this.#next += 1;
     const { id, dataKey } = this.#of;
@@ -55,4 +67,12 @@ export class ToldEvents {
         this.#logger.warn({ err, response: id }, 'events of a response in the background are lost'),
       );
   }
+}
+
+/** An error's event is short; of longer ones the beginning may be missing, and no error is found. */
+const lastBytesMax = 16 * 1024;
+
+function lastOf(events: Buffer): string {
+  const text = events.subarray(-lastBytesMax).toString().trimEnd();
+  return text.slice(text.lastIndexOf(eventEnd) + 1);
 }

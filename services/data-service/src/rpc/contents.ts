@@ -22,6 +22,8 @@ export interface ContentParts {
 
 const eventsEveryMs = 100;
 const lookEveryMs = 500;
+/** The control plane may be started anew meanwhile. */
+const lookAwayMsMax = 15_000;
 /** Of one message. */
 const pieceBytes = 256 * 1024;
 /** Of one part, as at OpenAI. */
@@ -108,7 +110,8 @@ export function contentHandlers({
       const head = first.done === true ? undefined : first.value.part;
       if (head?.case !== 'head') throw new GatewayError('internal');
       const { kind, version, uploadId } = head.value;
-      const begun = await register.ask(register.files.beginFile, headOf(head.value));
+      const patience = { failFast: kind !== '' };
+      const begun = await register.ask(register.files.beginFile, headOf(head.value), patience);
       const { id, contentBefore } = begun;
       // Two that write the next content at once do not write over each other: the first to be noted has written it.
       const content = kind === '' ? '' : randomBytes(8).toString('hex');
@@ -183,29 +186,27 @@ export function contentHandlers({
     },
     async *readEvents({ workspaceId, id }, { signal }) {
       if (events === undefined) throw new GatewayError('file.no_store');
-      const open = () =>
-        register.ask(register.files.openFile, { workspaceId, id, kind: 'response' });
-      const dataKey = Buffer.from((await open()).dataKey);
-      let hasEnded = false;
-      let lookAtMs = 0;
+      const asked = { workspaceId, id, kind: 'response' };
+      const opened = await register.ask(register.files.openFile, asked, { failFast: true });
+      const dataKey = Buffer.from(opened.dataKey);
+      const looks = new EndLooks(() => hasEndedNow(register, workspaceId, id));
       for (let index = 0; !signal.aborted; ) {
+        // What was told before it ended is there then.
+        const hasEnded = looks.hasEnded();
         const told = await events.get(id, dataKey, index);
         if (told !== undefined) {
           index += 1;
           yield { events: told };
         } else if (hasEnded) return;
-        else if (Date.now() < lookAtMs) await pause(eventsEveryMs, signal);
-        else {
-          // What was told before it ended is there then.
-          hasEnded = await hasEndedNow(register, workspaceId, id);
-          lookAtMs = Date.now() + lookEveryMs;
-        }
+        else await pause(eventsEveryMs, signal);
       }
     },
     async *readFile({ workspaceId, id, kind, offset, length }) {
       const store = stored();
       const asked = { workspaceId, id, kind };
-      const { file, dataKey } = await register.ask(register.files.openFile, asked);
+      // Files are waited for, as they are at the gateway.
+      const patience = { failFast: kind !== '' };
+      const { file, dataKey } = await register.ask(register.files.openFile, asked, patience);
       if (file === undefined) throw new GatewayError('file.not_found');
       yield { part: { case: 'file', value: file } };
       const { content, segments } = file;
@@ -224,6 +225,43 @@ async function hasEndedNow(register: Register, workspaceId: string, id: string):
   const asked = { workspaceId, id, kind: 'response' };
   const { batch } = await register.ask(register.batches.getBatch, asked);
   return endStates.has(batch?.status ?? '');
+}
+
+/** Looks now and then whether a response has ended, beside whoever tells its events: what is away for a moment keeps nobody from them. */
+class EndLooks {
+  readonly #look: () => Promise<boolean>;
+  #hasEnded = false;
+  #isLooking = false;
+  #lookAtMs = 0;
+  #failure: { readonly error: unknown; readonly sinceMs: number } | undefined;
+
+  constructor(look: () => Promise<boolean>) {
+    this.#look = look;
+  }
+
+  /** As far as is known. @throws GatewayError when the control plane says that there is none, or has been away for too long */
+  hasEnded(): boolean {
+    if (this.#failure !== undefined) {
+      const { error, sinceMs } = this.#failure;
+      const isAway = error instanceof GatewayError && error.code === 'file.unavailable';
+      if (!isAway || Date.now() - sinceMs > lookAwayMsMax) throw error;
+    }
+    if (!this.#hasEnded && !this.#isLooking && Date.now() >= this.#lookAtMs) void this.#lookNow();
+    return this.#hasEnded;
+  }
+
+  async #lookNow(): Promise<void> {
+    this.#isLooking = true;
+    const sinceMs = Date.now();
+    try {
+      this.#hasEnded = await this.#look();
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = { error, sinceMs: this.#failure?.sinceMs ?? sinceMs };
+    }
+    this.#isLooking = false;
+    this.#lookAtMs = Date.now() + lookEveryMs;
+  }
 }
 
 const endStates: ReadonlySet<string> = new Set(['completed', 'failed', 'expired', 'cancelled']);
