@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createOpenAI } from '@ai-sdk/openai';
 import { jobTokenSeal, uuidOfStored, writeBatchLine } from '@sluice/contracts';
-import { eventually, json, slowHeaders } from '@sluice/testkit';
+import { eventually, json, slowHeaders, sse } from '@sluice/testkit';
 import { generateText, type ModelMessage } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -753,6 +753,79 @@ describe('responses in the background that the service makes', () => {
     });
   });
 
+  const piece = (delta: object, finish_reason: string | null) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_700_000_000,
+    model,
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  const pieces = (count: number) =>
+    Array.from({ length: count }, (_, at) => piece({ content: `${at} ` }, null));
+  const whole = (count: number) => [...pieces(count), piece({}, 'stop'), '[DONE]'];
+  /** Each event as it comes, and what the stream ended with. */
+  async function heard(
+    stream: AsyncIterable<OpenAI.Responses.ResponseStreamEvent>,
+    on: (told: { id: string; number: number }) => Promise<unknown> | undefined = () => undefined,
+  ) {
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    let id = '';
+    let caught: unknown;
+    try {
+      for await (const event of stream) {
+        events.push(event);
+        if ('response' in event) id = event.response.id;
+        await on({ id, number: event.sequence_number });
+      }
+    } catch (error) {
+      caught = error;
+    }
+    return { id, events, caught };
+  }
+
+  it('fail with what broke their stream off', async () => {
+    s.upstream.handle(sse(pieces(6), { delayMs: 20, cutAfter: 6 }));
+    const { id, caught } = await heard(
+      await client.responses.create({ model, input: 'x', background: true, stream: true }),
+    );
+    expect(caught).toMatchObject({ code: 'upstream.stream_cut' });
+    expect(await ended(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'upstream.stream_cut', message: expect.stringContaining('provider') },
+    });
+    await recorded(id, 1);
+  });
+
+  it('tell who listens why no more is told, and go on from there', async () => {
+    s.upstream.handle(sse(whole(60), { delayMs: 100 }));
+    const ask = { model, input: 'x', background: true, stream: true } as const;
+    const deleted = await heard(await client.responses.create(ask), ({ id, number }) =>
+      number === 8 ? client.responses.delete(id) : undefined,
+    );
+    expect(deleted.caught).toMatchObject({ code: 'response.not_found' });
+    let isDown = false;
+    const cut = await heard(await client.responses.create(ask), ({ number }) => {
+      if (number !== 8 || isDown) return undefined;
+      isDown = true;
+      return s.stack.part('data-service').kill();
+    });
+    expect(cut.caught).toMatchObject({ code: 'response.unavailable' });
+    const last = cut.events.at(-1)?.sequence_number ?? -1;
+    await s.stack.part('data-service').start();
+    // Gateways have to see that it is there again.
+    const again = await eventually(() =>
+      client.responses.retrieve(cut.id, { stream: true, starting_after: last }),
+    );
+    const rest = await heard(again);
+    expect(rest.events.map((event) => event.sequence_number)).toEqual(
+      rest.events.map((_, at) => last + 1 + at),
+    );
+    expect(rest.events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { error: { message: expect.stringContaining('interrupted') } },
+    });
+  });
+
   it('are cancelled, fail with the reason, and are refused where nothing is kept', async () => {
     s.upstream.handle(() => slowHeaders(60_000, answers('never')));
     const { id } = await client.responses.create({ model, input: 'x', background: true });
@@ -781,6 +854,46 @@ describe('responses in the background that the service makes', () => {
     expect(s.upstream.requests.length).toBe(before + 2);
     // Both were called: a record each, of one request.
     await recorded(id, 2);
+  });
+
+  it('are made and told while the control plane is away for a moment, which the log says without a stack', async () => {
+    s.upstream.handle(sse(whole(60), { delayMs: 100 }));
+    const before = s.upstream.requests.length;
+    const fromMs = Date.now();
+    let waitedMs = 0;
+    let isAway = false;
+    const { events, caught, id } = await heard(
+      await client.responses.create({ model, input: 'x', background: true, stream: true }),
+      async ({ number, id: of }) => {
+        if (number !== 8 || isAway) return;
+        isAway = true;
+        await s.stack.part('control-plane').stop();
+        const askedAtMs = Date.now();
+        await expect(client.responses.retrieve(of)).rejects.toMatchObject({
+          status: 503,
+          code: 'response.unavailable',
+        });
+        waitedMs = Date.now() - askedAtMs;
+        await s.stack.part('control-plane').start();
+      },
+    );
+    expect([caught, events.at(-1)?.type]).toEqual([undefined, 'response.completed']);
+    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at));
+    // Less than what a control plane that hangs is waited for.
+    expect(waitedMs).toBeLessThan(8_000);
+    expect(await eventually(() => client.responses.retrieve(id))).toMatchObject({
+      status: 'completed',
+    });
+    expect(s.upstream.requests.length).toBe(before + 1);
+    const lines = s.stack.part('data-service').stderr().split('\n');
+    const said = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+    const warned = said.filter(
+      ({ time, level }) => Date.parse(time) >= fromMs && (level === 'warn' || level === 'error'),
+    );
+    expect(JSON.stringify(warned)).not.toContain('"stack"');
+    expect(warned.map(({ msg }) => msg)).not.toContain('a batch could not be held on to');
+    const runs = said.filter(({ time, msg }) => Date.parse(time) >= fromMs && /is run$/.test(msg));
+    expect(runs).toHaveLength(1);
   });
 });
 

@@ -120,7 +120,7 @@ export async function runKept(
           watch.kept();
           return true;
         } catch (error) {
-          watch.lost(error, owner.workspaceId, exchange.arrival.requestIdText);
+          watch.lost(error, owner.workspaceId, exchange.arrival.requestIdText, true);
           const isAway = error instanceof GatewayError && error.status >= 500;
           if (!isAway || turn === keepTriesMax) return false;
           await new Promise((resolve) => setTimeout(resolve, keepPauseMs));

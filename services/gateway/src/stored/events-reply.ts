@@ -1,9 +1,12 @@
+import type { GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonText } from '@sluice/json';
 import { isObject, type SseBlock, SseReader } from '@sluice/mcp';
 import type { JsonObject } from '@sluice/providers';
 import type { ReplySink, StreamReply } from '../exchange/reply.ts';
+import { abortReason } from '../http/caller-gone.ts';
 import { currentResponse, type KeptDeps } from './current-response.ts';
 import type { StoredOwner } from './files.ts';
+import { keptFault } from './kept-store.ts';
 
 export interface AskedEvents {
   /** A UUID. */
@@ -48,9 +51,13 @@ export function eventsReply(
       clearInterval(timer);
       signal.removeEventListener('abort', cancel);
     };
-    const cut = (error: Error) => {
+    const cut = (error: unknown) => {
       settle();
-      sink.cut(deps.register.faultOf(error).code);
+      const fault = signal.aborted ? abortReason(signal) : keptFault(error, deps.register);
+      if (fault.code === 'request.aborted') return sink.cut(fault.code);
+      // What was told ended with a whole event, and goes on behind it for whoever asks again.
+      sink.write(errorOf(fault, Math.max(last, after)));
+      sink.end();
     };
     if (failure !== undefined) {
       cut(failure);
@@ -79,7 +86,7 @@ export function eventsReply(
           sink.write(endOf(response, Math.max(last, after) + 1));
           sink.end();
         },
-        (error: Error) => cut(error),
+        (error: unknown) => cut(error),
       );
     });
     stream.resume();
@@ -99,6 +106,14 @@ function eventIn({ data }: SseBlock): JsonObject | undefined {
   if (data === undefined || !data.startsWith('{')) return undefined;
   const event = readJsonText(data, jsonBounds.reply);
   return isObject(event) ? event : undefined;
+}
+
+/** Has the number of the last event, so that whoever goes on from it misses none. */
+function errorOf({ type, code, message }: GatewayError, last: number): Buffer {
+  const number = last < 0 ? {} : { sequence_number: last };
+  const error = { type, code, message, param: null };
+  const data = JSON.stringify({ type: 'error', ...number, code, message, param: null, error });
+  return Buffer.from(`event: error\ndata: ${data}\n\n`);
 }
 
 /** What was cancelled has no event of its own at the vendor. */

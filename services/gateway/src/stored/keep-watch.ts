@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { callFault } from '@sluice/rpc';
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, reasonOf } from '@sluice/telemetry';
 import { RecentMap } from '../chain/recent-map.ts';
 
 /** What holds of one workspace or one response: others are kept all the same. */
@@ -28,7 +28,8 @@ export class KeepWatch {
     this.#logger.info('responses are kept again');
   }
 
-  lost(error: unknown, workspaceId: string, requestId: string): void {
+  /** @param isBackground  what was answered has another try, and is not the caller's yet */
+  lost(error: unknown, workspaceId: string, requestId: string, isBackground = false): void {
     const code = error instanceof GatewayError ? error.code : 'internal';
     if (error instanceof GatewayError && error.status < 500) {
       const about = `${workspaceId} ${code}`;
@@ -39,9 +40,12 @@ export class KeepWatch {
       if (code === this.#code) return;
       this.#code = code;
     }
+    const fault = code === 'internal' ? callFault(error) : { reason: reasonOf(error) };
     this.#logger.warn(
-      { ...callFault(error), code, workspace_id: workspaceId, request_id: requestId },
-      'responses cannot be kept: they are answered with store: false',
+      { ...fault, code, workspace_id: workspaceId, request_id: requestId },
+      isBackground
+        ? 'responses cannot be kept: those in the background are tried again'
+        : 'responses cannot be kept: they are answered with store: false',
     );
   }
 }

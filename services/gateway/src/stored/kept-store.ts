@@ -143,7 +143,8 @@ export class KeptStore {
         const call = this.#register.upload({ failFast: true });
         const timer = setTimeout(() => {
           call.cancel();
-          reject(new GatewayError('response.unavailable'));
+          const cause = new Error(`it was not written within ${writeMsMax} ms`);
+          reject(new GatewayError('response.unavailable', { cause }));
         }, writeMsMax);
         const settled = (settle: () => void) => () => {
           clearTimeout(timer);
@@ -215,7 +216,7 @@ function answeredItems(value: Kept[KeptKind]): string[] {
 }
 
 /** What is away is never said not to be there. */
-function told(error: unknown): unknown {
+function told(error: unknown): GatewayError {
   if (!(error instanceof GatewayError))
     return new GatewayError('response.unavailable', { cause: error });
   if (!away.has(error.code)) return error;
@@ -223,6 +224,14 @@ function told(error: unknown): unknown {
     cause: error,
     headers: { 'retry-after': '2' },
   });
+}
+
+/** What a caller is told of a failure to reach what is kept. */
+export function keptFault(
+  error: unknown,
+  { faultOf }: Pick<StoredRegister, 'faultOf'>,
+): GatewayError {
+  return told(faultOf(error));
 }
 
 /** @throws GatewayError 404 for what is none of ours */
