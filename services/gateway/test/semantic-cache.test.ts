@@ -1,3 +1,4 @@
+import { usage } from '@sluice/proto-stubs';
 import {
   eventually,
   json,
@@ -182,6 +183,12 @@ describe('the semantic cache of a gateway', () => {
     });
     const late = await ask('question 1', here);
     expect([late.response.status, late.status]).toEqual([200, 'SEMANTIC MISS']);
+    const [asked] = await lab.records.of(late.requestId, 2);
+    expect(asked).toMatchObject({
+      endpoint: 'embed',
+      outcome: usage.Outcome.UPSTREAM_FAILURE,
+      errorCode: 'upstream.timeout',
+    });
     answerAtLast();
     vectors.handle((request) => tellVector(request));
     expect((await ask('question 1', here)).status).toBe('HIT');

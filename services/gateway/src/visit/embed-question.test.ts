@@ -1,9 +1,10 @@
 import { CheckError } from '@sluice/guardrails';
-import { createLogger } from '@sluice/telemetry';
+import { createLogger, type Logger } from '@sluice/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
 import type { CallModel } from '../calls/call-model.ts';
 import type { BodyReply } from '../exchange/reply.ts';
+import { abortReason } from '../http/caller-gone.ts';
 import { CheckEmbedder } from './embed-for-checks.ts';
 import { type Embedded, type EmbedOptions, QuestionEmbedder } from './embed-question.ts';
 
@@ -46,7 +47,10 @@ const exchange = exampleExchange({
   },
 });
 
-function embedderWith(over: Partial<EmbedOptions> = {}): QuestionEmbedder {
+function embedderWith(
+  over: Partial<EmbedOptions> = {},
+  logger = createLogger({ service: 'test', level: 'silent' }),
+): QuestionEmbedder {
   const options: EmbedOptions = {
     provider: undefined,
     model: undefined,
@@ -61,7 +65,7 @@ function embedderWith(over: Partial<EmbedOptions> = {}): QuestionEmbedder {
       calls.push(call);
       return answer(...call);
     },
-    logger: createLogger({ service: 'test', level: 'silent' }),
+    logger,
     onEmbedded: (what) => came.push(what),
     now: () => nowMs,
   });
@@ -158,7 +162,41 @@ describe('the vector of a question', () => {
     answer = () => new Promise(() => {});
     expect(await ask(embedderWith({ timeoutMs: 20 }))).toBeUndefined();
     expect(came).toEqual(['late']);
-    expect(calls[0]?.[3].aborted).toBe(true);
+    expect(calls[0]?.[3].reason).toMatchObject({ code: 'upstream.timeout' });
+  });
+
+  it('is nobody’s fault where its caller leaves', async () => {
+    const leaving = new AbortController();
+    answer = () => new Promise(() => {});
+    const left = { ...exchange, arrival: { ...exchange.arrival, signal: leaving.signal } };
+    const embedder = embedderWith();
+    const asked = embedder.embed(left, embedder.embedderOf(rule, 'config'), 'How?');
+    leaving.abort();
+    expect(await asked).toBeUndefined();
+    expect([came, abortReason(calls[0]![3]).code]).toEqual([[], 'request.aborted']);
+  });
+
+  it('is asked for by one alone when its maker has rested, and the log says once that it is away', async () => {
+    const lines: string[] = [];
+    const logger = {
+      warn: ({ reason }: { reason: string }) => lines.push(`away: ${reason}`),
+      info: () => lines.push('back'),
+    };
+    const embedder = embedderWith({}, logger as unknown as Logger);
+    const askSome = () => Promise.all(Array.from({ length: 10 }, () => ask(embedder)));
+    answer = async () => reply({}, 503);
+    for (let time = 0; time < 3; time++) await ask(embedder);
+    await askSome();
+    for (let rest = 0; rest < 3; rest++) {
+      nowMs += 10_001;
+      await askSome();
+    }
+    expect(calls).toHaveLength(6);
+    answer = async () => vector(1, 0);
+    nowMs += 10_001;
+    await ask(embedder);
+    expect((await askSome()).every((found) => found !== undefined)).toBe(true);
+    expect(lines).toEqual(['away: the embedding model answered 503', 'back']);
   });
 
   it('is not asked for for a while after three failures in a row, by that workspace', async () => {

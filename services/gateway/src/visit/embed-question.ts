@@ -1,15 +1,15 @@
 import { operations } from '@sluice/contracts';
 import { compileConfig, type EmbeddingRule, type ResolvedTarget } from '@sluice/engine';
 import { SettingsError } from '@sluice/env';
-import { fromUnknown, GatewayError } from '@sluice/errors';
+import { GatewayError } from '@sluice/errors';
 import { CheckError } from '@sluice/guardrails';
 import { findProvider, type JsonValue } from '@sluice/providers';
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, Outage, reasonOf } from '@sluice/telemetry';
 import type { CallModel } from '../calls/call-model.ts';
 import { type ModelExchange, openExchange } from '../exchange/exchange.ts';
 import { modelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
-import { untilAborted } from '../http/caller-gone.ts';
+import { abortReason, untilAborted } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { resolveTarget } from './target/resolve-target.ts';
@@ -58,6 +58,14 @@ const failuresMax = 3;
 const restMs = 10_000;
 const workspacesMax = 10_000;
 
+/** Of one account, since its last vector. */
+interface Failures {
+  count: number;
+  /** Nobody is asked until then, and one question alone after that finds out. */
+  restsUntilMs: number;
+  readonly outage: Outage;
+}
+
 /** Asks an embedding model how a question lies among others, on the account of whoever asks the question. */
 export class QuestionEmbedder {
   readonly #options: EmbedOptions;
@@ -67,7 +75,7 @@ export class QuestionEmbedder {
   readonly #named = new WeakMap<EmbeddingRule, Embedder>();
   /** Accounts whose model wants to decide itself how many numbers it tells: of nobody else's provider of that name. */
   readonly #fixed = new Set<string>();
-  readonly #failures = new Map<string, { count: number; restsUntilMs: number }>();
+  readonly #failures = new Map<string, Failures>();
 
   /** @throws Error for an operator's embedder that nobody knows */
   constructor(options: EmbedOptions, parts: EmbedParts) {
@@ -102,38 +110,45 @@ export class QuestionEmbedder {
     text: string,
     { askedBy, signal: waiting }: Asking = { askedBy: 'cache' },
   ): Promise<Float32Array | undefined> {
-    const workspaceId = exchange.bundle?.source.workspaceId ?? '';
     // A check with little time finds out nothing for the cache.
     const account = `${askedBy}|${accountOf(exchange, embedder)}`;
-    const { logger } = this.#parts;
     // Checks that could not decide are counted as such.
     const onEmbedded = askedBy === 'cache' ? this.#parts.onEmbedded : nobodyCounts;
     if (this.#rests(account)) {
       onEmbedded('resting');
       return undefined;
     }
-    const deadline = AbortSignal.timeout(this.#options.timeoutMs);
+    const { timeoutMs } = this.#options;
     const left = AbortSignal.any([exchange.arrival.signal, ...(waiting ? [waiting] : [])]);
-    const signal = AbortSignal.any([deadline, left]);
+    const late = () =>
+      new GatewayError('upstream.timeout', {
+        message: `The embedding model told no vector within ${isCheckDeadline(left) ? "the check's time" : `${timeoutMs} ms`}.`,
+      });
+    const ending = new AbortController();
+    // The call's record has why it was ended: a model that is slow is no caller who left.
+    const leave = () => ending.abort(isCheckDeadline(left) ? late() : left.reason);
+    if (left.aborted) leave();
+    left.addEventListener('abort', leave, { once: true });
+    const timer = setTimeout(() => ending.abort(late()), timeoutMs);
+    const { signal } = ending;
     try {
       const vector = await untilAborted(
         this.#ask(exchange, embedder, text, signal, askedBy),
         signal,
       );
+      this.#failures.get(account)?.outage.ends();
       this.#failures.delete(account);
       onEmbedded('made');
       return vector;
     } catch (caught) {
-      const isLate = deadline.aborted || isCheckDeadline(left);
+      const isLate = signal.aborted && abortReason(signal).code === 'upstream.timeout';
       if (left.aborted && !isLate) return undefined;
-      this.#countFailure(account);
+      this.#noteFailure(account, exchange, embedder, caught);
       onEmbedded(isLate ? 'late' : 'failed');
-      if (!isLate)
-        logger.warn(
-          { err: fromUnknown(caught), workspace_id: workspaceId, embedder: embedder.name },
-          'no vector was made of a question',
-        );
       return undefined;
+    } finally {
+      clearTimeout(timer);
+      left.removeEventListener('abort', leave);
     }
   }
 
@@ -164,14 +179,39 @@ export class QuestionEmbedder {
 
   #rests(account: string): boolean {
     const failed = this.#failures.get(account);
-    return failed !== undefined && failed.restsUntilMs > this.#now();
+    if (failed === undefined || failed.count < failuresMax) return false;
+    if (failed.restsUntilMs > this.#now()) return true;
+    // Whoever comes while this one finds out goes on without.
+    failed.restsUntilMs = this.#now() + restMs;
+    return false;
   }
 
-  #countFailure(account: string): void {
-    const count = (this.#failures.get(account)?.count ?? 0) + 1;
-    if (this.#failures.size >= workspacesMax) this.#failures.clear();
-    const restsUntilMs = count >= failuresMax ? this.#now() + restMs : 0;
-    this.#failures.set(account, { count, restsUntilMs });
+  /** The log has those in a row that make it rest, once: single ones are in records. */
+  #noteFailure(
+    account: string,
+    exchange: ModelExchange,
+    embedder: Embedder,
+    caught: unknown,
+  ): void {
+    let failed = this.#failures.get(account);
+    if (failed === undefined) {
+      if (this.#failures.size >= workspacesMax) this.#failures.clear();
+      failed = { count: 0, restsUntilMs: 0, outage: this.#outageOf(exchange, embedder) };
+      this.#failures.set(account, failed);
+    }
+    failed.count += 1;
+    if (failed.count < failuresMax) return;
+    failed.restsUntilMs = this.#now() + restMs;
+    failed.outage.begins(reasonOf(caught));
+  }
+
+  #outageOf({ bundle }: ModelExchange, { name }: Embedder): Outage {
+    return new Outage({
+      logger: this.#parts.logger,
+      away: 'an embedding model makes no vectors: questions are not compared, checks that need one cannot decide',
+      back: 'an embedding model makes vectors again',
+      facts: { workspace_id: bundle?.source.workspaceId ?? '', embedder: name },
+    });
   }
 }
 
