@@ -44,7 +44,7 @@ export class Guardrails {
     const { logger } = options;
     const compiler = new CheckCompiler(checkKinds, faultLog(logger));
     const { checkDeadlineMs = 5_000 } = options;
-    const fetch = restingHosts(options.fetch, () => performance.now());
+    const fetch = restingHosts(options.fetch, () => performance.now(), logger);
     this.#onFeedback = options.onFeedback;
     this.#streamChecks = new StreamChecksOf(compiler);
     this.#tools = { compiler, checkDeadlineMs, fetch, onError: options.onCheckError };

@@ -1,3 +1,4 @@
+import { CheckError } from '@sluice/guardrails';
 import { describe, expect, it, vi } from 'vitest';
 import type { Asking } from './ask-host.ts';
 import { HostResting, restingHosts } from './resting-hosts.ts';
@@ -9,12 +10,13 @@ const well = { status: 200, headers: {}, body: Buffer.alloc(0) };
 function started() {
   let nowMs = 0;
   const ask = vi.fn<Asking['fetch']>().mockRejectedValue(new Error('down'));
-  const resting = restingHosts(ask, () => nowMs);
+  const logger = { info: vi.fn(), warn: vi.fn() };
+  const resting = restingHosts(ask, () => nowMs, logger);
   const failing = async (times: number, given = {}) => {
     for (let index = 0; index < times; index += 1)
       await resting(url, { ...request, ...given }).catch(() => {});
   };
-  return { ask, resting, failing, pass: (ms: number) => (nowMs += ms) };
+  return { ask, resting, failing, logger, pass: (ms: number) => (nowMs += ms) };
 }
 
 describe('restingHosts', () => {
@@ -59,5 +61,43 @@ describe('restingHosts', () => {
     await failing(5);
     ask.mockResolvedValue(well);
     await expect(resting(url, request)).resolves.toBe(well);
+  });
+
+  it('counts a host that took the time of its guardrail, and not one that had next to none', async () => {
+    const { ask, resting, failing, pass } = started();
+    const ended = new CheckError('HookDeadlineExceeded', 'The guardrail as a whole took too long.');
+    const given = { signal: AbortSignal.abort(ended) };
+    const takes = (ms: number) => async () => {
+      pass(ms);
+      throw ended;
+    };
+    ask.mockImplementation(takes(20));
+    await failing(5, given);
+    ask.mockImplementation(takes(400));
+    await failing(5, given);
+    await expect(resting(url, request)).rejects.toBeInstanceOf(HostResting);
+    expect(ask).toHaveBeenCalledTimes(10);
+  });
+
+  it('says once that a host is away, and once that it is back', async () => {
+    const { ask, resting, failing, logger, pass } = started();
+    await failing(4);
+    expect(logger.warn).not.toHaveBeenCalled();
+    await failing(3);
+    for (let turn = 0; turn < 3; turn += 1) {
+      pass(10_000);
+      await failing(2);
+    }
+    const facts = { workspace_id: 'workspace-1', host: 'partner.test' };
+    expect(logger.warn.mock.calls).toEqual([
+      [{ ...facts, reason: 'down' }, expect.stringContaining('is away')],
+    ]);
+    pass(10_000);
+    ask.mockResolvedValue(well);
+    await resting(url, request);
+    await resting(url, request);
+    expect(logger.info.mock.calls).toEqual([
+      [{ ...facts, away_ms: expect.any(Number) }, expect.stringContaining('is back')],
+    ]);
   });
 });
