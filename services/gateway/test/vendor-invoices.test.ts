@@ -570,6 +570,15 @@ describe.concurrent('sounds, transcripts and pictures that do not count themselv
     });
   });
 
+  it('cost no more than was heard in so many seconds, whatever an upstream sends', async () => {
+    const reply = bytes(200, Buffer.alloc(400_000, words), plain);
+    const body = heard({ model: 'gpt-4o-transcribe', response_format: 'text' });
+    expect(await billOf({ path, target: {}, body, reply })).toMatchObject({
+      ...estimated,
+      tokens: [100, 200],
+    });
+  });
+
   it.each([
     ['openai', 'whisper-1', 'srt', 0.006e9 / 60],
     ['groq', 'whisper-large-v3', 'text', 0.111e9 / 3600],

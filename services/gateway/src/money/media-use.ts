@@ -63,7 +63,8 @@ export function mediaUsed(ended: EndedAttempt, use: () => EstimatedUse): ReplyFa
       if (audioSeconds === 0) return undefined;
       const heard = heardTokens(subject, servedModel, audioSeconds);
       if (heard === 0) return { ...facts, units: { audioSeconds } };
-      const outputTokens = Math.ceil(seenBytes / bytesPerToken);
+      // Speech has some four tokens of text a second: what an upstream sends far beyond is none.
+      const outputTokens = Math.min(Math.ceil(seenBytes / bytesPerToken), 2 * heard);
       const counts = { inputTokens: heard, inputAudioTokens: heard, outputTokens };
       return { ...facts, usage: { ...noUsage, ...counts } };
     }

@@ -67,6 +67,27 @@ describe('a session', () => {
     expect(used[0]?.facts.usage).toBeUndefined();
   });
 
+  it('is billed for an hour of speech at most, whatever the provider tells of it', () => {
+    const { used } = hear(
+      { type: 'session.created', session: { input_audio_transcription: { model: 'whisper-1' } } },
+      { type: 'input_audio_buffer.speech_started', audio_start_ms: 0 },
+      { type: 'input_audio_buffer.speech_stopped', audio_end_ms: 9e15 },
+      { type: 'input_audio_buffer.committed', item_id: 'i' },
+      { type: 'conversation.item.input_audio_transcription.completed', item_id: 'i' },
+      ...Array.from({ length: 1000 }, () => [
+        { type: 'input_audio_buffer.speech_started', audio_start_ms: 0 },
+        { type: 'input_audio_buffer.speech_stopped', audio_end_ms: 9e15 },
+        { type: 'input_audio_buffer.committed', item_id: 'j' },
+      ]).flat(),
+      begin('a'),
+      done('a', null),
+    );
+    expect(used.map(({ facts }) => facts)).toMatchObject([
+      { usage: { inputAudioTokens: 36_000 }, units: { audioSeconds: 3600 } },
+      { usage: { inputTokens: 20_000_000, inputAudioTokens: 20_000_000 } },
+    ]);
+  });
+
   it('is billed for what a response counts beside pictures of megabytes', () => {
     const picture = { type: 'image_generation_call', status: 'completed', result: 'A'.repeat(3e6) };
     const end = {

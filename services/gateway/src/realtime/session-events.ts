@@ -62,8 +62,9 @@ function estimateOf(
 ): ChatUsage {
   const outputAudioTokens = Math.ceil(audioBytes / base64BytesPerAudioToken);
   const outputTokens = outputAudioTokens + Math.ceil(textBytes / bytesPerTextToken);
-  const inputTokens = contextTokens + text + audio;
-  return { ...noUsage, inputTokens, inputAudioTokens: audio, outputTokens, outputAudioTokens };
+  const inputTokens = Math.min(contextTokens + text + audio, contextBounds.inputTokensMax);
+  const inputAudioTokens = Math.min(audio, inputTokens);
+  return { ...noUsage, inputTokens, inputAudioTokens, outputTokens, outputAudioTokens };
 }
 
 /** By tokens and by the second: no model is charged by both. */

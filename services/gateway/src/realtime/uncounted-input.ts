@@ -28,6 +28,8 @@ const readBytesMax = 4 * 1024 * 1024;
 /** A token of what the caller says is 100 ms. https://platform.openai.com/docs/guides/realtime-costs */
 const audioTokensPerSecond = 10;
 const pcmBytesPerSecond = 48_000;
+/** No session lasts longer, whatever a provider tells of its speech. https://platform.openai.com/docs/guides/realtime-conversations */
+const speechSecondsMax = 3600;
 
 /**
  * What a caller said in a session, as far as it is heard by what is sent and by what the provider tells of speech: a
@@ -60,7 +62,8 @@ export class UncountedInput {
   silence(untilMs: number): void {
     const seconds = (untilMs - (this.#speechFromMs ?? Number.NaN)) / 1000;
     this.#speechFromMs = undefined;
-    if (seconds > 0) this.#speechSeconds = (this.#speechSeconds ?? 0) + seconds;
+    if (seconds > 0)
+      this.#speechSeconds = Math.min(speechSecondsMax, (this.#speechSeconds ?? 0) + seconds);
   }
 
   /** What was spoken belongs to the conversation. @returns for how many seconds it lasts */
