@@ -1,6 +1,6 @@
 import { pathOf } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
-import { joinPaths } from '../calls/prepare/call-address.ts';
+import { unifiedPath } from '../calls/prepare/call-address.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { addressCall } from '../calls/prepare/prepare-unified.ts';
 import { unifiedHeaders } from '../calls/prepare/request-headers.ts';
@@ -43,6 +43,7 @@ export function prepareUnread(
   ];
   if (others.some((other) => pathOf(translation.entry, other) !== path))
     throw nitroRefused('body.model', `${entry.id} has an address for each model`);
+  const method = translation.entry.method ?? (exchange.arrival.method as Dispatcher.HttpMethod);
   const headers = unifiedHeaders(exchange, target, translation.entry);
   headers['content-type'] = 'application/json';
   const length = exchange.arrival.headers['content-length'];
@@ -52,8 +53,8 @@ export function prepareUnread(
     context,
     origin: base.origin,
     addressBy,
-    method: translation.entry.method ?? (exchange.arrival.method as Dispatcher.HttpMethod),
-    path: joinPaths(base, path, search),
+    method,
+    path: unifiedPath(base, path, entry, translation, { method, search }),
     auth: translation.entry.auth ?? entry.auth,
     headers,
     body: countedBody(exchange),

@@ -326,6 +326,21 @@ describe('a handshake', () => {
     expect(vendor.handshakes.at(-1)?.url).toBe('/v1/realtime?a=%20b&model=gpt-realtime&intent=x&c');
   });
 
+  it.each([
+    ['v1', 'model=voice'],
+    ['2025-04-01-preview', 'api-version=2025-04-01-preview&deployment=voice'],
+  ])('asks Azure for the deployment, whatever the caller calls it: %s', async (version, query) => {
+    const { socket } = await session('gpt-realtime', {
+      headers: {
+        'x-service-provider': 'azure-openai',
+        'x-service-azure-deployment-id': 'voice',
+        'x-service-azure-api-version': version,
+      },
+    });
+    socket.close();
+    expect(vendor.handshakes.at(-1)?.url?.split('?')[1]).toBe(query);
+  });
+
   it('goes on to the next target until one opens', async () => {
     const target = (port: number | string, over: object = {}) => ({
       provider: 'openai',

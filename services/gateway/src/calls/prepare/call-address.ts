@@ -41,20 +41,24 @@ export function withoutSaid(path: string, search: string): string {
 }
 
 /**
- * The caller's query, where the upstream has the caller's own endpoint: who speaks another format knows none of its parameters. A list
- * is asked for by a query, whoever has it.
+ * Where a unified endpoint is called, with its query. The caller's belongs to who has the caller's own endpoint: who speaks another
+ * format knows none of its parameters. Lists are asked for by a query, whoever has them, and sessions write theirs themselves.
+ * @param path  the endpoint's own
  */
-export function passedSearch(
+export function unifiedPath(
+  base: URL,
+  path: string,
   { takesNoQuery }: ProviderEntry,
-  mode: Translation['mode'],
+  { mode, entry }: Pick<Translation, 'mode' | 'entry'>,
   { method, search }: { method: string; search: string },
 ): string {
-  if (search === '' || method === 'GET') return search;
-  return mode === 'native' && takesNoQuery !== true ? search : '';
+  if (search === '' || method === 'GET') return joinPaths(base, path, searchOf(entry, search));
+  const passed = mode === 'native' && takesNoQuery !== true ? search : '';
+  return joinPaths(base, withoutSaid(path, passed), searchOf(entry, passed));
 }
 
 /** The caller's query, and what the endpoint is asked for where that does not say it. */
-export function searchOf({ query }: EndpointEntry, search: string): string {
+function searchOf({ query }: EndpointEntry, search: string): string {
   if (query === undefined) return search;
   const told = new URLSearchParams(search);
   const own = Object.entries(query).filter(([name]) => !told.has(name));

@@ -18,7 +18,7 @@ import { replaceTopLevelString } from '../../http/edit-json.ts';
 import { editMembers } from '../../http/edit-members.ts';
 import { formFields, writeForm } from '../../http/form-fields.ts';
 import { addressAuthor } from './address-author.ts';
-import { checkedBase, joinPaths, passedSearch, searchOf, withoutSaid } from './call-address.ts';
+import { checkedBase, unifiedPath } from './call-address.ts';
 import { contextOf } from './call-context.ts';
 import type { CallRules } from './call-rules.ts';
 import { unifiedHeaders } from './request-headers.ts';
@@ -57,21 +57,17 @@ export function prepareUnified(
   const json = shaped ?? requester.subject.json ?? {};
   const { translation, base, addressBy, context } = addressCall(requester, target, json, rules);
   const method = translation.entry.method ?? (requester.arrival.method as Dispatcher.HttpMethod);
-  const search = passedSearch(target.entry, translation.mode, {
-    method,
-    search: requester.subject.search,
-  });
+  const { search } = requester.subject;
   const common = {
     translation,
     context,
     origin: base.origin,
     addressBy,
     method,
-    path: joinPaths(
-      base,
-      withoutSaid(pathOf(translation.entry, context), search),
-      searchOf(translation.entry, search),
-    ),
+    path: unifiedPath(base, pathOf(translation.entry, context), target.entry, translation, {
+      method,
+      search,
+    }),
     auth: translation.entry.auth ?? target.entry.auth,
   };
   const headers = unifiedHeaders(requester, target, translation.entry);
