@@ -1,5 +1,5 @@
 export { type JsonBounds, jsonBounds } from './bounds.ts';
-export { canonicalJson } from './canonical-json.ts';
+export { canonicalJson, writeCanonicalJson } from './canonical-json.ts';
 export { GrowingBytes } from './growing-bytes.ts';
 export { JsonEdit, type JsonStep } from './json-edit.ts';
 export { JsonError, type JsonFault } from './json-error.ts';

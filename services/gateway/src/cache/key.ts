@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
-import { canonicalJson } from '@sluice/json';
+import { createHash, type Hash, hash } from 'node:crypto';
+import { writeCanonicalJson } from '@sluice/json';
 import type { JsonObject, JsonValue } from '@sluice/providers';
 import type { CacheRequest } from './request.ts';
 import type { Question } from './semantic/question.ts';
@@ -14,7 +14,10 @@ export type KeyParts = Omit<
  * decides the form of the answer only, and is left out.
  */
 export function cacheKey(parts: KeyParts): string {
-  return hash('sha256', `${identityOf(parts)}\n${bodyText(parts.sentJson)}`, 'hex');
+  return new KeyHash()
+    .text(`${identityOf(parts)}\n`)
+    .body(parts.sentJson)
+    .digest();
 }
 
 /**
@@ -23,18 +26,43 @@ export function cacheKey(parts: KeyParts): string {
  * well, so that no translation adds anything that is not compared.
  */
 export function partitionKey(parts: KeyParts, { text, rest }: Question, embedder: string): string {
-  const around = bodyText(rest);
-  const sent = bodyText(parts.sentJson, text);
-  return hash(
-    'sha256',
-    `${identityOf(parts)}\n${JSON.stringify(embedder)}\n${around}\n${sent}`,
-    'hex',
-  );
+  return new KeyHash()
+    .text(`${identityOf(parts)}\n${JSON.stringify(embedder)}\n`)
+    .body(rest)
+    .text('\n')
+    .body(parts.sentJson, text)
+    .digest();
 }
 
-function bodyText({ stream: _, stream_options: __, ...body }: JsonObject, cut?: string): string {
-  return canonicalJson(body, cut);
+/** SHA-256 of a text that may have some MB, and is not written as a whole then. */
+class KeyHash {
+  #text = '';
+  #hash: Hash | undefined;
+
+  text(piece: string): this {
+    this.#text += piece;
+    if (this.#text.length > textAtOnce) {
+      this.#hash ??= createHash('sha256');
+      this.#hash.update(this.#text);
+      this.#text = '';
+    }
+    return this;
+  }
+
+  body({ stream: _, stream_options: __, ...body }: JsonObject, cut?: string): this {
+    writeCanonicalJson(body, (piece) => this.text(piece), cut);
+    return this;
+  }
+
+  digest(): string {
+    // In one call for the usual request: an object of the hash costs more than the hash.
+    return this.#hash === undefined
+      ? hash('sha256', this.#text, 'hex')
+      : this.#hash.update(this.#text).digest('hex');
+  }
 }
+
+const textAtOnce = 16 * 1024;
 
 /** The parts of a key as far as they may be shown: secrets are told as being there. */
 export interface ShownKey {
@@ -76,7 +104,7 @@ export function showKey(parts: KeyParts): ShownKey {
     namespace: parts.namespace ?? null,
     headers: countsHeaders(parts) ? headersOf(parts).map(([name]) => name) : null,
     output_checks: parts.checkedBy === '' ? null : parts.checkedBy,
-    body_sha256: hash('sha256', bodyText(parts.sentJson), 'hex'),
+    body_sha256: new KeyHash().body(parts.sentJson).digest(),
   };
 }
 
