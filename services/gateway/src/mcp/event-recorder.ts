@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { type FailureCause, failureCauses, fromUnknown } from '@sluice/errors';
 import { McpFault, type McpRequest, rpcCodes } from '@sluice/mcp';
-import { mcpEvent, type NamedServer } from '../exchange/event.ts';
+import { type AskedEvent, mcpEvent } from '../exchange/event.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import { limitHeaders } from '../limits/refusal.ts';
@@ -43,14 +43,13 @@ export class EventRecorder {
     this.#meter = meter;
   }
 
-  /** Who is let in nowhere, before a message is read: its one record. @param method HTTP's */
+  /** Who is let in nowhere, before a message is passed on: its one record. */
   refuse(
     exchange: Exchange & { subject: ToolCall },
-    server: NamedServer,
-    method: string,
+    asked: AskedEvent,
     error: Refusal,
   ): Promise<void> {
-    const event = mcpEvent({ server, method });
+    const event = mcpEvent(asked);
     exchange.subject.event = event;
     return this.#meter.refuse(exchange, event, error, { transportClient: 'http' });
   }

@@ -25,6 +25,7 @@ import { observe, type ServeDeps } from '../routes/serve.ts';
 import type { McpAddress } from './address.ts';
 import type { AuthenticateCaller } from './authenticate-caller.ts';
 import { CallerReply } from './caller-reply.ts';
+import { doorRefusal, recordAtDoor } from './door-record.ts';
 import { AccessFault, type EnterParts, enterServer } from './enter-server.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
@@ -139,7 +140,8 @@ function run(served: Served, deps: McpDeps): void {
     .catch(async (caught: unknown) => {
       abort.abort();
       errorCode = codeOf(caught);
-      await recordAtDoor(caught, served, exchange, deps);
+      const asked = { server: address.server, method: req.method ?? '' };
+      await recordAtDoor(caught, asked, exchange, deps.recorder);
       tellFault(caught, served, exchange, deps);
     })
     .catch((fault: unknown) => {
@@ -284,33 +286,10 @@ function expectLegacy(sent: string | string[] | undefined): void {
   });
 }
 
-/** What is refused before its message is read leaves its one record here, where it is known whose it is. */
-async function recordAtDoor(
-  caught: unknown,
-  { address, req }: Served,
-  exchange: Exchange & { subject: ToolCall },
-  { recorder }: McpDeps,
-): Promise<void> {
-  const { bundle, subject } = exchange;
-  const status = doorStatus(caught);
-  if (bundle === undefined || status === undefined || subject.event !== undefined) return;
-  const { id, slug } = bundle.mcpServer(address.server)?.source ?? {
-    id: '',
-    slug: address.server.slice(0, 128),
-  };
-  const refusal = { code: codeOf(caught), status };
-  await recorder.refuse(exchange, { id, slug }, req.method ?? '', refusal);
-}
-
-function doorStatus(caught: unknown): number | undefined {
-  if (caught instanceof UserTokenFault) return 401;
-  return caught instanceof AccessFault ? caught.status : undefined;
-}
-
 function codeOf(caught: unknown): string {
   if (caught instanceof ToolDenial) return 'guardrail.denied';
-  if (caught instanceof AccessFault) return `mcp.${caught.error}`;
-  if (caught instanceof UserTokenFault) return 'mcp.invalid_token';
+  const door = doorRefusal(caught);
+  if (door !== undefined) return door.code;
   return caught instanceof McpFault ? `mcp.${caught.code}` : fromUnknown(caught).code;
 }
 

@@ -19,8 +19,10 @@ import type { ToolCall } from '../exchange/subject.ts';
 import { abortReason } from '../http/caller-gone.ts';
 import { checkKey } from '../pipeline/stages/authenticate.ts';
 import { CapturedReply } from './captured-reply.ts';
+import { recordAtDoor } from './door-record.ts';
 import { AccessFault, type EnterParts, entered, enterServer } from './enter-server.ts';
 import { ownName } from './eras.ts';
+import type { EventRecorder } from './event-recorder.ts';
 import { ToolDenial } from './guards/tool-denial.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { ServedServer } from './served-server.ts';
@@ -31,6 +33,7 @@ export interface ToolCallerDeps extends EnterParts {
   /** Gives an exchange the key and the workspace that hold by now. @throws GatewayError where the caller may nothing any more */
   readonly letInAgain: (exchange: Exchange) => void | Promise<void>;
   readonly serverOf: (call: McpCall) => ServedServer;
+  readonly recorder: Pick<EventRecorder, 'refuse'>;
   /** The origin that browsers reach gateways at, where it is set. */
   readonly base: string | undefined;
   /** Hears of faults of ours. */
@@ -105,11 +108,12 @@ export class ToolCaller {
     return { slug: call.server.source.slug, call, address, identity: identityOf(call) };
   }
 
-  /** @throws GatewayError */
+  /** @param tool whose call this is, which leaves a record where it is refused; undefined = the request's own does @throws GatewayError */
   async #enter(
-    exchange: Exchange & { subject: ToolCall },
+    exchange: ToolExchange,
     address: ServerAddress,
     signal: AbortSignal,
+    tool?: string,
   ): Promise<McpCall> {
     const reply = new CapturedReply(signal);
     const { base } = this.#deps;
@@ -117,15 +121,23 @@ export class ToolCaller {
     try {
       return await enterServer(entering, this.#deps);
     } catch (error) {
+      if (tool !== undefined) {
+        const asked = { server: address.server, method: 'tools/call', capability: tool };
+        await recordAtDoor(error, asked, exchange, this.#deps.recorder);
+      }
       throw refusal(error, address.server);
     }
   }
 
   /** Minutes may have passed since it was entered: what was closed, switched off or limited since then is. @throws GatewayError */
-  async #enterAgain({ call, slug, address }: ToolServer, signal: AbortSignal): Promise<McpCall> {
+  async #enterAgain(
+    { call, slug, address }: ToolServer,
+    tool: string,
+    signal: AbortSignal,
+  ): Promise<McpCall> {
     const exchange = toolExchange(call.exchange, slug, signal);
     await this.#deps.letInAgain(exchange);
-    return this.#enter(exchange, address, signal);
+    return this.#enter(exchange, address, signal, tool);
   }
 
   /** Why this caller may not use a server, as far as that can be told without asking anybody; undefined = they may. */
@@ -171,7 +183,7 @@ export class ToolCaller {
     const marks = readParamHeaders(tool.inputSchema).headers ?? [];
     try {
       const result = await this.#ask(
-        await this.#enterAgain(server, signal),
+        await this.#enterAgain(server, tool.name, signal),
         'tools/call',
         { name: tool.name, arguments: args },
         signal,
@@ -265,13 +277,15 @@ function request(method: string, params: JsonObject): McpRequest {
   return readMessage(Buffer.from(JSON.stringify(message))) as McpRequest;
 }
 
+type ToolExchange = Exchange & { subject: ToolCall };
+
 /** A request to the server, beside the one that asked the model: of the same trace, with a beginning of its own. */
 function toolExchange(
   { arrival, key, bundle, metadata }: Exchange,
   slug: string,
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
-): Exchange & { subject: ToolCall } {
+): ToolExchange {
   const own: ArrivedRequest = {
     ...arrival,
     headers: { ...withoutProtocol(arrival.headers), ...headers },

@@ -140,6 +140,7 @@ export function mcpPart(env: Env, parts: McpParts) {
     ...entering,
     letInAgain: parts.letInAgain,
     serverOf,
+    recorder: shared.recorder,
     base: (env.MCP_GATEWAY_BASE_URL ?? env.PUBLIC_URL)?.replace(/\/+$/, ''),
     onFault: (err) => logger.error({ err }, 'a call of a tool failed on our side'),
   });

@@ -516,13 +516,19 @@ describe('what changes while a request goes on holds from its next step on', () 
   );
 
   it('a tool that is switched off, and a server that is closed, are not called', async () => {
-    for (const [path, body, said] of [
+    for (const [path, body, said, code] of [
       [
         'capabilities',
         { capabilities: [{ type: 'tool', name: 'write', enabled: false }] },
         'disab',
+        'mcp.-32602',
       ],
-      ['user-access', { default_user_access: 'deny', user_access: [] }, 'no access'],
+      [
+        'user-access',
+        { default_user_access: 'deny', user_access: [] },
+        'no access',
+        'mcp.forbidden',
+      ],
     ] as const) {
       const own = await lab.save({ url: tools.url });
       const meanwhile = () => lab.scenario.admin('PUT', `/mcp-servers/${own.id}/${path}`, body);
@@ -532,6 +538,11 @@ describe('what changes while a request goes on holds from its next step on', () 
       const { answer } = await ask(workspace_key, name, false, own.slug);
       expect([answer.status, log.writes - before]).toEqual([200, 0]);
       expect(toldLast(name)).toEqual([expect.stringContaining(said)]);
+      // Two visits of the model, and the call that was not made.
+      const requestId = answer.headers.get('x-service-request-id') ?? '';
+      const left = await records.of(requestId, 3, ({ endpoint }) => endpoint !== 'mcp:tool_list');
+      const calls = left.filter(({ endpoint }) => endpoint === 'mcp:tool_call');
+      expect(calls.map(({ model, errorCode }) => [model, errorCode])).toEqual([[own.id, code]]);
     }
   });
 
