@@ -32,6 +32,8 @@ const browser = await chromium.launch({
 });
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
+  // The page has some seconds of work on a quick machine, and a minute beside other work.
+  page.setDefaultTimeout(180_000);
   const asked = watch(page);
   await page.goto(`${origin}/docs`);
   await page.locator('.opblock-tag').first().waitFor();
