@@ -72,6 +72,7 @@ export function exampleState(
     posted: counter.limit.value,
     pending: 0,
     overshoot: 0,
+    countedAtUs: 0,
     remaining: 0,
     resetAtMs: 10_500,
     held: 0,

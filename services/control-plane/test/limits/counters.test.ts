@@ -70,6 +70,76 @@ describe('a page of entities', () => {
   });
 });
 
+describe('a shared counter that several gateways tell of', () => {
+  const second = 1_000_000n;
+  const at = BigInt(Date.UTC(2026, 0, 1)) * 1_000n;
+  const tell = async (
+    limitId: string,
+    told: [posted: bigint, countedAtUs: bigint, epoch?: string][],
+  ): Promise<number[]> => {
+    const shown: number[] = [];
+    for (const [posted, countedAtUs, epoch = '0.0'] of told) {
+      await report(h, [{ limitId, group: 'metadata._user:a', posted, countedAtUs, epoch }]);
+      const { body } = await workspace().get(`/policies/usage-limits/${limitId}/entities`);
+      shown.push(body.data[0].current_usage);
+    }
+    return shown;
+  };
+
+  it('is as it was counted last, whichever of them tells first', async () => {
+    const limitId = await makePolicy({ type: 'requests' });
+    // What a guardrail denied is given back at another gateway.
+    expect(
+      await tell(limitId, [
+        [754n, at],
+        [751n, at + 2n],
+        [754n, at + 1n],
+        [752n, at + 2n],
+      ]),
+    ).toEqual([754, 751, 751, 752]);
+  });
+
+  it('is the most that was told by gateways that do not say when they counted', async () => {
+    const limitId = await makePolicy({ type: 'requests' });
+    expect(
+      await tell(limitId, [
+        [5n, 0n],
+        [4n, 0n],
+        [6n, at],
+        [7n, 0n],
+        [6n, 0n],
+        [5n, at + second],
+      ]),
+    ).toEqual([5, 5, 6, 7, 7, 5]);
+  });
+
+  it('goes on rising when the clock of the counters went back', async () => {
+    const limitId = await makePolicy({ type: 'requests' });
+    expect(
+      await tell(limitId, [
+        [5n, at],
+        [6n, at - 3600n * second],
+        [5n, at - 3599n * second],
+        [6n, at - 30n * second],
+        [1n, at - 3598n * second, '1.0'],
+        [2n, at - 3597n * second, '1.0'],
+        [1n, at - 3596n * second, '1.0'],
+      ]),
+    ).toEqual([5, 6, 6, 6, 1, 2, 1]);
+  });
+
+  it('is as it was counted last within one report, too', async () => {
+    const limitId = await makePolicy({ type: 'requests' });
+    const group = 'metadata._user:a';
+    await report(h, [
+      { limitId, group, posted: 3n, countedAtUs: at + 1n },
+      { limitId, group, posted: 4n, countedAtUs: at },
+    ]);
+    const { body } = await workspace().get(`/policies/usage-limits/${limitId}/entities`);
+    expect(body.data[0].current_usage).toBe(3);
+  });
+});
+
 describe('maintenance of counters', () => {
   it('forgets those whose limit is gone, and no others', async () => {
     const gone = await makePolicy();

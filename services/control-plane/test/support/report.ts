@@ -13,6 +13,7 @@ export interface Told {
   posted: bigint;
   reserved?: bigint;
   overshootBound?: bigint;
+  countedAtUs?: bigint;
 }
 
 /** Says it as a gateway does; of the shared counter, unless it names itself. */

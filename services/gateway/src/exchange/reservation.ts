@@ -35,6 +35,8 @@ export interface CounterState {
   readonly pending: number;
   /** By how much more than the limit these may use. */
   readonly overshoot: number;
+  /** Unix µs by the clock that all gateways count by; 0 = counted here alone. */
+  readonly countedAtUs: number;
   /** Of the limit; never below 0. */
   readonly remaining: number;
   /** Unix ms; 0 = never. */

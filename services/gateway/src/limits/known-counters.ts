@@ -28,6 +28,7 @@ class KnownState implements CounterState {
   posted = 0;
   pending = 0;
   overshoot = 0;
+  countedAtUs = 0;
   remaining = 0;
 
   constructor({ counter, epoch, name, resetAtMs, isOverflow, alone }: CounterState) {
@@ -75,14 +76,17 @@ export class KnownCounters {
     }
     const kept = known.state;
     const { counter } = state;
-    const { posted, pending, overshoot } = counted;
-    const isSame = !isNew && kept.posted === posted && kept.pending === pending;
+    const { posted, pending, overshoot, countedAtUs } = counted;
+    // What was changed from here may come to what was known here, and another gateway tell of what was between.
+    const isChanged = counted !== state || state.held > 0;
+    const isSame = !isNew && !isChanged && kept.posted === posted && kept.pending === pending;
     kept.counter = counter;
     kept.isOverflow = state.isOverflow;
     kept.alone = state.alone;
     kept.posted = posted;
     kept.pending = pending;
     kept.overshoot = overshoot;
+    kept.countedAtUs = countedAtUs;
     kept.remaining = Math.max(0, leftOf(counter.limit.value, counted));
     if (isSame) return;
     if (counted === state && state.held > 0) {

@@ -21,9 +21,9 @@ import { sharedScript } from '../redis/shared-script.ts';
 const shared = `
 local function timeOf(given)
   local now = tonumber(given)
-  if now then return now end
+  if now then return now, now * 1000 end
   local t = redis.call('TIME')
-  return t[1] * 1000 + math.floor(t[2] / 1000)
+  return t[1] * 1000 + math.floor(t[2] / 1000), t[1] * 1000000 + t[2]
 end
 local function int(number) return string.format('%.0f', number) end
 local function void(hash, held, now)
@@ -63,7 +63,7 @@ end
  *       when it may be forgotten
  * flags -: none, q: requests, g: of a group, o: of one that is known to have a counter, n: refuses nothing, l: a
  *       lease, which is never used beyond what is held, s: in shadow mode, k: what was lost of it is known
- * reply words: "ok", now, refused index or 0, and five of each counter: posted, held, over, taken, bits
+ * reply words: "ok", now, the same in µs, refused index or 0, and five of each counter: posted, held, over, taken, bits
  *       bits 1: counted in the shared group, 2: would have refused
  *       or "clock" now, "mark" now mark or none, "lost" now index…, "new" now index…: of these groups there is no
  *       counter after all
@@ -71,7 +71,7 @@ end
 export const takeScript = sharedScript<string>(`${shared}
 local given, known, mode, id, expiry, groupsMax, ofRequest, waited =
   string.match(ARGV[1], '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)')
-local now = timeOf(given)
+local now, us = timeOf(given)
 if now > (tonumber(waited) or now) then return 'clock ' .. int(now) end
 local mark = redis.call('GET', KEYS[1])
 if mark ~= known then return 'mark ' .. int(now) .. ' ' .. (mark or '') end
@@ -150,7 +150,7 @@ for at = 1, #found do
   end
   reply[at] = string.format('%.0f %.0f %.0f %.0f %d', counter.posted, counter.pending, counter.over, taken, counter.bits)
 end
-return 'ok ' .. int(now) .. ' ' .. refused .. ' ' .. table.concat(reply, ' ')`);
+return 'ok ' .. int(now) .. ' ' .. int(us) .. ' ' .. refused .. ' ' .. table.concat(reply, ' ')`);
 
 /**
  * What becomes of counters after they were asked; each line is done once however
@@ -165,12 +165,12 @@ return 'ok ' .. int(now) .. ' ' .. refused .. ' ' .. table.concat(reply, ' ')`);
  *       "late" id, amount: of what was taken before was used
  *       "heard" -, posted: so far it was known to be before
  *       "sum" -, posted: what the ledger has of it, where nobody counts yet: later it has what was taken since
- * reply words: of each line posted, held, over; -1 where there is no counter. Nothing
+ * reply words: now in µs, and of each line posted, held, over; -1 where there is no counter. Nothing
  *       at all is done where the mark is another: the reply is empty then.
  */
 export const settleScript = sharedScript<string>(`${shared}
 local given, known = string.match(ARGV[1], '^(%S+) (%S+)')
-local now = timeOf(given)
+local now, us = timeOf(given)
 local reply = {}
 if redis.call('GET', KEYS[1]) ~= known then return '' end
 local i = 0
@@ -220,7 +220,7 @@ for what, one, two, keep in string.gmatch(ARGV[2], '(%S+) (%S+) (%S+) (%S+)') do
   local after, pending, over, isMissing = counts(hash)
   reply[i] = isMissing and after == 0 and '-1 -1 -1' or int(after) .. ' ' .. int(pending) .. ' ' .. int(over)
 end
-return table.concat(reply, ' ')`);
+return int(us) .. ' ' .. table.concat(reply, ' ')`);
 
 /** KEYS the mark; ARGV what it is to be unless there is one. Reply: what it is. */
 export const markScript = sharedScript<string>(`

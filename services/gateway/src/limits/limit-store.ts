@@ -42,7 +42,7 @@ export interface EndedHold {
 /** What the control plane is told of a counter. */
 export type ToldCounter = Pick<
   CounterState,
-  'name' | 'posted' | 'pending' | 'overshoot' | 'isOverflow'
+  'name' | 'posted' | 'pending' | 'overshoot' | 'countedAtUs' | 'isOverflow'
 > & {
   readonly epoch: { readonly name: string };
   readonly counter: Pick<Counter, 'group'> & {
@@ -89,12 +89,12 @@ export interface LimitStore {
 }
 
 /** What nobody has used, holds, or may use beyond what is held. */
-export function leftOf(value: number, { posted, pending, overshoot }: Counted): number {
+export function leftOf(value: number, { posted, pending, overshoot }: Omit<Counted, 'countedAtUs'>): number {
   return value - posted - pending - overshoot;
 }
 
-/** How far a counter is. */
-export type Counted = Pick<CounterState, 'posted' | 'pending' | 'overshoot'>;
+/** How far a counter is, and was when. */
+export type Counted = Pick<CounterState, 'posted' | 'pending' | 'overshoot' | 'countedAtUs'>;
 
 /** What must be left for a want to be met. */
 export function neededFor({ counter, amount, isSoft }: Want): number {

@@ -55,6 +55,7 @@ class MemoryHold implements Hold {
   posted = 0;
   pending = 0;
   overshoot = 0;
+  readonly countedAtUs = 0;
   remaining = 0;
   held = 0;
   short = 0;
@@ -287,6 +288,6 @@ export class MemoryLimits implements LimitStore {
 
   #note(scope: string, state: CounterState, count: Count): void {
     if (state.counter.limit.span.kind === 'budget')
-      this.#known.note(scope, state, this.#now(), count);
+      this.#known.note(scope, state, this.#now(), { ...count, countedAtUs: 0 });
   }
 }

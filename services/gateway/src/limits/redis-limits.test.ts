@@ -90,6 +90,24 @@ describe('two gateways', () => {
     expect(refused.states[0]).toMatchObject({ alone: 'share', remaining: 0 });
   });
 
+  it('tell of a budget of requests when it was so, also of one that comes back to what was known', async () => {
+    const [one, two] = await twoGateways({ timeoutMs: 2000 });
+    const budget = [counter({ value: 100, period: {} })];
+    const told = (limits: RedisLimits) =>
+      limits.changedCounters(10).map(({ state }) => [state.posted, state.countedAtUs] as const);
+    const taken = await take(one, budget);
+    const [[, firstAtUs]] = told(one) as [readonly [number, number]];
+    expect(Math.abs(firstAtUs / 1000 - Date.now())).toBeLessThan(60_000);
+    await take(two, budget);
+    const [[second, secondAtUs]] = told(two) as [readonly [number, number]];
+    // The first knows of 1, and nothing of the second's.
+    one.end('org', [{ hold: taken.states[0]!, actual: 0 }]);
+    await eventually(() => one.settling.lines === 0);
+    const [[third, thirdAtUs]] = told(one) as [readonly [number, number]];
+    expect([second, third]).toEqual([2, 1]);
+    expect([secondAtUs - firstAtUs, thirdAtUs - secondAtUs].every((us) => us > 0)).toBe(true);
+  });
+
   it('post on return what each counted alone', async () => {
     const [one, two] = await twoGateways();
     const shared = [counter({ value: 20 })];

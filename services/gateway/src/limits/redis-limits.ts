@@ -375,6 +375,7 @@ export class RedisLimits implements LimitStore {
     mode: AskMode,
   ): Taken {
     const nowMs = this.#nowMs();
+    const countedAtUs = words.next();
     const refusedAt = words.next() - 1;
     const mark = this.#marks.of(scope);
     const states: SharedHold[] = [];
@@ -382,7 +383,17 @@ export class RedisLimits implements LimitStore {
       const want = wants.counters[at];
       if (want === undefined) break;
       const isLease = mode === 'lease';
-      const state = new SharedHold(wants.id, scope, mark, want, place, words, nowMs, isLease);
+      const state = new SharedHold(
+        wants.id,
+        scope,
+        mark,
+        want,
+        place,
+        words,
+        countedAtUs,
+        nowMs,
+        isLease,
+      );
       const { posted, pending, held, isOverflow } = state;
       place.hasCounter = posted + pending + held > 0 && !isOverflow;
       states.push(state);
@@ -479,6 +490,7 @@ function untouched(counter: Counter, epoch: CounterState['epoch'], name: string)
     posted: 0,
     pending: 0,
     overshoot: 0,
+    countedAtUs: 0,
     remaining: counter.limit.value,
     resetAtMs: epoch.endMs,
     held: 0,

@@ -46,6 +46,7 @@ const changed = (
     posted,
     pending: 3,
     overshoot: 2,
+    countedAtUs: 7,
     isOverflow: change.isOverflow ?? false,
   },
 });
@@ -101,6 +102,7 @@ describe('the report of counters', () => {
       posted: 5n,
       reserved: 3n,
       overshootBound: 2n,
+      countedAtUs: 7n,
     });
     await vi.advanceTimersByTimeAsync(5_000);
     change(changed('b', 9));

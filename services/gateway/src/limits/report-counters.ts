@@ -11,6 +11,7 @@ export interface CounterReport {
   readonly posted: bigint;
   readonly reserved: bigint;
   readonly overshootBound: bigint;
+  readonly countedAtUs: bigint;
 }
 
 export interface CounterReporterParts {
@@ -102,6 +103,7 @@ function reportOf(scope: string, state: ChangedCounter['state']): CounterReport 
     posted: whole(state.posted),
     reserved: whole(state.pending),
     overshootBound: whole(state.overshoot),
+    countedAtUs: whole(state.countedAtUs),
   };
 }
 

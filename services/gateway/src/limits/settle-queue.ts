@@ -185,9 +185,10 @@ export class SettleQueue {
 
   #tell(scope: string, lines: readonly Line[], reply: string): void {
     const words = new IntegerWords(reply);
+    const countedAtUs = words.next();
     for (const { state, what, onArrived } of lines) {
       const posted = words.next();
-      const counted = { posted, pending: words.next(), overshoot: words.next() };
+      const counted = { posted, pending: words.next(), overshoot: words.next(), countedAtUs };
       onArrived?.(posted < 0 ? undefined : counted);
       if (!(posted >= 0) || what === 'renew' || state === undefined) continue;
       this.#parts.onSettled(scope, state, counted);

@@ -17,6 +17,7 @@ export class SharedHold implements Hold, Linked<SharedHold> {
   readonly posted: number;
   readonly pending: number;
   readonly overshoot: number;
+  readonly countedAtUs: number;
   readonly remaining: number;
   readonly resetAtMs: number;
   readonly held: number;
@@ -33,6 +34,7 @@ export class SharedHold implements Hold, Linked<SharedHold> {
 
   /**
    * @param told five words of it: posted, held, over, taken, bits
+   * @param countedAtUs when it was so, by the clock of Redis
    * @param isLease of those nothing is used beyond what is held
    */
   constructor(
@@ -42,6 +44,7 @@ export class SharedHold implements Hold, Linked<SharedHold> {
     { counter, amount }: Want,
     place: CounterPlace,
     told: IntegerWords,
+    countedAtUs: number,
     nowMs: number,
     isLease: boolean,
   ) {
@@ -54,6 +57,7 @@ export class SharedHold implements Hold, Linked<SharedHold> {
     this.posted = told.next();
     this.pending = told.next();
     this.overshoot = told.next();
+    this.countedAtUs = countedAtUs;
     this.held = told.next();
     const bits = told.next();
     this.remaining = Math.max(0, leftOf(counter.limit.value, this));

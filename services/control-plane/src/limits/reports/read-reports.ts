@@ -13,6 +13,8 @@ export interface ReportedCounter {
   readonly posted: bigint;
   readonly reserved: bigint;
   readonly overshootBound: bigint;
+  /** 0 = it does not say. */
+  readonly countedAtUs: bigint;
 }
 
 /** In one report. */
@@ -51,14 +53,15 @@ function readReport(report: config.CounterReport): ReportedCounter | undefined {
     posted: kept(report.posted),
     reserved: kept(report.reserved),
     overshootBound: kept(report.overshootBound),
+    countedAtUs: report.countedAtUs < 0n ? 0n : report.countedAtUs,
   };
 }
 
-/** Periods begin one after the other, and within one generations are raised. */
+/** Periods begin one after the other, within one generations are raised, and within these counts follow each other. */
 function isOlder(one: ReportedCounter, other: ReportedCounter): boolean {
-  return one.periodStartMs === other.periodStartMs
-    ? one.generation < other.generation
-    : one.periodStartMs < other.periodStartMs;
+  if (one.periodStartMs !== other.periodStartMs) return one.periodStartMs < other.periodStartMs;
+  if (one.generation !== other.generation) return one.generation < other.generation;
+  return one.countedAtUs < other.countedAtUs;
 }
 
 function kept(amount: bigint): bigint {

@@ -8,9 +8,13 @@ export type KnownCounter = ReportedCounter & { readonly organisationId: string }
 
 const shared = 'shared';
 
+/** Counts so much older than the one that is kept are no late ones: the clock of the counters went back. */
+const lateUs = 60_000_000;
+
 /**
  * Keeps what a gateway said, and adds up what all have said. Of the shared counter
- * several tell, in whatever order: in one epoch it never falls. A gateway that
+ * several tell, in whatever order: in one epoch the newest count is kept. Of a gateway
+ * that does not say when it counted, and after the clock went back, it is the greatest. A gateway that
  * tells of the shared one has put what it counted alone into that.
  */
 export async function putCounters(
@@ -23,6 +27,8 @@ export async function putCounters(
   const groups = column(({ groupId }) => groupId);
   const pairs = Prisma.sql`unnest(${limits}::uuid[], ${groups}::uuid[]) AS pair (limit_id, group_id)`;
   const source = isShared ? shared : replicaId;
+  const isOfOneEpoch = Prisma.sql`excluded.source = ${shared} AND excluded.generation = kept.generation
+    AND excluded.period_start_ms = kept.period_start_ms`;
   await db.$executeRaw(
     Prisma.sql`INSERT INTO limit_usages (limit_id, group_id, organisation_id, value_key, generation, period_start_ms,
         posted, reserved, overshoot_bound, created_at, updated_at)
@@ -43,19 +49,23 @@ export async function putCounters(
     );
   await db.$executeRaw(
     Prisma.sql`INSERT INTO limit_counters AS kept
-        (limit_id, group_id, generation, period_start_ms, posted, reserved, overshoot_bound, source, reported_at)
+        (limit_id, group_id, generation, period_start_ms, posted, reserved, overshoot_bound, counted_at_us, source, reported_at)
       SELECT told.*, ${source}, ${now}
       FROM unnest(${limits}::uuid[], ${groups}::uuid[], ${column(({ generation }) => generation)}::bigint[],
         ${column(({ periodStartMs }) => periodStartMs)}::bigint[], ${column(({ posted }) => posted)}::bigint[],
-        ${column(({ reserved }) => reserved)}::bigint[], ${column(({ overshootBound }) => overshootBound)}::bigint[])
-        AS told (limit_id, group_id, generation, period_start_ms, posted, reserved, overshoot_bound)
+        ${column(({ reserved }) => reserved)}::bigint[], ${column(({ overshootBound }) => overshootBound)}::bigint[],
+        ${column(({ countedAtUs }) => countedAtUs)}::bigint[])
+        AS told (limit_id, group_id, generation, period_start_ms, posted, reserved, overshoot_bound, counted_at_us)
       ON CONFLICT (limit_id, group_id, source) DO UPDATE SET
         generation = excluded.generation, period_start_ms = excluded.period_start_ms,
-        posted = CASE WHEN excluded.source = ${shared} AND excluded.generation = kept.generation
-          AND excluded.period_start_ms = kept.period_start_ms
+        posted = CASE WHEN ${isOfOneEpoch} AND (excluded.counted_at_us = 0 OR excluded.counted_at_us < kept.counted_at_us)
           THEN greatest(excluded.posted, kept.posted) ELSE excluded.posted END,
+        counted_at_us = CASE WHEN ${isOfOneEpoch}
+          THEN greatest(excluded.counted_at_us, kept.counted_at_us) ELSE excluded.counted_at_us END,
         reserved = excluded.reserved, overshoot_bound = excluded.overshoot_bound, reported_at = excluded.reported_at
-      WHERE (excluded.period_start_ms, excluded.generation) >= (kept.period_start_ms, kept.generation)`,
+      WHERE (excluded.period_start_ms, excluded.generation) >= (kept.period_start_ms, kept.generation)
+        AND NOT (${isOfOneEpoch} AND excluded.counted_at_us > 0
+          AND excluded.counted_at_us < kept.counted_at_us AND excluded.counted_at_us > kept.counted_at_us - ${lateUs})`,
   );
   return db.$queryRaw<CountedUsage[]>(
     Prisma.sql`UPDATE limit_usages AS used SET

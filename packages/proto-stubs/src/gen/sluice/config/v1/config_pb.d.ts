@@ -2634,6 +2634,13 @@ export declare type CounterReport = Message<"sluice.config.v1.CounterReport"> & 
    * @generated from field: uint64 overshoot_bound = 8;
    */
   overshootBound: bigint;
+
+  /**
+   * Unix µs by the clock that all gateways count by: of two counts of one epoch the newest is true. 0 = it is not known.
+   *
+   * @generated from field: int64 counted_at_us = 9;
+   */
+  countedAtUs: bigint;
 };
 
 /**
