@@ -26,6 +26,13 @@ export interface Asking {
 /** More of an answer than any verdict takes. */
 const answerBytesMax = 1024 * 1024;
 
+/** Nothing came of the host: `resting-hosts.ts` says which ones are away. */
+export class HostAway extends CheckError {
+  constructor(message: string) {
+    super('HostFailed', message);
+  }
+}
+
 /** What a check asks hosts with; it knows nothing of connections. */
 export function askHost(context: HookContext, asking: Asking): AskHost {
   return async (question) => {
@@ -114,6 +121,38 @@ async function signed(
   return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, String(value)]));
 }
 
+/** The same way to ask, with what became of it. */
+export class WatchedAsk {
+  #isOfHost = false;
+  #isOfAnother = false;
+
+  /** Whether the host answered, and what a check could not make use of is that. */
+  get isAnswered(): boolean {
+    return this.#isOfHost && !this.#isOfAnother;
+  }
+
+  readonly ask: AskHost;
+
+  constructor(ask: AskHost) {
+    this.ask = async (question) => {
+      try {
+        const answer = await ask(question);
+        this.#note(question, answer.status >= 500);
+        return answer;
+      } catch (error) {
+        this.#note(question, error instanceof HostAway);
+        throw error;
+      }
+    };
+  }
+
+  /** Hosts that the request names are its caller's business. */
+  #note({ by }: HostQuestion, isAway: boolean): void {
+    if (isAway || by === 'caller') this.#isOfAnother = true;
+    else this.#isOfHost = true;
+  }
+}
+
 /** Statuses of what stands before a service that is away. */
 function isOutOfOrder({ status }: HostAnswer): boolean {
   return status === 502 || status === 503 || status === 504;
@@ -129,7 +168,7 @@ const passing: ReadonlySet<unknown> = new Set([
 function failure(error: unknown, { aborted, reason }: AbortSignal): CheckError {
   // The check's own time and the host's are the same, and end in either order.
   if (aborted && reason instanceof CheckError) return reason;
-  if (error instanceof HostResting) return new CheckError('HostFailed', error.message);
+  if (error instanceof HostResting) return new HostAway(error.message);
   const code = codeOf(error);
   if (code === 'upstream.timeout')
     return new CheckError('DeadlineExceeded', 'The check took too long: the host did not answer.');
@@ -137,8 +176,8 @@ function failure(error: unknown, { aborted, reason }: AbortSignal): CheckError {
   if (code === 'host.invalid' || code === 'host.not_allowed')
     return new CheckError('HostFailed', 'The host may not be asked: its address is refused.');
   if (code === 'overloaded')
-    return new CheckError('HostFailed', 'What the host sends has no room now: come again.');
-  return new CheckError('HostFailed', 'The host could not be asked, or gave no whole answer.');
+    return new HostAway('What the host sends has no room now: come again.');
+  return new HostAway('The host could not be asked, or gave no whole answer.');
 }
 
 function codeOf(error: unknown): unknown {

@@ -85,7 +85,8 @@ export function exampleTools(
   const compiler = new CheckCompiler(kinds, (checkId, error) =>
     faults.push(`${checkId}: ${error.message}`),
   );
-  return { compiler, checkDeadlineMs, fetch: nobodyAnswers, faults };
+  const undecided = { decided: () => {}, undecided: () => {} };
+  return { compiler, checkDeadlineMs, fetch: nobodyAnswers, undecided, faults };
 }
 
 const nobodyAnswers: HookTools['fetch'] = () => Promise.reject(new Error('nobody answers'));

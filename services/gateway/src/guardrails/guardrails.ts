@@ -16,6 +16,7 @@ import { runAround } from './run-around.ts';
 import type { HookTools } from './run-check.ts';
 import { isSkipped, runHooks } from './run-hooks.ts';
 import { StreamChecksOf } from './stream/stream-checks.ts';
+import { UndecidedChecks } from './undecided-checks.ts';
 
 /**
  * Checks of requests and replies, as a config's hooks ask for them. Nothing
@@ -47,7 +48,9 @@ export class Guardrails {
     const fetch = restingHosts(options.fetch, () => performance.now(), logger);
     this.#onFeedback = options.onFeedback;
     this.#streamChecks = new StreamChecksOf(compiler);
-    this.#tools = { compiler, checkDeadlineMs, fetch, onError: options.onCheckError };
+    const undecided = new UndecidedChecks(logger);
+    const onError = options.onCheckError;
+    this.#tools = { compiler, checkDeadlineMs, fetch, undecided, onError };
     this.#background = new BackgroundHooks(
       this.#tools,
       { runningMax: 200, hookDeadlineMs: 15_000 },

@@ -6,6 +6,7 @@ import type { HookContext } from './hook-context.ts';
 /** What one hook allows its checks, as one run of it has it. */
 export class HookBounds {
   readonly by: Hook['by'];
+  readonly hookId: string;
   readonly #timeoutMs: number | undefined;
   readonly #textLengthMax: number | undefined;
   readonly #startedAt: number;
@@ -13,8 +14,9 @@ export class HookBounds {
   readonly #isLarge: boolean;
   #isOver = false;
 
-  constructor({ by, timeoutMs, textLengthMax }: Hook, context: HookContext, startedAt: number) {
+  constructor({ id, by, timeoutMs, textLengthMax }: Hook, context: HookContext, startedAt: number) {
     this.by = by;
+    this.hookId = id;
     this.#timeoutMs = timeoutMs;
     this.#textLengthMax = textLengthMax;
     this.#startedAt = startedAt;

@@ -2,7 +2,7 @@ import type { HookCheck } from '@sluice/engine';
 import { type AskHost, type CheckContext, CheckError, type CheckOutcome } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
 import { largeWork } from '../http/large-work.ts';
-import { type Asking, askHost } from './ask-host.ts';
+import { type Asking, askHost, WatchedAsk } from './ask-host.ts';
 import type { CheckCompiler, ReadyCheck } from './check-compiler.ts';
 import { withDeadline } from './deadline.ts';
 import type { HookBounds } from './hook-bounds.ts';
@@ -10,11 +10,14 @@ import type { HookContext } from './hook-context.ts';
 import type { CheckResult } from './hook-results.ts';
 import { hasTooManyValues, valuesMax } from './too-many-values.ts';
 import { hasTime, isBusy, noteSpent } from './turn.ts';
+import type { UndecidedChecks } from './undecided-checks.ts';
 
 export interface HookTools {
   readonly compiler: CheckCompiler;
   readonly checkDeadlineMs: number;
   readonly fetch: Asking['fetch'];
+  /** Of checks whose hosts answer. */
+  readonly undecided: Pick<UndecidedChecks, 'decided' | 'undecided'>;
   /** Hears of each check that could not decide, by the name of its error. */
   readonly onError?: ((name: string) => void) | undefined;
   /** What the checks of one event took so far, without their waits; absent = nobody counts. */
@@ -86,7 +89,7 @@ function runNow(
     const outcome =
       ready.deadlineMs === undefined
         ? looked(ready, context, nobodyToAsk, tools)
-        : waited(ready, ready.deadlineMs, ends, context, tools, bounds);
+        : waited({ id: check.id, ...ready }, ready.deadlineMs, ends, context, tools, bounds);
     if (!(outcome instanceof Promise)) return found(outcome);
     return withDeadline(outcome, ends.afterMs, ends.error).then(found).catch(failed);
   } catch (error) {
@@ -152,19 +155,32 @@ function endOf(
 
 /** A check that may wait: what it waits for ends when its time is over. */
 async function waited(
-  ready: ReadyCheck,
+  ready: ReadyCheck & Pick<HookCheck, 'id'>,
   timeoutMs: number,
   { afterMs, error }: CheckEnd,
   context: HookContext,
   tools: HookTools,
-  { by }: HookBounds,
+  { by, hookId }: HookBounds,
 ): Promise<CheckOutcome> {
   const ending = new AbortController();
   const signal = AbortSignal.any([context.signal, ending.signal]);
   const timer = setTimeout(() => ending.abort(error()), afterMs).unref();
-  const ask = askHost(context, { fetch: tools.fetch, by, timeoutMs, signal });
+  const watched = new WatchedAsk(
+    askHost(context, { fetch: tools.fetch, by, timeoutMs, signal }),
+  );
+  const place = {
+    workspaceId: context.workspaceId,
+    hookId: by === 'admin' ? hookId : undefined,
+    checkId: ready.id,
+  };
   try {
-    return await looked(ready, { ...context, signal }, ask, tools);
+    const outcome = await looked(ready, { ...context, signal }, watched.ask, tools);
+    if (watched.isAnswered) tools.undecided.decided(place);
+    return outcome;
+  } catch (error) {
+    if (watched.isAnswered && error instanceof CheckError && error.name === 'HostFailed')
+      tools.undecided.undecided(place, error.message);
+    throw error;
   } finally {
     clearTimeout(timer);
     ending.abort();
