@@ -43,6 +43,7 @@ export function idleSettings(
     if (isRoot && node.weight !== undefined) tell('weight', weightWhy);
     if (!isRoot && node.fetch_integrated_models !== undefined)
       tell('fetch_integrated_models', 'it is read at the top of a document alone');
+    tellOfRetry(node, tell);
     tellOfHooks(node, ofCheck, tell);
     if (node.targets === undefined) tellOfTarget(node, tell);
     else tellOfStrategy(node, node.targets, hasBreakers, tell);
@@ -56,6 +57,13 @@ export function idleSettings(
 type Tell = (key: string, why: string) => void;
 
 const weightWhy = 'targets of the mode loadbalance have it';
+
+/** `attempts: 0` alone says something: that nothing is inherited. */
+function tellOfRetry({ retry }: ConfigNode, tell: Tell): void {
+  if (retry?.attempts !== 0) return;
+  for (const key of Object.keys(retry))
+    if (key !== 'attempts') tell(`retry.${key}`, 'with retry.attempts 0 nothing is asked again');
+}
 
 const hookLists = [
   'before_request_hooks',
@@ -123,6 +131,10 @@ function tellOfStrategy(
   for (const key of ofTargets)
     if (node[key] !== undefined) tell(key, 'each target says it itself, and is handed none');
   const { mode = 'single', on_status_codes, conditions, default: otherwise } = node.strategy ?? {};
+  const { sticky } = node.strategy ?? {};
+  if (sticky?.enabled === false)
+    for (const key of Object.keys(sticky))
+      if (key !== 'enabled') tell(`strategy.sticky.${key}`, 'strategy.sticky.enabled is false');
   if (on_status_codes !== undefined && mode !== 'fallback')
     tell('strategy.on_status_codes', 'it belongs to the mode fallback');
   if (mode !== 'conditional') {

@@ -462,6 +462,26 @@ describe('what does nothing where it stands', () => {
     expect(paths([], { cb_config: rule })).toEqual([]);
   });
 
+  it('is told of what stands beside a switch that is off', () => {
+    const sticky = { enabled: false, ttl: 60, hash_fields: ['metadata.user'] };
+    const document = {
+      strategy: { mode: 'loadbalance', sticky },
+      targets: [
+        { ...two[0], retry: { attempts: 0, on_status_codes: [500] } },
+        // Inherits none.
+        { ...two[1], retry: { attempts: 0 } },
+      ],
+      retry: { attempts: 1, on_status_codes: [500] },
+    };
+    expect(idleSettings(parsed(document)).map(({ path }) => path)).toEqual([
+      'config.strategy.sticky.hash_fields',
+      'config.strategy.sticky.ttl',
+      'config.targets[0].retry.on_status_codes',
+    ]);
+    const alone = { strategy: { mode: 'loadbalance', sticky: { enabled: false } }, targets: two };
+    expect(idleSettings(parsed(alone))).toEqual([]);
+  });
+
   it('is told of hooks that nobody waits for', () => {
     const hook = { id: 'h', async: true, deny: true, hold_ms: 100, stream_mode: 'end' };
     const other = { 'default.contains': {}, async: true, deny: false, softDeny200: true };

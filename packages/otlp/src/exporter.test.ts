@@ -112,12 +112,26 @@ describe('OtlpExporter', () => {
     const before = receiver.requests.length;
     expect(await exporter.send(exportOf('http/json', 'refused'))).toEqual({
       outcome: 'refused',
-      status,
+      // Of these it may take what comes after.
+      isOfAll: ![400, 413, 500].includes(status),
+      reason: `it answers ${status}`,
     });
     expect(receiver.requests.length).toBe(before + 1);
     expect(elsewhere).toEqual([]);
     await exporter.close();
     other.close();
+  });
+
+  it('takes a page for no receiver, whatever its status', async () => {
+    const headers = { 'content-type': 'text/html; charset=utf-8' };
+    receiver.fail({ status: 200, headers, body: '<html>Sign in</html>' });
+    const exporter = exporterTo();
+    expect(await exporter.send(exportOf('http/json', 'to a page'))).toEqual({
+      outcome: 'refused',
+      isOfAll: true,
+      reason: 'it answers 200 and a page of HTML',
+    });
+    await exporter.close();
   });
 
   it('trusts the authority that it was told, and shows its own certificate', async () => {
@@ -154,11 +168,15 @@ describe('OtlpExporter', () => {
 
   it('gives up what it was told to stop trying, whether the receiver hangs or is not there', async () => {
     receiver.fail('hang');
-    for (const over of [{ timeoutMs: 100 }, { origin: `http://127.0.0.1:${await freePort()}` }]) {
+    for (const [over, reason] of [
+      [{ timeoutMs: 100 }, /^it does not answer in time$/],
+      [{ origin: `http://127.0.0.1:${await freePort()}` }, /^connect ECONNREFUSED/],
+    ] as const) {
       const exporter = exporterTo(over);
       exporter.stopRetrying();
       expect(await exporter.send(exportOf('http/json', 'given up'))).toEqual({
         outcome: 'given-up',
+        reason: expect.stringMatching(reason),
       });
       expect(exporter.isAway).toBe(true);
       await exporter.close();

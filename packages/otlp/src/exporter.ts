@@ -23,10 +23,10 @@ export interface OtlpTarget {
 export type Delivery =
   /** What the receiver says of those that it did not take is in `answer`. */
   | { readonly outcome: 'taken'; readonly answer: Buffer }
-  /** It will never be taken. */
-  | { readonly outcome: 'refused'; readonly status: number }
+  /** It will never be taken; `isOfAll`: nor is anything else, until somebody mends what the receiver is asked with. */
+  | { readonly outcome: 'refused'; readonly isOfAll: boolean; readonly reason: string }
   /** The receiver was away for too long. */
-  | { readonly outcome: 'given-up' };
+  | { readonly outcome: 'given-up'; readonly reason: string };
 
 export interface ExporterOptions {
   /** So long one export is tried; those behind it wait, or are dropped. 0 = once. */
@@ -69,14 +69,16 @@ export class OtlpExporter {
     };
     const until = performance.now() + this.#triedForMs;
     for (let tries = 1; ; tries++) {
-      const { status, answer, retryAfterMs } = await this.#post(headers, content);
+      const { status, answer, isPage, reason, retryAfterMs } = await this.#post(headers, content);
       this.isAway = status === 0 || passing.has(status);
-      if (status >= 200 && status < 300) return { outcome: 'taken', answer };
-      if (!this.isAway) return { outcome: 'refused', status };
+      const isTaken = status >= 200 && status < 300;
+      if (isTaken && !isPage) return { outcome: 'taken', answer };
+      const isOfAll = isTaken || (status >= 300 && status < 400) || ofAll.has(status);
+      if (!this.isAway) return { outcome: 'refused', isOfAll, reason };
       const growing = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(tries - 1, 8));
       const waitMs = retryAfterMs ?? growing * (0.5 + Math.random() / 2);
       if (this.#stopped.signal.aborted || performance.now() + waitMs > until)
-        return { outcome: 'given-up' };
+        return { outcome: 'given-up', reason };
       try {
         await pause(waitMs, undefined, { signal: this.#stopped.signal, ref: false });
       } catch {
@@ -106,15 +108,19 @@ export class OtlpExporter {
         signal: AbortSignal.timeout(timeoutMs),
       });
       const { statusCode } = reply;
+      const isPage = /^text\/html\b/i.test(String(reply.headers['content-type'] ?? ''));
       return {
         status: statusCode,
         answer: await firstBytes(reply.body),
+        isPage,
+        reason: `it answers ${statusCode}${isPage ? ' and a page of HTML' : ''}`,
         retryAfterMs: passing.has(statusCode)
           ? readRetryAfter(reply.headers['retry-after'], Date.now())
           : undefined,
       };
-    } catch {
-      return { status: 0, answer: nothing, retryAfterMs: undefined };
+    } catch (error) {
+      const reason = causeOf(error);
+      return { status: 0, answer: nothing, isPage: false, reason, retryAfterMs: undefined };
     }
   }
 }
@@ -123,6 +129,10 @@ interface Posted {
   /** 0 = there was no answer. */
   readonly status: number;
   readonly answer: Buffer;
+  /** For a person: what stands before the receiver answered, as one who is to log in. */
+  readonly isPage: boolean;
+  /** What it answered, or why it did not, for the log. */
+  readonly reason: string;
   readonly retryAfterMs: number | undefined;
 }
 
@@ -150,6 +160,16 @@ function readRetryAfter(value: string | string[] | undefined, nowMs: number): nu
 
 const nothing: Buffer = Buffer.alloc(0);
 const answerBytesMax = 64 * 1024;
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'it does not answer in time';
+  // Of several addresses that were tried the error itself says nothing.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  return first instanceof Error && first.message !== '' ? first.message : error.name;
+}
+
+/** Who asks, or where, is not what the receiver expects: what was sent is not looked at. */
+const ofAll: ReadonlySet<number> = new Set([401, 403, 404, 405, 407]);
 /** Which answers may be others later, by OTLP. */
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const pauseMsMin = 200;

@@ -57,7 +57,11 @@ export interface OtlpReceiver {
 
 export type OtlpFailure =
   | 'hang'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> };
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    };
 
 export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
   const spans: ReceivedSpan[] = [];
@@ -73,7 +77,7 @@ export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
     requests.push({ path, headers: incoming.headers, body });
     if (failure === 'hang') return;
     if (failure !== undefined) {
-      response.writeHead(failure.status, failure.headers).end();
+      response.writeHead(failure.status, failure.headers).end(failure.body);
       return;
     }
     const type = incoming.headers['content-type'] ?? '';

@@ -66,6 +66,16 @@ async function spansOfCall(
 const parsed = (span: ReceivedSpan | undefined, name: string) =>
   JSON.parse(String(span?.attributes[`gen_ai.${name}`]));
 
+/** Reasons that the gateway's log gives of the receiver of contents. */
+function said(words: string): unknown[] {
+  return scenario.stack
+    .part('gateway')
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes(words) && line.includes(contents.url))
+    .map((line) => JSON.parse(line).reason);
+}
+
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
   return Number(new RegExp(`^${name}\\{[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
@@ -355,6 +365,7 @@ describe('a receiver', () => {
     await eventually(async () => {
       expect(await metric('sluice_otlp_contents_dropped_spans')).toBeGreaterThanOrEqual(40);
     });
+    expect(said('takes no spans')).toEqual(['it answers 500']);
     expect(await metric('sluice_otlp_records_queue_bytes')).toBeLessThanOrEqual(1024 * 1024);
     await eventually(async () =>
       expect(await scenario.ledgerTotal()).toBeGreaterThanOrEqual(before + 40),
@@ -365,6 +376,7 @@ describe('a receiver', () => {
     await eventually(async () =>
       expect(await metric('sluice_otlp_contents_exported_spans')).toBe(taken + 1),
     );
+    expect(said('takes spans again')).toHaveLength(1);
   });
 
   it('is told at SIGTERM what waits, and one that hangs does not hold the gateway up', async () => {

@@ -15,7 +15,13 @@ afterAll(async () => {
 });
 
 const told: object[] = [];
-const logger = { error: (fields: object) => told.push(fields) } as never;
+const lines: [fields: { reason?: string }, text: string][] = [];
+const said = (fields: object, text: string) => lines.push([fields, text]);
+const logger = {
+  error: (fields: object) => told.push(fields),
+  warn: said,
+  info: said,
+} as never;
 const open = (protocol: OtlpProtocol = 'http/json', timeoutMs = 10_000) =>
   new AuditForward({
     client: h.db,
@@ -42,6 +48,7 @@ beforeEach(async () => {
   receiver.logs.length = 0;
   receiver.requests.length = 0;
   told.length = 0;
+  lines.length = 0;
 });
 afterEach(() => receiver.fail(undefined));
 
@@ -99,6 +106,38 @@ describe('forwarding audit logs', () => {
     },
   );
 
+  it.each([
+    ['refuses its key', { status: 401 }, 'it answers 401'],
+    ['is not there', { status: 404 }, 'it answers 404'],
+    [
+      'is behind a log-in',
+      { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
+      'it answers 302',
+    ],
+    [
+      'is a page',
+      { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<html>' },
+      'it answers 200 and a page of HTML',
+    ],
+    ['hangs', 'hang', 'it does not answer in time'],
+  ] as const)(
+    'of a receiver that %s tells once, and leaves nothing out',
+    async (_, how, reason) => {
+      receiver.fail(how);
+      await change('Not taken');
+      const forward = open('http/json', 500);
+      for (let run = 0; run < 3; run += 1) await forward.run(signal);
+      expect(lines.map(([fields, text]) => [fields.reason, text])).toEqual([
+        [reason, 'the receiver of audit logs takes nothing: entries wait'],
+      ]);
+      expect([forward.waiting, told]).toEqual([1, []]);
+      receiver.fail(undefined);
+      await forward.run(signal);
+      expect(lines.at(-1)?.[1]).toBe('the receiver of audit logs takes entries again');
+      expect([sequences().length, forward.waiting]).toEqual([1, 0]);
+    },
+  );
+
   it('tells of an entry that is refused, and goes on with it once it is not', async () => {
     receiver.fail({ status: 413 });
     await change('Refused');
@@ -109,14 +148,20 @@ describe('forwarding audit logs', () => {
     expect(told.map((fields) => Object.values(fields)[0]).toSorted()).toEqual(
       [h.first.organisation_id, h.other.organisation_id].toSorted(),
     );
+    expect(told[0]).toMatchObject({ reason: 'it answers 413' });
     expect(forward.waiting).toBe(3);
+    h.clock.offsetMs += 30_000;
+    await forward.run(signal);
+    h.clock.offsetMs -= 30_000;
+    // Sent again, and told of once.
+    expect(told).toHaveLength(2);
     receiver.fail(undefined);
     await forward.run(signal);
     expect(sequences()).toHaveLength(0);
-    h.clock.offsetMs += 30_000;
+    h.clock.offsetMs += 60_000;
     await forward.run(signal);
     expect(sequences()).toHaveLength(3);
-    h.clock.offsetMs -= 30_000;
+    h.clock.offsetMs -= 60_000;
   });
 
   it('of two replicas one does it, and one that dies half-way is followed by another', async () => {

@@ -403,6 +403,14 @@ describe('/integrations/{slug}/models', () => {
     await workspace()
       .put('/integrations/models/models', { models: [{ slug: 'x' }] })
       .expect(400);
+    const twice = await workspace().put('/integrations/models/models', {
+      models: [
+        { slug: 'gpt-4o', enabled: true },
+        { slug: 'o3', enabled: true },
+        { slug: 'gpt-4o', enabled: false },
+      ],
+    });
+    expect([twice.status, twice.body.data.field]).toEqual([400, 'body.models[2].slug']);
   });
 });
 

@@ -173,6 +173,37 @@ describe('settings of a workspace', () => {
       .expect(400);
   });
 
+  it('that are sent back whole stay whose they are, but for what is sent as another', async () => {
+    await change({ workspace_overrides: { prompts: true, workspace_management: true } });
+    await admin()
+      .put(ofWorkspace(), { prompts: { membersViewPrompts: true } })
+      .expect(200);
+    const { body: shown } = await admin().get(ofWorkspace()).expect(200);
+    const { object, workspace_id, overrides, open_sections, last_updated_at, ...whole } = shown;
+    const prompts = { ...whole.prompts, membersWritePrompts: true };
+    await admin()
+      .put(ofWorkspace(), { ...whole, prompts })
+      .expect(200);
+    const own = async () => (await admin().get(ofWorkspace()).expect(200)).body;
+    expect((await own()).overrides).toEqual({
+      prompts: { membersViewPrompts: true, membersWritePrompts: true },
+    });
+    // The organisation goes on to decide the rest.
+    await change({
+      prompts: { managersWritePrompts: false },
+      workspace_management: { managersManageWorkspace: true },
+    });
+    expect(await own()).toMatchObject({
+      prompts: { managersWritePrompts: false, membersWritePrompts: true },
+      workspace_management: { managersManageWorkspace: true },
+    });
+    // Of a part all is decided that is sent.
+    await admin()
+      .put(ofWorkspace(), { workspace_management: { managersManageWorkspace: true } })
+      .expect(200);
+    expect((await own()).overrides.workspace_management).toEqual({ managersManageWorkspace: true });
+  });
+
   it('hold for the keys of that workspace alone, and end when the section is closed', async () => {
     await change({ workspace_overrides: { prompts: true } });
     const second = await admin().post('/admin/workspaces', { name: 'Second' }).expect(200);

@@ -41,8 +41,9 @@ async function exportBatch(batch: Uint8Array, exporter: OtlpExporter): Promise<E
   });
   const encoded = encodeExport(ExportTraceServiceRequestSchema, request, target.protocol);
   const delivery = await exporter.send(encoded);
-  const rejected = delivery.outcome === 'taken' ? rejectedBy(delivery.answer) : records;
-  return { taken: Math.max(0, records - rejected), isAway: exporter.isAway };
+  const { isAway } = exporter;
+  if (delivery.outcome !== 'taken') return { taken: 0, isAway, reason: delivery.reason };
+  return { taken: Math.max(0, records - rejectedBy(delivery.answer)), isAway };
 }
 
 /** What the receiver says of its own; of an answer that says nothing, none. */

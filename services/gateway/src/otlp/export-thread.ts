@@ -42,4 +42,8 @@ export class ExportThread implements BatchSender {
   }
 }
 
-const died: Exported = { taken: 0, isAway: true };
+const died: Exported = {
+  taken: 0,
+  isAway: true,
+  reason: 'the thread that sends them ended',
+};

@@ -5,6 +5,8 @@ export interface Exported {
   /** Of its spans; the others were refused, or the receiver was away for too long. */
   readonly taken: number;
   readonly isAway: boolean;
+  /** Why the receiver took none; absent = it took the batch, but for those that it named. */
+  readonly reason?: string;
 }
 
 /** Where batches go, one after the other. */
@@ -18,6 +20,8 @@ export interface BatchSender {
 export interface SpanQueueOptions {
   /** Of all that waits or is under way. */
   readonly bytesMax: number;
+  /** Hears of each batch that reached the receiver, or did not. */
+  readonly onExported?: (exported: Exported) => void;
 }
 
 /**
@@ -33,6 +37,7 @@ export class SpanQueue {
   isAway = false;
   readonly #sender: BatchSender;
   readonly #bytesMax: number;
+  readonly #onExported: ((exported: Exported) => void) | undefined;
   #batch: Uint8Array<ArrayBuffer> | undefined;
   #used = 0;
   #spans = 0;
@@ -44,8 +49,9 @@ export class SpanQueue {
   #whenIdle: (() => void) | undefined;
   #isStopped = false;
 
-  constructor(sender: BatchSender, { bytesMax }: SpanQueueOptions) {
+  constructor(sender: BatchSender, { bytesMax, onExported }: SpanQueueOptions) {
     this.#sender = sender;
+    this.#onExported = onExported;
     this.#bytesMax = bytesMax;
   }
 
@@ -111,13 +117,15 @@ export class SpanQueue {
     this.#sentBytes += length;
     this.#sentSpans += spans;
     this.#sentBatches++;
-    this.#sender.send(batch, ({ taken, isAway }) => {
+    this.#sender.send(batch, (exported) => {
+      const { taken, isAway } = exported;
       this.#sentBytes -= length;
       this.#sentSpans -= spans;
       this.#sentBatches--;
       this.taken += taken;
       this.lost += spans - taken;
       this.isAway = isAway;
+      this.#onExported?.(exported);
       // It has waited for its turn.
       if (this.#sentBatches < atOnce) this.#flush();
       if (this.#sentBatches === 0) this.#whenIdle?.();

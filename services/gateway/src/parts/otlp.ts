@@ -1,6 +1,6 @@
 import { type OtlpTarget, readPairs, readTarget } from '@sluice/otlp';
 import type { Gauge, Part } from '@sluice/service';
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, Outage } from '@sluice/telemetry';
 import manifest from '../../package.json' with { type: 'json' };
 import type { ContentTaker } from '../content/content-taker.ts';
 import { ExportThread } from '../otlp/export-thread.ts';
@@ -17,8 +17,14 @@ export interface OtlpParts {
 
 /** Spans of what requests came to, on their way to receivers that the operator named; without any nothing is done. */
 export function otlpPart(env: Env, { replicaId, logger }: OtlpParts) {
-  const openQueue = (target: OtlpTarget, scope: string, further: Record<string, string>) =>
-    new SpanQueue(
+  const openQueue = (target: OtlpTarget, scope: string, further: Record<string, string>) => {
+    const outage = new Outage({
+      logger,
+      away: 'a receiver of OTLP takes no spans: they are dropped',
+      back: 'a receiver of OTLP takes spans again',
+      facts: { receiver: `${target.origin}${target.path}` },
+    });
+    return new SpanQueue(
       new ExportThread({
         target,
         resource: {
@@ -32,8 +38,12 @@ export function otlpPart(env: Env, { replicaId, logger }: OtlpParts) {
         },
         scope: { name: scope, version: manifest.version },
       }),
-      { bytesMax: env.OTEL_QUEUE_BYTES_MAX },
+      {
+        bytesMax: env.OTEL_QUEUE_BYTES_MAX,
+        onExported: ({ reason }) => (reason === undefined ? outage.ends() : outage.begins(reason)),
+      },
     );
+  };
   const records = isPushed(env) ? openQueue(recordsTarget(env), 'sluice.records', {}) : undefined;
   const contents = isContentPushed(env)
     ? openQueue(

@@ -10,7 +10,7 @@ import {
   readExport,
   SeverityNumber,
 } from '@sluice/otlp';
-import type { Logger } from '@sluice/telemetry';
+import { type Logger, Outage } from '@sluice/telemetry';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
 import { presentEntry } from '../audit-logs/present.ts';
 import type { AuditRow } from '../audit-logs/store.ts';
@@ -41,9 +41,19 @@ export class AuditForward {
   /** Entries that the receiver does not have, when somebody last looked. */
   waiting = 0;
   readonly #parts: AuditForwardParts;
+  readonly #outage: Outage;
+  /** By organisation, the entry that is refused and was told of. */
+  readonly #refused = new Map<string, bigint>();
 
   constructor(parts: AuditForwardParts) {
     this.#parts = parts;
+    const { logger, target } = parts;
+    this.#outage = new Outage({
+      logger,
+      away: 'the receiver of audit logs takes nothing: entries wait',
+      back: 'the receiver of audit logs takes entries again',
+      facts: { receiver: `${target.origin}${target.path}` },
+    });
   }
 
   /** Until the receiver has everything, or takes no more. */
@@ -79,14 +89,17 @@ export class AuditForward {
         await leaveLog(client, organisationId, new Date(0));
         return true;
       }
-      const outcome = await this.#send(rows, exporter);
+      const { outcome, reason } = await this.#send(rows, exporter);
+      if (outcome === 'away') this.#outage.begins(reason);
+      else this.#outage.ends();
       if (outcome === 'taken') {
+        this.#refused.delete(organisationId);
         ({ sequence } = last);
         const until = new Date(now().getTime() + leaseMs);
         await noteForwarded(client, organisationId, sequence, until);
       } else if (outcome === 'refused' && rows.length > 1) atOnce = 1;
       else if (outcome === 'refused') {
-        this.#tellRefused(last);
+        this.#tellRefused(last, reason);
         // The logs of others first.
         await leaveLog(client, organisationId, new Date(now().getTime() + refusedMs));
         return true;
@@ -99,7 +112,7 @@ export class AuditForward {
   async #send(
     rows: readonly AuditRow[],
     exporter: OtlpExporter,
-  ): Promise<'taken' | 'refused' | 'given-up'> {
+  ): Promise<Sent> {
     const { target, resource } = this.#parts;
     const request = create(ExportLogsServiceRequestSchema, {
       resourceLogs: [
@@ -111,16 +124,29 @@ export class AuditForward {
     });
     const encoded = encodeExport(ExportLogsServiceRequestSchema, request, target.protocol);
     const delivery = await exporter.send(encoded);
-    if (delivery.outcome !== 'taken') return delivery.outcome;
-    return rejectedBy(delivery.answer, target) > 0 ? 'refused' : 'taken';
+    if (delivery.outcome === 'given-up') return { outcome: 'away', reason: delivery.reason };
+    if (delivery.outcome === 'refused')
+      return { outcome: delivery.isOfAll ? 'away' : 'refused', reason: delivery.reason };
+    return rejectedBy(delivery.answer, target) > 0
+      ? { outcome: 'refused', reason: 'it says that it rejects log records' }
+      : { outcome: 'taken', reason: '' };
   }
 
-  #tellRefused({ organisationId, sequence }: AuditRow): void {
+  /** Once, however often it is sent again. */
+  #tellRefused({ organisationId, sequence }: AuditRow, reason: string): void {
+    if (this.#refused.get(organisationId) === sequence) return;
+    this.#refused.set(organisationId, sequence);
     this.#parts.logger.error(
-      { organisation_id: organisationId, sequence: Number(sequence) },
+      { organisation_id: organisationId, sequence: Number(sequence), reason },
       'an entry of an audit log is refused by the receiver; those behind it wait',
     );
   }
+}
+
+/** What became of entries, and why; `away`: the receiver takes none, whatever they are. */
+interface Sent {
+  readonly outcome: 'taken' | 'refused' | 'away';
+  readonly reason: string;
 }
 
 /** What the receiver took of it, it says; of an answer that says nothing, everything. */

@@ -1,5 +1,5 @@
 import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { PriceFault, readCustomPrices } from '@sluice/pricing';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
@@ -29,6 +29,11 @@ export function changeModels(
 ): Promise<void> {
   warnOfAddresses(call.notes, body, 'body', hostRules);
   const slugs = body.models.map((model) => model.slug);
+  const named = new Set<string>();
+  for (const [index, slug] of slugs.entries()) {
+    if (named.has(slug)) throw invalidField(`body.models[${index}].slug`, 'is named twice');
+    named.add(slug);
+  }
   return changeReached(call, reference, showModels(slugs), async ({ db }, integration) => {
     const known = new Map(
       (await findModels(db, integration.id, slugs)).map((model) => [model.slug, model]),

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BodyOf, defaultSettings, type SettingsChange } from '@sluice/contracts/admin';
+import {
+  type BodyOf,
+  defaultSettings,
+  type Settings,
+  type SettingsChange,
+  type SettingsSection,
+} from '@sluice/contracts/admin';
 import { openSections, type StoredSettings } from '../../kernel/tenancy/settings.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -26,6 +32,25 @@ export function changedWorkspaceSettings(
   change: SettingsChange,
 ): StoredSettings {
   return changedSections(stored, change, () => false);
+}
+
+/**
+ * Of settings that are sent whole, as they were read: what the organisation decides, and is sent as it holds, stays the
+ * organisation's. Of a part of them all is decided that is sent.
+ */
+export function withoutWhatHolds(
+  sent: SettingsChange,
+  { inForce, own }: { inForce: Settings; own: StoredSettings },
+): SettingsChange {
+  const decided = Object.entries(sent).map(([section, values]) => {
+    const held: Values = inForce[section as SettingsSection];
+    const ours: Values = own[section as SettingsSection] ?? {};
+    const kept = Object.entries(values ?? {}).filter(
+      ([name, value]) => name in ours || !isDeepStrictEqual(held[name], value),
+    );
+    return [section, Object.fromEntries(kept)];
+  });
+  return Object.fromEntries(decided) as SettingsChange;
 }
 
 /** What a section that was closed held is gone: opened again, it begins with the organisation's values. */

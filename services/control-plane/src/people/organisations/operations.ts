@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { roleAllowsScope, scopesOf } from '@sluice/contracts';
-import type { BodyOf, Settings, SettingsChange, SettingsSection } from '@sluice/contracts/admin';
+import {
+  type BodyOf,
+  type Settings,
+  type SettingsChange,
+  type SettingsSection,
+  sharedSectionNames,
+} from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { isAsItIs } from '../../kernel/database/as-it-is.ts';
 import type { Change } from '../../kernel/database/change.ts';
@@ -17,6 +23,7 @@ import {
   changedOrganisationSettings,
   changedWorkspaceSettings,
   withoutClosedSections,
+  withoutWhatHolds,
 } from './change-settings.ts';
 import {
   presentOrganisation,
@@ -91,13 +98,13 @@ export function changeWorkspaceSettings(
     const workspace = await reachActiveWorkspace(call, db, reference);
     const organisation = workspace.organisation.settings;
     const before = workspace.settings as StoredSettings;
-    const decided = sectionsDecidedBy(
-      call,
-      organisation,
-      effectiveSettings(organisation, before),
-      body,
+    const inForce = effectiveSettings(organisation, before);
+    const decided = sectionsDecidedBy(call, organisation, inForce, body);
+    const isWhole = sharedSectionNames.every((section) => body[section] != null);
+    const after = changedWorkspaceSettings(
+      before,
+      isWhole ? withoutWhatHolds(decided, { inForce, own: before }) : decided,
     );
-    const after = changedWorkspaceSettings(before, decided);
     const changed = await updateWorkspace(db, workspace.id, {
       settings: { ...after },
       updatedAt: call.now,
