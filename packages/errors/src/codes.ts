@@ -404,6 +404,21 @@ export const errorCodes = {
   'agent.unreachable': upstream(502, 'never', 'The agent could not be reached.'),
   'agent.timeout': upstream(504, 'never', 'The agent did not answer in time.'),
   'agent.redirected': upstream(502, 'never', 'The agent redirects to somewhere else.'),
+  'agent.callback_unreachable': upstream(
+    502,
+    'never',
+    'The receiver of the callback could not be reached.',
+  ),
+  'agent.callback_timeout': upstream(
+    504,
+    'never',
+    'The receiver of the callback did not answer in time.',
+  ),
+  'agent.callback_redirected': upstream(
+    502,
+    'never',
+    'The receiver of the callback redirects to somewhere else.',
+  ),
   'agent.bad_card': upstream(502, 'never', 'The agent shows no card that can be read.'),
 
   ...adminCodes,

@@ -115,11 +115,22 @@ export async function beginCall(
 
 export function outcomeOfFailure({ code, status }: GatewayError): EventOutcome {
   if (code === 'request.aborted' || code === 'request.superseded') return 'caller_gone';
-  if (code === 'agent.redirected' || code === 'agent.bad_card') return 'upstream_error';
-  if (code.startsWith('upstream.') || code === 'agent.unreachable' || code === 'agent.timeout')
-    return 'upstream_failure';
+  if (answeredOtherwise.has(code)) return 'upstream_error';
+  if (code.startsWith('upstream.') || silent.has(code)) return 'upstream_failure';
   return status >= 500 ? 'gateway_error' : 'denied';
 }
+
+const answeredOtherwise: ReadonlySet<string> = new Set([
+  'agent.redirected',
+  'agent.callback_redirected',
+  'agent.bad_card',
+]);
+const silent: ReadonlySet<string> = new Set([
+  'agent.unreachable',
+  'agent.timeout',
+  'agent.callback_unreachable',
+  'agent.callback_timeout',
+]);
 
 /** Of an answer: an error of the protocol is one too, whatever HTTP says. */
 export function outcomeOfAnswer(status: number, told: ToldSoFar | undefined) {

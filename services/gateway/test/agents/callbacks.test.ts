@@ -184,7 +184,14 @@ describe('an agent that calls back through the gateway', () => {
     hook.handle(json(503, {}));
     expect(await told()).toBe(503);
     hook.handle(json(302, {}, { location: 'http://169.254.169.254/' }));
-    expect(await told()).toBe(502);
+    const sentOn = await tell(url, update(id));
+    expect(sentOn.status).toBe(502);
+    const [redirect] = await lab.records.of(sentOn.headers.get('x-service-request-id') ?? '', 1);
+    // Who redirects is not the agent.
+    expect([redirect?.outcome, redirect?.errorCode]).toEqual([
+      usage.Outcome.UPSTREAM_ERROR,
+      'agent.callback_redirected',
+    ]);
     const closed = await startUpstream();
     await closed.close();
     const gone = await begin({ url: `${closed.url}/none` });
@@ -193,8 +200,9 @@ describe('an agent that calls back through the gateway', () => {
     const [record] = await lab.records.of(answer.headers.get('x-service-request-id') ?? '', 1);
     expect([record?.outcome, record?.errorCode]).toEqual([
       usage.Outcome.UPSTREAM_FAILURE,
-      'agent.unreachable',
+      'agent.callback_unreachable',
     ]);
+    expect(JSON.stringify(await answer.json())).toContain('The receiver of the callback');
   });
 
   it('is not heard any more once the key, or the setting, is gone', async () => {

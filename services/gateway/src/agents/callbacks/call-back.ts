@@ -9,7 +9,7 @@ import type { BodyReply } from '../../exchange/reply.ts';
 import { isOurs } from '../../http/caller-headers.ts';
 import { connectionTokens, hopByHop } from '../../http/connection-headers.ts';
 import type { Stage } from '../../pipeline/pipeline.ts';
-import { agentFailure } from '../agent-failure.ts';
+import { callbackFailure } from '../agent-failure.ts';
 import type { AgentParts } from '../agent-parts.ts';
 import { agentPlan } from '../agent-plan.ts';
 import { beginCall, deniedEnd, outcomeOfFailure } from '../begin-call.ts';
@@ -68,7 +68,7 @@ export function callBack(parts: AgentParts): Stage {
       const { status } = call;
       const firstByteMs = performance.now() - startedAt;
       call.abort(new GatewayError('request.superseded'));
-      if (status >= 300 && status < 400) throw new GatewayError('agent.redirected');
+      if (status >= 300 && status < 400) throw new GatewayError('agent.callback_redirected');
       const outcome =
         status < 400
           ? ({ outcome: 'success' } as const)
@@ -82,7 +82,7 @@ export function callBack(parts: AgentParts): Stage {
       });
       return taken(status);
     } catch (caught) {
-      const error = agentFailure(caught);
+      const error = callbackFailure(caught);
       call?.abort(error);
       if (error.code === 'guardrail.denied')
         await begun.end({ ...deniedEnd(error), ...(await facts()) });
