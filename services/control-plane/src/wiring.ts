@@ -154,6 +154,13 @@ export function wire(env: Env, tools: WiringTools): readonly Part[] {
         await Promise.all(alerts.map((sender) => sender.stop()));
         await publisher?.close();
       },
+      gauges: () => [
+        {
+          name: 'sluice_alerts_undelivered',
+          help: 'Alerts of limits that a webhook or NATS did not take, and that are sent again',
+          read: () => alerts.reduce((sum, { undelivered }) => sum + undelivered, 0),
+        },
+      ],
     },
     logExportsPart(env, { client, ledger, store: logStore, metrics, now, logger }),
     {

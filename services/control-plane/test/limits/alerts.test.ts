@@ -318,6 +318,45 @@ describe('a webhook', () => {
     await receiver.close();
   });
 
+  it('that takes none is shown with how many wait and why, until it takes them', async () => {
+    const receiver = await startReceiver(1);
+    await setWebhook({ url: receiver.url, secret }).expect(200);
+    const shown = async () =>
+      (await admin().get('/admin/organisation/alert-settings').expect(200)).body.webhook;
+    expect(await shown()).not.toHaveProperty('undelivered');
+    const { id } = await makeBudget({ credit_limit: 10 });
+    await tell(10, id, 2);
+    const held = await eventually(async () => {
+      const webhook = await shown();
+      expect(webhook.undelivered).toEqual({
+        count: 1,
+        since: expect.any(String),
+        reason: 'the webhook answered 500',
+      });
+      return webhook;
+    });
+    // What was read may be sent back.
+    const sent = await setWebhook(held).expect(200);
+    expect(sent.body.warnings).toEqual([
+      'body.webhook.undelivered: is shown only, and was left out',
+    ]);
+    h.clock.offsetMs += 3_600_000;
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    await eventually(async () => expect(await shown()).not.toHaveProperty('undelivered'));
+    const away = await startReceiver();
+    await away.close();
+    await setWebhook({ url: away.url, secret }).expect(200);
+    const { id: other } = await makeBudget({ credit_limit: 10 });
+    await tell(10, other, 2);
+    await eventually(async () =>
+      expect((await shown()).undelivered?.reason).toMatch(/^The webhook could not be reached/),
+    );
+    await setWebhook(null).expect(200);
+    h.clock.offsetMs += 3_600_000;
+    await eventually(async () => (await h.db.alertDelivery.count()) === 0);
+    await receiver.close();
+  });
+
   it('that has answered is not told again, whatever else it goes on to say', async () => {
     const told: string[] = [];
     const server = createServer((request, response) => {

@@ -94,7 +94,8 @@ function isOfHost(error: unknown, signal: AbortSignal | undefined, hadMs: number
 /** Without its causes, which have addresses. */
 function whyOf(error: unknown, signal: AbortSignal | undefined): string {
   if (signal?.aborted === true) return 'it does not answer in time';
-  return error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  return said.replaceAll('The provider', 'The host');
 }
 
 function originOf(url: string): string {

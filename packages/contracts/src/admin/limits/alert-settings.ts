@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { hostField } from '../kernel/fields.ts';
+import { hostField, instantText } from '../kernel/fields.ts';
 
 /** Where an organisation is told of its budgets. */
 export const alertWebhook = z.object({
@@ -10,6 +10,13 @@ export const alertWebhook = z.object({
   secret: z.string().min(1).max(1024),
 });
 export type AlertWebhook = z.infer<typeof alertWebhook>;
+
+/** As it is shown: while alerts were not taken, with how many and why. */
+const shownWebhook = alertWebhook.extend({
+  undelivered: z
+    .object({ count: z.int(), since: instantText, reason: z.string() })
+    .optional(),
+});
 
 const added = 'where alerts go is not part of the published API';
 
@@ -21,7 +28,7 @@ export const alertSettingsEndpoints = {
     method: 'get',
     path: '/admin/organisation/alert-settings',
     access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
-    answer: z.object({ webhook: alertWebhook.nullable() }),
+    answer: z.object({ webhook: shownWebhook.nullable() }),
     added,
   }),
   'organisation.alert-settings.update': endpoint({

@@ -49,6 +49,10 @@ export const limitWords = {
   webhook: 'Where alerts are sent, signed; null = nowhere.',
   'webhook.url': 'The address they are sent to.',
   'webhook.secret': 'What they are signed with; shown masked.',
+  undelivered: 'Alerts that the webhook did not take, and that are sent again; absent = none.',
+  'undelivered.count': 'How many they are.',
+  'undelivered.since': 'When the oldest of them was made.',
+  'undelivered.reason': 'Why one of them was not taken.',
   'usage-limits-policies.search':
     'Only counters with this text in what they count by, as it is shown in `value_key`.',
 } as const;

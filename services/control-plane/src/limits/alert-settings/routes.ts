@@ -6,6 +6,7 @@ import type { Database } from '../../kernel/database/client.ts';
 import { checkAddress } from '../../kernel/http/check-address.ts';
 import { implementAll } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
+import { instant } from '../../kernel/http/shapes.ts';
 import {
   type AlertSettingsRow,
   findAlertSettings,
@@ -14,6 +15,7 @@ import {
   shownWebhook,
   withKeptSecret,
 } from './settings.ts';
+import { findUndelivered } from './undelivered.ts';
 
 export interface AlertSettingsParts {
   vault: CredentialVault;
@@ -23,7 +25,15 @@ export interface AlertSettingsParts {
 /** Where an organisation is told that a budget nears its end. */
 export function alertSettingsOperations(parts: AlertSettingsParts) {
   return implementAll('organisation.alert-settings', {
-    read: async (call) => ({ webhook: shownWebhook(await ownRow(call, call.db)) }),
+    read: async (call) => {
+      const [row, undelivered] = await Promise.all([
+        ownRow(call, call.db),
+        findUndelivered(call.db, call.caller.organisationId),
+      ]);
+      const webhook = shownWebhook(row);
+      if (webhook === null || undelivered === undefined) return { webhook };
+      return { webhook: { ...webhook, undelivered: { ...undelivered, since: instant(undelivered.since) } } };
+    },
     update: (call, { body }) => changeWebhook(call, body.webhook, parts),
   });
 }

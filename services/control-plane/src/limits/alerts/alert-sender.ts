@@ -1,6 +1,6 @@
 import type { AlertDelivery } from '../../generated/prisma/client.ts';
 import { type AlertChannel, type DeliveryParts, deliverAlert } from './deliver-alert.ts';
-import { claimDeliveries } from './store.ts';
+import { claimDeliveries, countUndelivered } from './store.ts';
 
 /** Deliveries under way at once, of one organisation and of all: who does not answer keeps its own waiting. */
 const ofOneMax = 4;
@@ -16,6 +16,8 @@ export class AlertSender {
   readonly #stopping = new AbortController();
   /** Those that are being sent. */
   readonly #sending = new Map<AlertDelivery, Promise<void>>();
+  /** Alerts that were not taken, when this was looked at last. */
+  undelivered = 0;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #isWanted = false;
@@ -52,6 +54,12 @@ export class AlertSender {
       this.#isWanted = false;
       await this.#take().catch((error: unknown) => this.#failed(error));
     }
+    await countUndelivered(this.#parts.client, this.#channel.name).then(
+      (count) => {
+        this.undelivered = count;
+      },
+      (error: unknown) => this.#failed(error),
+    );
   }
 
   async #take(): Promise<void> {

@@ -1,3 +1,4 @@
+import { GatewayError } from '@sluice/errors';
 import { type Logger, type Outage, reasonOf } from '@sluice/telemetry';
 import type { AlertDelivery } from '../../generated/prisma/client.ts';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
@@ -64,7 +65,15 @@ export async function deliverAlert(
   else logger.warn({ ...whose, err: fault }, tried);
   const wantedMs = fault instanceof NotTaken ? fault.waitMs : 0;
   const pauseMs = Math.max(pauseAfter(attempts), Math.min(wantedMs, pauseMsMax));
-  await postponeDelivery(client, delivery, new Date(failedAt + pauseMs));
+  const nextAt = new Date(failedAt + pauseMs);
+  await postponeDelivery(client, delivery, { nextAt, fault: faultOf(fault) });
+}
+
+/** For who set the webhook: the causes of a connection that fails may name addresses of ours. */
+function faultOf(error: Error): string {
+  if (error instanceof NotTaken) return error.message;
+  if (error instanceof GatewayError) return error.message.replaceAll('The provider', 'The webhook');
+  return 'It failed for a reason that the log of the control plane tells.';
 }
 
 /** Twice as long each time. */

@@ -77,7 +77,7 @@ export function claimDeliveries(
       ) AS due
       WHERE taken.id = due.id AND taken.channel = ${channel}
       RETURNING taken.id::text, taken.organisation_id::text AS "organisationId", taken.channel, taken.body,
-        taken.attempts, taken.next_at AS "nextAt", taken.created_at AS "createdAt"`,
+        taken.attempts, taken.fault, taken.next_at AS "nextAt", taken.created_at AS "createdAt"`,
   );
 }
 
@@ -91,7 +91,12 @@ export async function endDelivery(
 export async function postponeDelivery(
   db: Database,
   { id, channel }: Pick<AlertDelivery, 'id' | 'channel'>,
-  nextAt: Date,
+  { nextAt, fault }: { nextAt: Date; fault: string },
 ): Promise<void> {
-  await db.alertDelivery.updateMany({ where: { id, channel }, data: { nextAt } });
+  await db.alertDelivery.updateMany({ where: { id, channel }, data: { nextAt, fault } });
+}
+
+/** Those that were not taken, of a channel and all organisations. */
+export function countUndelivered(db: Database, channel: string): Promise<number> {
+  return db.alertDelivery.count({ where: { channel, fault: { not: null } } });
 }
