@@ -224,6 +224,7 @@ describe('alerts', () => {
       channel: 'nats',
       body: '{}',
       attempts: 1,
+      fault: null,
       nextAt: new Date(),
       createdAt,
     });

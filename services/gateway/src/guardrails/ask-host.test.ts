@@ -19,6 +19,7 @@ function runOne(run: CheckFunction, fetch: Asking['fetch'], deadlineMs = 50, giv
     compiler,
     checkDeadlineMs: 1_000,
     fetch,
+    undecided: { decided: () => {}, undecided: () => {} },
   });
 }
 

@@ -165,9 +165,7 @@ async function waited(
   const ending = new AbortController();
   const signal = AbortSignal.any([context.signal, ending.signal]);
   const timer = setTimeout(() => ending.abort(error()), afterMs).unref();
-  const watched = new WatchedAsk(
-    askHost(context, { fetch: tools.fetch, by, timeoutMs, signal }),
-  );
+  const watched = new WatchedAsk(askHost(context, { fetch: tools.fetch, by, timeoutMs, signal }));
   const place = {
     workspaceId: context.workspaceId,
     hookId: by === 'admin' ? hookId : undefined,

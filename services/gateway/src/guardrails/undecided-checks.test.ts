@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Hook } from '@sluice/engine';
 import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -39,8 +40,9 @@ beforeEach(() => {
 const lasso = (apiEndpoint = url) =>
   exampleCheck('lasso.classify', { credentials: { apiKey: 'k', apiEndpoint } });
 
-async function ask(times: number, hook: Parameters<typeof exampleHook>[0] = {}): Promise<void> {
-  const beforeRequest = [exampleHook({ id: 'pg-lasso', by: 'admin', checks: [lasso()], ...hook })];
+async function ask(times: number, given: Partial<Hook> = {}): Promise<void> {
+  const { checks = [lasso()], ...hook } = given;
+  const beforeRequest = [exampleHook({ id: 'pg-lasso', by: 'admin', ...hook, checks })];
   const hooks = { own: { beforeRequest, afterRequest: [] }, enforced: undefined };
   for (let asked = 0; asked < times; asked += 1) await guardrails.before(hooks, asking('Hello'));
 }
@@ -64,18 +66,21 @@ describe('a check whose host answers what it cannot use', () => {
       json(200, '{"ok":true}'),
       'Lasso gave no answer that can be read: violations_detected is not true or false.',
     ],
-  ])('is told of in the log once when it %s, and once that it decides again', async (_, given, reason) => {
-    answer = given;
-    await ask(4);
-    expect(said(logger.warn)).toEqual([]);
-    await ask(20);
-    expect(said(logger.warn)).toEqual([['pg-lasso', 'lasso.classify', reason, away]]);
-    answer = finds;
-    await ask(2);
-    expect(logger.info.mock.calls.map(([, text]) => text)).toEqual([
-      'a check of a guardrail decides again',
-    ]);
-  });
+  ])(
+    'is told of in the log once when it %s, and once that it decides again',
+    async (_, given, reason) => {
+      answer = given;
+      await ask(4);
+      expect(said(logger.warn)).toEqual([]);
+      await ask(20);
+      expect(said(logger.warn)).toEqual([['pg-lasso', 'lasso.classify', reason, away]]);
+      answer = finds;
+      await ask(2);
+      expect(logger.info.mock.calls.map(([, text]) => text)).toEqual([
+        'a check of a guardrail decides again',
+      ]);
+    },
+  );
 
   it('is told of although another guardrail asks the same host, and is answered', async () => {
     let turn = 0;
@@ -96,12 +101,7 @@ describe('a check whose host answers what it cannot use', () => {
   it('is told of where its address may not be asked', async () => {
     await ask(6, { checks: [lasso('http://10.0.0.1/')] });
     expect(said(logger.warn)).toEqual([
-      [
-        'pg-lasso',
-        'lasso.classify',
-        'The host may not be asked: its address is refused.',
-        away,
-      ],
+      ['pg-lasso', 'lasso.classify', 'The host may not be asked: its address is refused.', away],
     ]);
   });
 

@@ -89,7 +89,10 @@ export interface LimitStore {
 }
 
 /** What nobody has used, holds, or may use beyond what is held. */
-export function leftOf(value: number, { posted, pending, overshoot }: Omit<Counted, 'countedAtUs'>): number {
+export function leftOf(
+  value: number,
+  { posted, pending, overshoot }: Omit<Counted, 'countedAtUs'>,
+): number {
   return value - posted - pending - overshoot;
 }
 

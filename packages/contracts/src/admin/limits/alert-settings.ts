@@ -13,9 +13,7 @@ export type AlertWebhook = z.infer<typeof alertWebhook>;
 
 /** As it is shown: while alerts were not taken, with how many and why. */
 const shownWebhook = alertWebhook.extend({
-  undelivered: z
-    .object({ count: z.int(), since: instantText, reason: z.string() })
-    .optional(),
+  undelivered: z.object({ count: z.int(), since: instantText, reason: z.string() }).optional(),
 });
 
 const added = 'where alerts go is not part of the published API';

@@ -109,10 +109,7 @@ export class AuditForward {
     return false;
   }
 
-  async #send(
-    rows: readonly AuditRow[],
-    exporter: OtlpExporter,
-  ): Promise<Sent> {
+  async #send(rows: readonly AuditRow[], exporter: OtlpExporter): Promise<Sent> {
     const { target, resource } = this.#parts;
     const request = create(ExportLogsServiceRequestSchema, {
       resourceLogs: [

@@ -32,7 +32,9 @@ export function alertSettingsOperations(parts: AlertSettingsParts) {
       ]);
       const webhook = shownWebhook(row);
       if (webhook === null || undelivered === undefined) return { webhook };
-      return { webhook: { ...webhook, undelivered: { ...undelivered, since: instant(undelivered.since) } } };
+      return {
+        webhook: { ...webhook, undelivered: { ...undelivered, since: instant(undelivered.since) } },
+      };
     },
     update: (call, { body }) => changeWebhook(call, body.webhook, parts),
   });
