@@ -131,6 +131,10 @@ describe('OtlpExporter', () => {
       isOfAll: true,
       reason: 'it answers 200 and a page of HTML',
     });
+    receiver.fail({ status: 200, headers, body: '' });
+    expect(await exporter.send(exportOf('http/json', 'to one that says nothing'))).toMatchObject({
+      outcome: 'taken',
+    });
     await exporter.close();
   });
 

@@ -108,10 +108,13 @@ export class OtlpExporter {
         signal: AbortSignal.timeout(timeoutMs),
       });
       const { statusCode } = reply;
-      const isPage = /^text\/html\b/i.test(String(reply.headers['content-type'] ?? ''));
+      const answer = await firstBytes(reply.body);
+      // One with nothing in it says that it was taken, whatever a server calls that.
+      const isPage =
+        answer.length > 0 && /^text\/html\b/i.test(String(reply.headers['content-type'] ?? ''));
       return {
         status: statusCode,
-        answer: await firstBytes(reply.body),
+        answer,
         isPage,
         reason: `it answers ${statusCode}${isPage ? ' and a page of HTML' : ''}`,
         retryAfterMs: passing.has(statusCode)

@@ -55,6 +55,9 @@ class Known implements Told {
   }
 }
 
+/** As a counter in memory has it, which has no time. */
+type CountedNow = Omit<Counted, 'countedAtUs'> & { readonly countedAtUs?: number };
+
 /**
  * What this gateway has last heard of counters: for refusals from memory, for
  * the control plane, and for the time when the shared ones cannot be asked.
@@ -65,8 +68,8 @@ export class KnownCounters {
   /** Those that had nothing left, and until when that is taken for true. */
   readonly #spentUntil = new ScopedMap<number>();
 
-  /** @param counted where it is now, if that is not in `state` */
-  note(scope: string, state: CounterState, nowMs: number, counted: Counted = state): void {
+  /** @param counted where it is now, if that is not in `state`; without a time it is counted here alone */
+  note(scope: string, state: CounterState, nowMs: number, counted: CountedNow = state): void {
     let known = this.#known.get(scope, state.name);
     const isNew = known === undefined;
     if (known === undefined) {
@@ -76,7 +79,7 @@ export class KnownCounters {
     }
     const kept = known.state;
     const { counter } = state;
-    const { posted, pending, overshoot, countedAtUs } = counted;
+    const { posted, pending, overshoot, countedAtUs = 0 } = counted;
     // What was changed from here may come to what was known here, and another gateway tell of what was between.
     const isChanged = counted !== state || state.held > 0;
     const isSame = !isNew && !isChanged && kept.posted === posted && kept.pending === pending;

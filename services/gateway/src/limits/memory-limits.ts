@@ -288,6 +288,6 @@ export class MemoryLimits implements LimitStore {
 
   #note(scope: string, state: CounterState, count: Count): void {
     if (state.counter.limit.span.kind === 'budget')
-      this.#known.note(scope, state, this.#now(), { ...count, countedAtUs: 0 });
+      this.#known.note(scope, state, this.#now(), count);
   }
 }
