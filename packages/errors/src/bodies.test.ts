@@ -1,6 +1,6 @@
 import { type ErrorForm, errorBodies } from '@sluice/contracts/admin';
 import { describe, expect, it } from 'vitest';
-import { adminErrorBody, errorBodies as shapes } from './bodies.ts';
+import { adminErrorBody, denialBody, shapeHeaders, errorBodies as shapes } from './bodies.ts';
 import { GatewayError } from './gateway-error.ts';
 
 describe('adminErrorBody', () => {
@@ -65,5 +65,78 @@ describe('the body of a refusal in Anthropic’s words', () => {
       shapes.anthropic(new GatewayError(code), 'a-request').error;
     expect(of('guardrail.denied')).toMatchObject({ type: 'hooks_failed' });
     expect(of('upstream.timeout')).toMatchObject({ type: 'timeout_error' });
+  });
+});
+
+describe('the body of a refusal in Google’s words', () => {
+  const of = (...given: ConstructorParameters<typeof GatewayError>) =>
+    shapes.google(new GatewayError(...given), 'a-request');
+
+  it('has nothing beside its error, which clients would take for it', () => {
+    expect(of('auth.invalid_key')).toEqual({
+      error: {
+        code: 401,
+        message: 'The service key is not valid.',
+        status: 'UNAUTHENTICATED',
+        details: [
+          {
+            '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+            reason: 'AUTH_INVALID_KEY',
+            domain: 'gateway',
+            metadata: { code: 'auth.invalid_key', request_id: 'a-request' },
+          },
+        ],
+      },
+    });
+  });
+
+  it('says when to come back, and which fields are at fault', () => {
+    const limit = of('limit.rate_exceeded', { headers: { 'retry-after': '12' } });
+    expect(limit.error).toMatchObject({
+      code: 429,
+      status: 'RESOURCE_EXHAUSTED',
+      details: [{}, { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '12s' }],
+    });
+    const faulty = of('config.invalid', { faults: ['config.retry: is no object'] });
+    expect(faulty.error).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      details: [
+        {},
+        {
+          '@type': 'type.googleapis.com/google.rpc.BadRequest',
+          fieldViolations: [{ field: 'config.retry', description: 'config.retry: is no object' }],
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['limit.budget_exhausted', 412, 'FAILED_PRECONDITION'],
+    ['guardrail.denied', 446, 'FAILED_PRECONDITION'],
+    ['upstream.timeout', 408, 'DEADLINE_EXCEEDED'],
+    ['upstream.reset', 502, 'UNAVAILABLE'],
+    ['internal', 500, 'INTERNAL'],
+  ] as const)('tells %s as %d %s', (code, status, name) => {
+    expect(of(code).error).toMatchObject({ code: status, status: name });
+    expect(denialBody('google', new GatewayError(code), 'r').error).toMatchObject({ code: status });
+  });
+});
+
+describe('the body of a refusal in Bedrock’s words', () => {
+  it.each([
+    ['auth.invalid_key', 'AccessDeniedException'],
+    ['limit.rate_exceeded', 'ThrottlingException'],
+    ['limit.budget_exhausted', 'ServiceQuotaExceededException'],
+    ['guardrail.denied', 'ValidationException'],
+    ['provider.unknown', 'ValidationException'],
+    ['request.route_not_found', 'ResourceNotFoundException'],
+    ['upstream.timeout', 'ModelTimeoutException'],
+    ['upstream.reset', 'InternalServerException'],
+  ] as const)('tells %s as %s, in the body and in the header', (code, exception) => {
+    const error = new GatewayError(code);
+    const body = shapes.bedrock(error, 'a-request');
+    expect(body).toMatchObject({ __type: exception, message: error.message, error: { code } });
+    expect(shapeHeaders('bedrock', error)).toEqual({ 'x-amzn-errortype': exception });
+    expect(shapeHeaders('openai', error)).toEqual({});
   });
 });

@@ -1,8 +1,10 @@
 import type { ErrorShape } from '@sluice/contracts';
 import type { ErrorForm } from '@sluice/contracts/admin';
 import { anthropicTypeOf } from './anthropic-types.ts';
+import { awsExceptionOf } from './aws-exceptions.ts';
 import { errorSpec } from './codes.ts';
 import type { GatewayError } from './gateway-error.ts';
+import { googleError } from './google-errors.ts';
 
 /**
  * The gateway's error body: readable as envelope A (`status`, `message`), as
@@ -46,10 +48,43 @@ function anthropicErrorBody(error: GatewayError, requestId: string): Record<stri
   };
 }
 
+/** Google's shape and nothing beside it: its clients take `status` and `message` of the body itself for those of the error. */
+function googleErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
+  return { error: googleError(error, requestId) };
+}
+
+/** Bedrock's shape, whose clients know an error by its exception. */
+function bedrockErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
+  return { ...gatewayErrorBody(error, requestId), __type: awsExceptionOf(error.status) };
+}
+
 /** The body of a refusal in the words of an operation's clients. */
 export const errorBodies: Readonly<
   Record<ErrorShape, (error: GatewayError, requestId: string) => Record<string, unknown>>
-> = { openai: gatewayErrorBody, anthropic: anthropicErrorBody };
+> = {
+  openai: gatewayErrorBody,
+  anthropic: anthropicErrorBody,
+  google: googleErrorBody,
+  bedrock: bedrockErrorBody,
+};
+
+/** What the clients of a shape read of a refusal in headers. */
+export function shapeHeaders(
+  shape: ErrorShape,
+  { status }: Pick<GatewayError, 'status'>,
+): Readonly<Record<string, string>> {
+  return shape === 'bedrock' ? { 'x-amzn-errortype': awsExceptionOf(status) } : {};
+}
+
+/** The body of a guardrail's denial: clients of other gateways tell it by its type, and find its code null. */
+export function denialBody(
+  shape: ErrorShape,
+  error: GatewayError,
+  requestId: string,
+): Record<string, unknown> {
+  const body = errorBodies[shape](error, requestId);
+  return shape === 'google' ? body : { ...body, error: { ...(body.error as object), code: null } };
+}
 
 /** The admin API's envelope, in the form that the family of the operation has. */
 export function adminErrorBody(

@@ -15,7 +15,7 @@ interface AnyOperation {
   /** Method and path, `:name` for a segment that varies, `*` for all that follow. */
   readonly at: Address;
   readonly body: BodyKind;
-  /** In whose words a refusal is told: those that the operation's own clients read. */
+  /** In whose words a refusal is told: those that the operation's own clients read. What passes through is told by its path (`errorsOf`). */
   readonly errors: ErrorShape;
   /** Any of these lets a key in. */
   readonly scopes: readonly string[];
@@ -224,7 +224,7 @@ export type BodyKind = 'json' | 'form' | 'none' | 'raw';
  */
 export type ReplyKind = 'body' | 'events' | 'sound' | 'session' | 'any';
 
-export type ErrorShape = 'openai' | 'anthropic';
+export type ErrorShape = 'openai' | 'anthropic' | 'google' | 'bedrock';
 
 /** `safe` = only reads. `idempotent` = twice leaves what once leaves. `fresh` = each request is work of its own. */
 export type Repeat = 'safe' | 'idempotent' | 'fresh';

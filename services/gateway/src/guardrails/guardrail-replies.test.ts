@@ -1,4 +1,4 @@
-import type { Endpoint, StreamableFormat } from '@sluice/contracts';
+import { type Endpoint, operations, type StreamableFormat } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { assembleStream, type JsonObject } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
@@ -67,6 +67,7 @@ describe('withHookResults', () => {
 function denied(endpoint: Endpoint, given: Partial<DeniedRequest> = {}): DeniedRequest {
   return {
     endpoint,
+    errors: operations[endpoint].errors,
     requestId: 'r',
     model: 'm',
     wantsStream: false,

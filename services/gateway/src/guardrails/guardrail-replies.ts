@@ -1,5 +1,5 @@
 import { type CalledId, operations } from '@sluice/contracts';
-import { errorBodies, GatewayError } from '@sluice/errors';
+import { denialBody, GatewayError, shapeHeaders } from '@sluice/errors';
 import { encodeFurtherEvent, type JsonObject } from '@sluice/providers';
 import type { BodyReply } from '../exchange/reply.ts';
 import { addMember, editMembers } from '../http/edit-members.ts';
@@ -41,17 +41,17 @@ export function deniedReply(
   before: readonly HookResult[],
   after: readonly HookResult[],
 ): BodyReply {
-  const { endpoint, requestId } = denied;
+  const { errors, requestId } = denied;
   const error = new GatewayError('guardrail.denied');
   if (isSoft([...before, ...after])) {
     const answer = softAnswer(denied, error.message);
     if (answer !== undefined) return softReply(denied, answer, before, after);
   }
-  const body = errorBodies[operations[endpoint].errors](error, requestId);
-  // Clients of other gateways tell this error by its type, and find its code null.
-  body.error = { ...(body.error as object), code: null };
+  const body = denialBody(errors, error, requestId);
   body.hook_results = resultsJson(before, after);
-  return refusal(error.status, 'application/json', Buffer.from(JSON.stringify(body)));
+  const reply = refusal(error.status, 'application/json', Buffer.from(JSON.stringify(body)));
+  Object.assign(reply.headers, shapeHeaders(errors, error));
+  return reply;
 }
 
 function softReply(

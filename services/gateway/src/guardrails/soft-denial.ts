@@ -1,10 +1,12 @@
-import { type CalledId, operations } from '@sluice/contracts';
+import { type CalledId, type ErrorShape, operations } from '@sluice/contracts';
 import { isStreamable, type JsonObject, replayAsStream } from '@sluice/providers';
 import { type HookResult, hasRun } from './hook-results.ts';
 
 /** Of a request that is denied, what its refusal is told by. */
 export interface DeniedRequest {
   readonly endpoint: CalledId;
+  /** In whose words. */
+  readonly errors: ErrorShape;
   readonly requestId: string;
   /** As the caller named it. */
   readonly model: string;

@@ -1,5 +1,5 @@
-import type { HeaderSpelling } from '@sluice/contracts';
-import { errorBodies, type GatewayError } from '@sluice/errors';
+import { type ErrorShape, errorsOf, type HeaderSpelling } from '@sluice/contracts';
+import { errorBodies, type GatewayError, shapeHeaders } from '@sluice/errors';
 import { agentErrorBody } from '../agents/agent-error-body.ts';
 import { type Exchange, lastVisit, limitStatesOf, summaryOf } from '../exchange/exchange.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
@@ -18,7 +18,7 @@ export function errorBody(
     const body = agentErrorBody(error, subject, exchange.arrival.requestIdText);
     if (body !== undefined) return Buffer.from(JSON.stringify(body));
   }
-  const shape = errorBodies[subject.operation.errors];
+  const shape = errorBodies[errorsOf(subject.operation, subject.pathname)];
   return Buffer.from(
     JSON.stringify(shape(spelledError(error, spelling), exchange.arrival.requestIdText)),
   );
@@ -48,7 +48,8 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): ReplyHead
     headers['x-service-gateway-exception'] = 'true';
   const states = limitStatesOf(exchange);
   if (states.length > 0) Object.assign(headers, limitHeaders(states, exchange.arrival.startedAtMs));
-  Object.assign(headers, error.headers);
+  const { operation, pathname } = exchange.subject;
+  Object.assign(headers, error.headers, shapeHeaders(errorsOf(operation, pathname), error));
   nameRequest(headers, exchange);
   nameIgnored(headers, exchange);
   return headers;
@@ -60,8 +61,7 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): ReplyHead
  */
 export function nameRequest(headers: ReplyHeaders, { arrival, subject }: Exchange): void {
   headers['x-service-request-id'] = arrival.requestIdText;
-  const shown = subject.operation.errors === 'anthropic' ? anthropicNames : usualNames;
-  for (const name of shown) {
+  for (const name of idHeaders[errorsOf(subject.operation, subject.pathname)]) {
     const upstreams = headers[name];
     if (upstreams !== undefined) headers['x-service-upstream-request-id'] = upstreams;
     headers[name] = arrival.requestIdText;
@@ -74,8 +74,12 @@ export function nameIgnored(headers: ReplyHeaders, { config }: Exchange): void {
   if (ignored.length > 0) headers['x-service-ignored-config'] = headerText(ignored.join(','));
 }
 
-const usualNames = ['x-request-id'];
-const anthropicNames = ['x-request-id', 'request-id'];
+const idHeaders: Readonly<Record<ErrorShape, readonly string[]>> = {
+  openai: ['x-request-id'],
+  anthropic: ['x-request-id', 'request-id'],
+  google: ['x-request-id'],
+  bedrock: ['x-request-id', 'x-amzn-requestid'],
+};
 
 /** Header values are echoed: what HTTP forbids is left out. */
 export function headerText(value: string): string {

@@ -1,3 +1,4 @@
+import { errorsOf } from '@sluice/contracts';
 import { keptAnswers } from '@sluice/providers';
 import type { Visit } from '../exchange/visit.ts';
 import type { DeniedRequest } from '../guardrails/soft-denial.ts';
@@ -8,6 +9,7 @@ export function deniedRequest({ exchange, target }: Visit): DeniedRequest {
   const { operation } = subject;
   return {
     endpoint: operation.id,
+    errors: errorsOf(operation, subject.pathname),
     requestId: arrival.requestIdText,
     model: subject.model,
     wantsStream: subject.wantsStream,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { awsExceptionOf } from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { statusOfException } from '../../framing/aws-exceptions.ts';
@@ -28,18 +29,10 @@ function shortName(type: string): string {
 
 export function encodeError(status: number, error: ErrorFacts, provider: string): JsonObject {
   return {
-    __type: error.type ?? exceptionOf(status),
+    __type: error.type ?? awsExceptionOf(status),
     message: `${provider} error: ${error.message}`,
     provider,
   };
-}
-
-function exceptionOf(status: number): string {
-  if (status === 429) return 'ThrottlingException';
-  if (status === 403 || status === 401) return 'AccessDeniedException';
-  if (status === 404) return 'ResourceNotFoundException';
-  if (status === 503) return 'ServiceUnavailableException';
-  return status >= 500 ? 'InternalServerException' : 'ValidationException';
 }
 
 /** What an exception in the place of an event says. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { googleErrorInfo, googleStatusOf } from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
@@ -23,28 +24,10 @@ export function encodeError(status: number, error: ErrorFacts, provider: string)
     error: {
       code: status,
       message: `${provider} error: ${error.message}`,
-      status: statusName(status),
+      status: googleStatusOf(status),
     },
     provider,
   };
-}
-
-const names: ReadonlyMap<number, string> = new Map([
-  [400, 'INVALID_ARGUMENT'],
-  [401, 'UNAUTHENTICATED'],
-  [403, 'PERMISSION_DENIED'],
-  [404, 'NOT_FOUND'],
-  [409, 'ABORTED'],
-  [429, 'RESOURCE_EXHAUSTED'],
-  [499, 'CANCELLED'],
-  [500, 'INTERNAL'],
-  [501, 'UNIMPLEMENTED'],
-  [503, 'UNAVAILABLE'],
-  [504, 'DEADLINE_EXCEEDED'],
-]);
-
-function statusName(status: number): string {
-  return names.get(status) ?? (status >= 500 ? 'INTERNAL' : 'FAILED_PRECONDITION');
 }
 
 /** An `error` inside a stream. */
@@ -64,8 +47,8 @@ export function errorEvent(fault: StreamFault & { code?: string }): Buffer {
   const error: JsonObject = {
     code: fault.status,
     message: fault.message,
-    status: statusName(fault.status),
+    status: googleStatusOf(fault.status),
   };
-  if (fault.code !== undefined) error.details = [{ reason: fault.code }];
+  if (fault.code !== undefined) error.details = [googleErrorInfo(fault.code)];
   return Buffer.from(`data: ${JSON.stringify({ error })}\n\n`);
 }

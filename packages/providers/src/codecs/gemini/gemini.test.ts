@@ -340,7 +340,7 @@ describe('streams', () => {
       code: 'upstream.stream_cut',
     });
     expect(event.toString()).toBe(
-      'data: {"error":{"code":502,"message":"cut","status":"INTERNAL","details":[{"reason":"upstream.stream_cut"}]}}\n\n',
+      'data: {"error":{"code":502,"message":"cut","status":"UNAVAILABLE","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UPSTREAM_STREAM_CUT","domain":"gateway","metadata":{"code":"upstream.stream_cut"}}]}}\n\n',
     );
   });
 });

@@ -1,0 +1,54 @@
+import { barePath } from './match-object.ts';
+import type { ErrorShape, NamedOperation } from './operation.ts';
+import { endpoints } from './operations.ts';
+
+/** Google's versions, which nobody else's paths have: `v1beta`, `v1alpha`, `v1beta1`. */
+const googlesVersion = /^v\d+(?:alpha|beta)\d*$/;
+
+/** Paths of vendors' own, without what may stand before them, and whose clients ask there. The first that fits counts. */
+const vendorPaths: readonly (readonly [path: RegExp, errors: ErrorShape])[] = [
+  // On Vertex AI other publishers' clients and OpenAI's are served, too.
+  [/\/publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict$/, 'anthropic'],
+  [/:(?:streamR|r)awPredict$|\/endpoints\/[^/]+\/chat\/completions$/, 'openai'],
+  [
+    /^\/(?:projects|publishers|tunedModels|upload\/v\d[a-z0-9]*)\/|^\/models\/[^/]+:[a-z]+$/i,
+    'google',
+  ],
+  [
+    /^\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream|invoke-with-bidirectional-stream|count-tokens)$/,
+    'bedrock',
+  ],
+  [/^\/(?:guardrail\/.+\/apply|async-invoke(?:\/.*)?)$/, 'bedrock'],
+];
+
+/** Of what is asked at one path of a vendor: the same wherever that stands. */
+const unified: ReadonlyMap<string, ErrorShape> = new Map(
+  endpoints
+    .filter(({ body }) => body === 'json' || body === 'form')
+    .map(({ at, errors }) => [at.slice(at.indexOf('/v1') + '/v1'.length), errors]),
+);
+
+/** In whose words a refusal is told at a path that passes through, as its clients are the vendor's; undefined = nobody's that are known. */
+export function vendorErrorsAt(pathname: string): ErrorShape | undefined {
+  const bare = barePath(pathname);
+  if (bare === undefined) return undefined;
+  const { path, version } = bare;
+  return (
+    unified.get(path) ??
+    vendorPaths.find(([pattern]) => pattern.test(path))?.[1] ??
+    (version !== undefined && googlesVersion.test(version) ? 'google' : undefined)
+  );
+}
+
+/** The same of any request: what is passed through is told by its path, all else by its row. */
+export function errorsOf(
+  { errors, body }: Pick<NamedOperation, 'errors' | 'body'>,
+  pathname: string,
+): ErrorShape {
+  return (body === 'raw' ? vendorErrorsAt(pathname) : undefined) ?? errors;
+}
+
+/** Whether a path at the root is one that Google's clients make of a base address without a path of its own. */
+export function isGooglesRoot(pathname: string): boolean {
+  return pathname.startsWith('/v') && googlesVersion.test(pathname.split('/', 2)[1] ?? '');
+}
