@@ -281,6 +281,8 @@ export interface ProviderEntry {
   takesNoQuery?: true;
   /** Further paths whose replies can be read when they pass through, e.g. those that name the model. */
   knownPaths?: readonly KnownPaths[];
+  /** Before paths that pass through where neither they nor the base address have a version: the `/v1` of a client's base URL is ours. */
+  passingVersion?: string;
   /** What stays there under an id, at OpenAI's paths. Absent = nothing that is known. */
   keeps?: Keepings;
   /** Its files, where they are not asked for as OpenAI's are. */

@@ -78,6 +78,7 @@ export {
   refuseCohere,
   refuseConverse,
   refuseGemini,
+  refuseGooglePath,
   refuseGoogleQuery,
   refuseMessages,
   refuseMistral,

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import {
   type HeaderPrefixes,
   type HeaderSpelling,
+  isGooglesRoot,
   matchObject,
   type ObjectOperationId,
   objectOperations,
@@ -10,8 +11,9 @@ import {
   rootSegment,
   spelledHeaders,
   spellingOf,
+  vendorErrorsAt,
 } from '@sluice/contracts';
-import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
+import { errorBodies, fromUnknown, GatewayError, shapeHeaders } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Exchange } from './exchange/exchange.ts';
@@ -95,6 +97,8 @@ export function createApp(deps: AppDeps): RequestListener {
     if (letPagesCall(req, res)) return;
     if (isUpload(req.url ?? ''))
       req.url = `/${rootSegment.api}/proxy${requestTarget(req.url ?? '')}`;
+    else if (isGooglesRoot(requestTarget(req.url ?? '')))
+      req.url = `/${rootSegment.api}${requestTarget(req.url ?? '')}`;
     const server = mcpAddress(req.url ?? '');
     if (server !== undefined) return deps.mcp(req, res, server);
     if (isAgentPath(req.url ?? '')) return agent(req, res);
@@ -262,9 +266,10 @@ function renderError(logger: Logger, prefixes: HeaderPrefixes): ErrorRequestHand
     if (res.headersSent) return void res.destroy();
     const requestId = randomUUID();
     const spelling = spellingOf(prefixes, req.headers);
+    const shape = vendorErrorsAt(withoutQuery(requestTarget(req.originalUrl))) ?? 'openai';
     const body = {
-      ...gatewayErrorBody(spelledError(error, spelling), requestId),
-      ...(error.status === 404 ? { ok: false } : {}),
+      ...errorBodies[shape](spelledError(error, spelling), requestId),
+      ...(error.status === 404 && shape === 'openai' ? { ok: false } : {}),
     };
     res.writeHead(
       error.status,
@@ -272,6 +277,7 @@ function renderError(logger: Logger, prefixes: HeaderPrefixes): ErrorRequestHand
         'content-type': 'application/json',
         'x-service-request-id': requestId,
         ...error.headers,
+        ...shapeHeaders(shape, error),
       }),
     );
     res.end(JSON.stringify(body));

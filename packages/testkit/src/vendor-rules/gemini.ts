@@ -41,6 +41,13 @@ export function refuseGoogleQuery(path: string): Refusal | undefined {
   );
 }
 
+/** Nothing of Google's is without a version. */
+export function refuseGooglePath(path: string): Refusal | undefined {
+  if (/^\/(?:upload\/)?v\d[a-z0-9]*\//.test(path)) return undefined;
+  const message = `The requested URL ${path} was not found on this server.`;
+  return { status: 404, body: { error: { code: 404, message, status: 'NOT_FOUND' } } };
+}
+
 function invalidArgument(message: string): Refusal {
   return { status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } };
 }

@@ -14,7 +14,12 @@ import {
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { addressAuthor } from '../calls/prepare/address-author.ts';
-import { checkedBase, joinPaths, withoutSaid } from '../calls/prepare/call-address.ts';
+import {
+  checkedBase,
+  joinPaths,
+  versionedPath,
+  withoutSaid,
+} from '../calls/prepare/call-address.ts';
 import { contextOf } from '../calls/prepare/call-context.ts';
 import type { CallRules } from '../calls/prepare/call-rules.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
@@ -118,7 +123,9 @@ export function prepareProxy(
     method: exchange.arrival.method as Dispatcher.HttpMethod,
     path: joinPaths(
       base,
-      entry === undefined ? rest : withoutSaid(pathOf(entry, context), exchange.subject.search),
+      entry === undefined
+        ? versionedPath(base, rest, target.entry)
+        : withoutSaid(pathOf(entry, context), exchange.subject.search),
       narrowed === undefined
         ? exchange.subject.search
         : boundedSearch(exchange.subject.search, narrowed, exchange.subject.pathname),

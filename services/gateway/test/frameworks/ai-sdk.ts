@@ -54,7 +54,10 @@ export const aiSdkAnthropic = ({ url, headers, model }: Seat): Framework =>
   framework(createAnthropic({ apiKey: 'sk-vendor', baseURL: `${url}/v1`, headers })(model));
 
 /** Passed through: Gemini's format is its vendor's alone. */
-export const aiSdkGoogle = ({ url, headers, model }: Seat): Framework =>
+export const aiSdkGoogle = (
+  { url, headers, model }: Seat,
+  base: '/v1' | '/v1beta' | '/v1/v1beta' = '/v1/v1beta',
+): Framework =>
   framework(
-    createGoogleGenerativeAI({ apiKey: 'sk-vendor', baseURL: `${url}/v1/v1beta`, headers })(model),
+    createGoogleGenerativeAI({ apiKey: 'sk-vendor', baseURL: `${url}${base}`, headers })(model),
   );

@@ -13,6 +13,7 @@ const tokens = { inputTokens: 9, outputTokens: 5, totalTokens: 14 };
 export const converse: Vendor = {
   path: /\/converse(?:-stream)?$/,
   headers: awsStreamHeaders,
+  refusalHeaders: { 'x-amzn-errortype': 'ValidationException' },
   refuse: (body, path) => refuseConverse(modelIn(path), body),
   read({ toolConfig, messages, system }, path) {
     const { tools, toolChoice } = (toolConfig ?? {}) as ToolConfig;

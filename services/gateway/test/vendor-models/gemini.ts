@@ -1,10 +1,11 @@
-import { refuseGemini, refuseGoogleQuery } from '@sluice/testkit';
+import { refuseGemini, refuseGooglePath, refuseGoogleQuery } from '@sluice/testkit';
 import { list, type Named, pieces, type Question, type Said, type Vendor } from './model.ts';
 
 /** Google's generateContent. */
 export const gemini: Vendor = {
   path: /:(?:streamG|g)enerateContent/,
-  refuse: (body, path) => refuseGoogleQuery(path) ?? refuseGemini(modelIn(path), body),
+  refuse: (body, path) =>
+    refuseGooglePath(path) ?? refuseGoogleQuery(path) ?? refuseGemini(modelIn(path), body),
   read({ tools, toolConfig, generationConfig, contents }, path) {
     const config = (toolConfig as { functionCallingConfig?: { mode?: string } } | undefined)
       ?.functionCallingConfig;

@@ -31,6 +31,8 @@ export interface Vendor {
   path: RegExp;
   /** Of streams. */
   headers?: Record<string, string>;
+  /** Of what it refuses. */
+  refusalHeaders?: Record<string, string>;
   refuse(body: Body, path: string): Refusal | undefined;
   read(body: Body, path: string): Question;
   reply(said: Said, question: Question, body: Body): object;

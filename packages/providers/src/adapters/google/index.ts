@@ -52,6 +52,7 @@ export const google: ProviderEntry = {
     },
     { pattern: /\/models\/imagen[^/]*:predict$/, format: 'google/predictions' },
   ],
+  passingVersion: 'v1beta',
   accountHeaders: ['x-goog-user-project'],
   // https://ai.google.dev/gemini-api/docs/priority-inference, November 2026
   tierHeader: 'x-gemini-service-tier',

@@ -69,6 +69,7 @@ export const vertexAi: ProviderEntry = {
     },
     { pattern: /\/endpoints\/[^/]+\/chat\/completions$/, format: 'openai-chat' },
   ],
+  passingVersion: 'v1',
   keeps: { ...keepsFilesAndBatches, ...keepsTuning, ...keepsVideos },
   jobs: { 'fine-tuning jobs': vertexTuning, videos: vertexVideos },
   files: gcsFiles,

@@ -67,6 +67,14 @@ function searchOf({ query }: EndpointEntry, search: string): string {
   return search === '' ? `?${added}` : `${search}&${added}`;
 }
 
+/** A path that passes through, with the version of the provider where nobody said one. */
+export function versionedPath(base: URL, path: string, { passingVersion }: ProviderEntry): string {
+  const isSaid =
+    /^\/(?:upload\/)?v\d[a-z0-9]*(?:\/|$)/.test(path) ||
+    /\/v\d[a-z0-9]*$/.test(withoutTrailingSlashes(base.pathname));
+  return passingVersion === undefined || isSaid ? path : `/${passingVersion}${path}`;
+}
+
 /** A root that ends the base and begins the path is one and the same: a version, `/openai`, both. */
 export function joinPaths(base: URL, path: string, search: string): string {
   const prefix = withoutTrailingSlashes(base.pathname);
