@@ -160,7 +160,7 @@ export { type PublishedOperation, publishedOperations } from './operations/publi
 export { type RequestType, requestTypes } from './operations/request-types.ts';
 export { rowNames } from './operations/row-names.ts';
 export { namedResources, vendorCollections } from './operations/vendor-collections.ts';
-export { errorsOf, isGooglesRoot, vendorErrorsAt } from './operations/vendor-paths.ts';
+export { errorsOf, isVendorRoot, vendorErrorsAt } from './operations/vendor-paths.ts';
 export {
   agentServerUrl,
   isLoopback,

@@ -136,7 +136,19 @@ describe('the body of a refusal in Bedrock’s words', () => {
     const error = new GatewayError(code);
     const body = shapes.bedrock(error, 'a-request');
     expect(body).toMatchObject({ __type: exception, message: error.message, error: { code } });
-    expect(shapeHeaders('bedrock', error)).toEqual({ 'x-amzn-errortype': exception });
+    expect(shapeHeaders('bedrock', error)['x-amzn-errortype']).toBe(exception);
     expect(shapeHeaders('openai', error)).toEqual({});
+  });
+
+  it.each([
+    ['auth.invalid_key', 'false'],
+    ['auth.missing_scope', 'false'],
+    ['provider.model_not_allowed', 'false'],
+    ['auth.expired_key', undefined],
+    ['auth.invalid_token', undefined],
+    ['limit.rate_exceeded', undefined],
+  ] as const)('as in Anthropic’s says whether %s may be asked again', (code, told) => {
+    for (const shape of ['bedrock', 'anthropic'] as const)
+      expect(shapeHeaders(shape, new GatewayError(code))['x-should-retry']).toBe(told);
   });
 });

@@ -2,7 +2,7 @@ import type { ErrorShape } from '@sluice/contracts';
 import type { ErrorForm } from '@sluice/contracts/admin';
 import { anthropicTypeOf } from './anthropic-types.ts';
 import { awsExceptionOf } from './aws-exceptions.ts';
-import { errorSpec } from './codes.ts';
+import { type ErrorCode, errorSpec } from './codes.ts';
 import type { GatewayError } from './gateway-error.ts';
 import { googleError } from './google-errors.ts';
 
@@ -68,12 +68,27 @@ export const errorBodies: Readonly<
   bedrock: bedrockErrorBody,
 };
 
-/** What the clients of a shape read of a refusal in headers. */
+/** Refusals of a key that is the same when it is shown again; a newer one may have been made of an expired one, or of a token. */
+const refusesKey: ReadonlySet<ErrorCode> = new Set([
+  'auth.missing_key',
+  'auth.invalid_key',
+  'auth.suspended_key',
+]);
+
+/**
+ * What the clients of a shape read of a refusal in headers. Claude Code asks again ten times, for minutes and without a
+ * word, after a 401 in any of its modes and a 403 of a cloud, as its credentials may be new then.
+ */
 export function shapeHeaders(
   shape: ErrorShape,
-  { status }: Pick<GatewayError, 'status'>,
+  { status, code }: Pick<GatewayError, 'status' | 'code'>,
 ): Readonly<Record<string, string>> {
-  return shape === 'bedrock' ? { 'x-amzn-errortype': awsExceptionOf(status) } : {};
+  if (shape !== 'anthropic' && shape !== 'bedrock') return {};
+  const isFinal = status === 403 || refusesKey.has(code);
+  return {
+    ...(shape === 'bedrock' && { 'x-amzn-errortype': awsExceptionOf(status) }),
+    ...(isFinal && { 'x-should-retry': 'false' }),
+  };
 }
 
 /** The body of a guardrail's denial: clients of other gateways tell it by its type, and find its code null. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import {
   type HeaderPrefixes,
   type HeaderSpelling,
-  isGooglesRoot,
+  isVendorRoot,
   matchObject,
   type ObjectOperationId,
   objectOperations,
@@ -97,10 +97,10 @@ export function createApp(deps: AppDeps): RequestListener {
     if (letPagesCall(req, res)) return;
     if (isUpload(req.url ?? ''))
       req.url = `/${rootSegment.api}/proxy${requestTarget(req.url ?? '')}`;
-    else if (isGooglesRoot(requestTarget(req.url ?? '')))
-      req.url = `/${rootSegment.api}${requestTarget(req.url ?? '')}`;
     const server = mcpAddress(req.url ?? '');
     if (server !== undefined) return deps.mcp(req, res, server);
+    const target = requestTarget(req.url ?? '');
+    if (isVendorRoot(withoutQuery(target))) req.url = `/${rootSegment.api}${target}`;
     if (isAgentPath(req.url ?? '')) return agent(req, res);
     const object = objectAt(req);
     const keptHere = object === undefined ? undefined : kept.get(object);

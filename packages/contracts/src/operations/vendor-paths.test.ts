@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from './operations.ts';
-import { errorsOf, isGooglesRoot, vendorErrorsAt } from './vendor-paths.ts';
+import { errorsOf, isVendorRoot, vendorErrorsAt } from './vendor-paths.ts';
 
 describe('vendorErrorsAt', () => {
   it.each([
@@ -48,9 +48,28 @@ it('what passes through is told by its path, all else by its row', () => {
   expect(errorsOf(operations.chatComplete, '/v1/chat/completions')).toBe('openai');
 });
 
-it('knows Google’s versions at the root, and no others', () => {
-  for (const path of ['/v1beta/models', '/v1alpha/auth_tokens', '/v1beta1/projects/p'])
-    expect(isGooglesRoot(path)).toBe(true);
-  for (const path of ['/v1/models', '/v2/rerank', '/v0.1/servers', '/vertex/mcp', '/v1betamax/mcp'])
-    expect(isGooglesRoot(path)).toBe(false);
+it('knows vendors’ paths at the root, and takes none of anybody else’s', () => {
+  for (const path of [
+    '/v1beta/models',
+    '/v1alpha/auth_tokens',
+    '/v1beta1/projects/p',
+    '/models/gemini-3-pro-preview:generateContent',
+    '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aprompt-router%2Fmine/invoke',
+    '/projects/p/locations/l/publishers/anthropic/models/claude-opus-5-5:streamRawPredict',
+    '/projects/p/locations/l/endpoints/openapi/chat/completions',
+  ])
+    expect(isVendorRoot(path), path).toBe(true);
+  for (const path of [
+    '/v1/models',
+    '/v2/rerank',
+    '/v0.1/servers',
+    '/vertex/mcp',
+    '/v1betamax/mcp',
+    '/models/gpt-4o',
+    '/model/mcp',
+    '/projects/server/mcp',
+    '/chat/completions',
+    '/messages',
+  ])
+    expect(isVendorRoot(path), path).toBe(false);
 });

@@ -11,7 +11,7 @@ const vendorPaths: readonly (readonly [path: RegExp, errors: ErrorShape])[] = [
   [/\/publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict$/, 'anthropic'],
   [/:(?:streamR|r)awPredict$|\/endpoints\/[^/]+\/chat\/completions$/, 'openai'],
   [
-    /^\/(?:projects|publishers|tunedModels|upload\/v\d[a-z0-9]*)\/|^\/models\/[^/]+:[a-z]+$/i,
+    /^\/(?:projects\/[^/]+\/locations|publishers|tunedModels|upload\/v\d[a-z0-9]*)\/|^\/models\/[^/]+:[a-z]+$/i,
     'google',
   ],
   [
@@ -48,7 +48,11 @@ export function errorsOf(
   return (body === 'raw' ? vendorErrorsAt(pathname) : undefined) ?? errors;
 }
 
-/** Whether a path at the root is one that Google's clients make of a base address without a path of its own. */
-export function isGooglesRoot(pathname: string): boolean {
-  return pathname.startsWith('/v') && googlesVersion.test(pathname.split('/', 2)[1] ?? '');
+/** What begins a path that vendors' clients make of a base address without a path of its own; `v1beta` and the like beside. */
+const vendorRoots = /^\/(?:model|models|tunedModels|projects|publishers|guardrail)\//;
+
+/** Whether a path at the gateway's root is a vendor's own, and served as below `/v1`. */
+export function isVendorRoot(pathname: string): boolean {
+  if (pathname.startsWith('/v')) return googlesVersion.test(pathname.split('/', 2)[1] ?? '');
+  return vendorRoots.test(pathname) && vendorPaths.some(([path]) => path.test(pathname));
 }

@@ -35,6 +35,8 @@ export function spelledError(error: GatewayError, spelling: HeaderSpelling): Gat
     message: spelled(error.message),
     field: error.field === undefined ? undefined : spelled(error.field),
     faults: error.faults?.map(spelled),
+    type: error.type,
+    vendor: error.vendor,
     detail: error.detail,
     status: error.status,
     headers: error.headers,

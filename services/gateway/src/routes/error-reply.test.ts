@@ -76,3 +76,12 @@ it('headers are named as the caller spells them', () => {
     message: 'Either x-acme-config or x-acme-provider is required.',
   });
 });
+
+it('who spells headers otherwise is told the same of a provider’s fault', () => {
+  const vendor = { code: 'content_filter', param: 'prompt' };
+  const error = new GatewayError('upstream.error', { type: 'content_error', vendor });
+  const spelling = spellingOf(headerPrefixes('x-service-', ['x-acme-']), { 'x-acme-debug': '1' });
+  const told = (by: typeof spelling) =>
+    JSON.parse(errorBody(error, exampleExchange(), by).toString()).error;
+  expect(told(spelling)).toEqual(told(canonicalHeaderPrefixes.mainSpelling));
+});

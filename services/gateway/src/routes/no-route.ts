@@ -1,4 +1,4 @@
-import { operations, vendorErrorsAt } from '@sluice/contracts';
+import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
 
@@ -7,20 +7,11 @@ const known = new Set([...unifiedEndpoints, operations.listModels].map(pathnameO
 /** The 404 of an address that nothing has; of a base URL without its `/v1` it says so. */
 export function noRoute(url: string): GatewayError {
   const pathname = (/^[^?#]*/.exec(url)?.[0] ?? '').replace(/\/+$/, '');
-  const isMeant = known.has(`/v1${pathname}`) || isVendors(pathname);
-  const meant = isMeant ? `/v1${pathname}` : undefined;
+  const meant = known.has(`/v1${pathname}`) ? `/v1${pathname}` : undefined;
   return new GatewayError('request.route_not_found', {
     message:
       meant === undefined
         ? undefined
         : `No such route. The path is ${meant}: the base URL of clients ends in /v1.`,
   });
-}
-
-/** What the clients of Bedrock and Vertex AI, and some of Google's, ask below their base URL, which has no version of its own. */
-function isVendors(pathname: string): boolean {
-  return (
-    /^\/(?:model|models|projects|publishers|guardrail)\//.test(pathname) &&
-    vendorErrorsAt(pathname) !== undefined
-  );
 }

@@ -56,7 +56,7 @@ export const aiSdkAnthropic = ({ url, headers, model }: Seat): Framework =>
 /** Passed through: Gemini's format is its vendor's alone. */
 export const aiSdkGoogle = (
   { url, headers, model }: Seat,
-  base: '/v1' | '/v1beta' | '/v1/v1beta' = '/v1/v1beta',
+  base: '' | '/v1' | '/v1beta' | '/v1/v1beta' = '/v1/v1beta',
 ): Framework =>
   framework(
     createGoogleGenerativeAI({ apiKey: 'sk-vendor', baseURL: `${url}${base}`, headers })(model),
