@@ -1,6 +1,6 @@
 import { barePath } from './match-object.ts';
-import type { ErrorShape, NamedOperation } from './operation.ts';
-import { endpoints } from './operations.ts';
+import type { ErrorShape } from './operation.ts';
+import { endpoints, type NamedOperation } from './operations.ts';
 
 /** Google's versions, which nobody else's paths have: `v1beta`, `v1alpha`, `v1beta1`. */
 const googlesVersion = /^v\d+(?:alpha|beta)\d*$/;
