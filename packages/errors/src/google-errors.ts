@@ -1,4 +1,3 @@
-import { errorSpec } from './codes.ts';
 import type { GatewayError } from './gateway-error.ts';
 
 /** Google's words for statuses: https://cloud.google.com/apis/design/errors, November 2026 */
@@ -46,8 +45,7 @@ export function googleError(error: GatewayError, requestId: string): Record<stri
     faults?.map((fault) => ({ field: fault.split(': ', 1)[0], description: fault })) ??
     (field === undefined ? [] : [{ field, description: message }]);
   const details = [googleErrorInfo(code, { request_id: requestId })];
-  if (errorSpec(code).type === 'invalid_request_error' && violations.length > 0)
-    details.push(detail('BadRequest', { fieldViolations: violations }));
+  if (violations.length > 0) details.push(detail('BadRequest', { fieldViolations: violations }));
   if (wait !== undefined && /^\d+$/.test(wait))
     details.push(detail('RetryInfo', { retryDelay: `${wait}s` }));
   return { code: status, message, status: googleStatusOf(status), details };

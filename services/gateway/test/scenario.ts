@@ -138,18 +138,26 @@ export async function ledgerHolds(
   );
 }
 
-/** The code of a gateway error. */
+interface ToldError {
+  code: string | number;
+  param?: string | null;
+  message: string;
+  /** As Google has them. */
+  details?: { metadata?: { code: string }; fieldViolations?: { field: string }[] }[];
+}
+
+/** The code of a gateway error, in whose words it is told. */
 export async function errorOf(
   response: Response,
 ): Promise<{ status: number; code: string; param: string | null; message: string }> {
-  const body = (await response.json()) as {
-    error?: { code: string; param: string | null; message: string };
-  };
+  const { error } = (await response.json()) as { error?: ToldError };
+  const [info, ...further] = error?.details ?? [];
+  const field = further.flatMap(({ fieldViolations = [] }) => fieldViolations)[0]?.field;
   return {
     status: response.status,
-    code: body.error?.code ?? '',
-    param: body.error?.param ?? null,
-    message: body.error?.message ?? '',
+    code: info?.metadata?.code ?? String(error?.code ?? ''),
+    param: field ?? error?.param ?? null,
+    message: error?.message ?? '',
   };
 }
 
