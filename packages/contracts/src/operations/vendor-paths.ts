@@ -53,6 +53,8 @@ const vendorRoots = /^\/(?:model|models|tunedModels|projects|publishers|guardrai
 
 /** Whether a path at the gateway's root is a vendor's own, and served as below `/v1`. */
 export function isVendorRoot(pathname: string): boolean {
+  // Nearly every request.
+  if (pathname.startsWith('/v1/')) return false;
   if (pathname.startsWith('/v')) return googlesVersion.test(pathname.split('/', 2)[1] ?? '');
   return vendorRoots.test(pathname) && vendorPaths.some(([path]) => path.test(pathname));
 }
