@@ -26,6 +26,7 @@ export function applyCorrections(
   let standard = listed;
   const tierFactors = new Map<string, number>();
   const modes = new Map<string, ListedPrices>();
+  let cachedInBatches: ListedModel['cachedInBatches'];
   const regional: ((prices: ListedModel) => ListedRegion[])[] = [];
   for (const row of corrections) {
     if (!row.providers.includes(provider) || !names.some((name) => row.models.test(name))) continue;
@@ -35,6 +36,7 @@ export function applyCorrections(
     for (const [tier, price] of Object.entries(row.tiers ?? {}))
       if (typeof price === 'number') tierFactors.set(tier, price);
       else modes.set(tier, { ...noPrices, tokens: tokensOf(price) });
+    cachedInBatches = row.cachedInBatches ?? cachedInBatches;
     const { regions } = row;
     if (regions !== undefined)
       regional.push((model) => [
@@ -49,7 +51,7 @@ export function applyCorrections(
   }
   if (standard === undefined) return undefined;
   const everywhere: ListedRegion[] = modes.size === 0 ? [] : [{ names: [], modes }];
-  const model: ListedModel = { standard, tierFactors, regions: everywhere };
+  const model: ListedModel = { standard, tierFactors, cachedInBatches, regions: everywhere };
   if (regional.length === 0) return model;
   return {
     ...model,

@@ -4,7 +4,7 @@ import { atAnthropic } from './corrections/lists.ts';
 import type { TokenPrices } from './token-prices.ts';
 
 /** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
-export const correctionsVersion = '2026-11-30.4';
+export const correctionsVersion = '2026-11-30.5';
 
 export type { Correction } from './corrections/correction.ts';
 
@@ -44,6 +44,14 @@ const openAi: readonly Correction[] = [
     source: 'https://developers.openai.com/api/docs/guides/flex-processing',
     readOn,
     tiers: { flex: 0.5 },
+  },
+  // The list of batches has no price of cached input for models before GPT-5, which cache nothing there.
+  {
+    providers: ['openai'],
+    models: /^(?:ft:)?(?:gpt-3\.5|gpt-4|chatgpt-4o|o[134](?:-|$))/,
+    source: openPriceLists,
+    readOn: '2026-11-30',
+    cachedInBatches: 'as other input',
   },
   // Searches by the tool that came before today's, of models that do not reason.
   {
@@ -178,18 +186,41 @@ const ofJobs = (models: RegExp, row: Partial<Correction>): Correction => ({
   ...row,
 });
 
+/**
+ * A model that is trained, by its name and its day, and what comes of it: `ft:<model>:<organisation>:<suffix>:<id>`, which costs
+ * more than the model itself and may be trained again.
+ * @param answers dollars a million tokens: input, input from the cache, output
+ */
+function trainable(
+  name: string,
+  day: string,
+  training: Pick<Correction, 'perMillionTrained' | 'perTrainingHour'>,
+  [input, cacheRead, output]: readonly [number, number, number],
+): Correction[] {
+  return [
+    ofJobs(new RegExp(`^${name}-${day}$`), training),
+    ofJobs(new RegExp(`^ft:${name}(?:-${day})?(?::|$)`), {
+      ...training,
+      providers: ['openai'],
+      readOn: '2026-11-30',
+      perMillionTokens: { input, cacheRead, output },
+      perThousand: { webSearches: 10, fileSearches: 2.5 },
+    }),
+  ];
+}
+
 const portrait = (price: number) => ({ '720x1280': price, '1280x720': price });
 const jobs: readonly Correction[] = [
   ofJobs(/^sora-2(?!-pro)/, { perVideoSecond: portrait(0.1) }),
   ofJobs(/^sora-2-pro/, {
     perVideoSecond: { ...portrait(0.3), '1024x1792': 0.5, '1792x1024': 0.5 },
   }),
-  ofJobs(/^gpt-4o-2024-08-06$/, { perMillionTrained: 25 }),
-  ofJobs(/^gpt-4o-mini-2024-07-18$/, { perMillionTrained: 3 }),
-  ofJobs(/^gpt-4\.1-2025-04-14$/, { perMillionTrained: 25 }),
-  ofJobs(/^gpt-4\.1-mini-2025-04-14$/, { perMillionTrained: 5 }),
-  ofJobs(/^gpt-4\.1-nano-2025-04-14$/, { perMillionTrained: 1.5 }),
-  ofJobs(/^o4-mini-2025-04-16$/, { perTrainingHour: 100 }),
+  ...trainable('gpt-4o', '2024-08-06', { perMillionTrained: 25 }, [3.75, 1.875, 15]),
+  ...trainable('gpt-4o-mini', '2024-07-18', { perMillionTrained: 3 }, [0.3, 0.15, 1.2]),
+  ...trainable('gpt-4\\.1', '2025-04-14', { perMillionTrained: 25 }, [3, 0.75, 12]),
+  ...trainable('gpt-4\\.1-mini', '2025-04-14', { perMillionTrained: 5 }, [0.8, 0.2, 3.2]),
+  ...trainable('gpt-4\\.1-nano', '2025-04-14', { perMillionTrained: 1.5 }, [0.2, 0.05, 0.8]),
+  ...trainable('o4-mini', '2025-04-16', { perTrainingHour: 100 }, [4, 1, 16]),
   ...(
     [
       [/^gemini-2\.5-flash$/, 5],
@@ -282,6 +313,22 @@ const gemini: readonly Correction[] = [
     source: openPriceLists,
     readOn,
     tiers: { flex: 0.5 },
+  },
+  // The discount of the cache holds in its place, and not beside that of batches.
+  {
+    providers: ['google'],
+    models: /gemini/,
+    source: 'https://ai.google.dev/gemini-api/docs/batch-api',
+    readOn: '2026-11-30',
+    cachedInBatches: 'as without',
+  },
+  {
+    providers: ['vertex-ai'],
+    models: /gemini/,
+    source:
+      'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini',
+    readOn: '2026-11-30',
+    cachedInBatches: 'as without',
   },
   // Google's range is 1.75 to 2; the prices that are listed by model are all 1.8 times the standard's.
   ...google({ models: /gemini-(?:2\.5|3)/, tiers: { priority: 1.8 } }),

@@ -39,11 +39,16 @@ export interface ListedRegion {
   readonly modes: ReadonlyMap<string, ListedPrices>;
 }
 
+/** What input that comes from the vendor's cache costs in a batch, where it is not half as well. */
+export type CachedInBatches = 'as without' | 'as other input';
+
 /** All that a list says of a model. */
 export interface ListedModel {
   readonly standard: ListedPrices;
   /** Exact prices of batches; what is absent there is half of the standard. */
   readonly batch?: TokenPrices | undefined;
+  /** Absent = half of what it costs without a batch, too. */
+  readonly cachedInBatches?: CachedInBatches | undefined;
   /** Factors on tokens by service tier, where a vendor's list is a multiple of the standard. */
   readonly tierFactors?: ReadonlyMap<string, number> | undefined;
   readonly regions: readonly ListedRegion[];
@@ -80,7 +85,7 @@ export function pricesFor(model: ListedModel, { tier, region }: ServedAs): Liste
 
 /** What a tier costs where nobody lists its prices in that place. */
 function ruledPrices(model: ListedModel, standard: ListedPrices, tier: string): ListedPrices {
-  if (tier === 'batch') return ofBatch(standard, model.batch);
+  if (tier === 'batch') return ofBatch(standard, model);
   const factor = model.tierFactors?.get(tier);
   return factor === undefined ? standard : multiplied(standard, factor);
 }
@@ -142,10 +147,41 @@ function unsaidTiers({ tokens }: ListedPrices, { contextTiers }: ListedPrices): 
     .filter((tier) => Object.keys(tier.tokens).length > 0);
 }
 
-function ofBatch(standard: ListedPrices, listed: TokenPrices | undefined): ListedPrices {
-  const half = multiplied(standard, batchFactor);
-  if (listed === undefined) return half;
-  return { ...half, tokens: { ...half.tokens, ...listed } };
+function ofBatch(
+  standard: ListedPrices,
+  { batch, cachedInBatches }: Pick<ListedModel, 'batch' | 'cachedInBatches'>,
+): ListedPrices {
+  const half = withCached(multiplied(standard, batchFactor), standard, cachedInBatches);
+  if (batch === undefined) return half;
+  return { ...half, tokens: { ...half.tokens, ...batch } };
+}
+
+function withCached(
+  half: ListedPrices,
+  standard: ListedPrices,
+  rule: CachedInBatches | undefined,
+): ListedPrices {
+  if (rule === undefined) return half;
+  return {
+    ...half,
+    tokens: cachedBy(rule, half.tokens, standard.tokens),
+    contextTiers: half.contextTiers.map((tier, index) => ({
+      ...tier,
+      tokens: cachedBy(rule, tier.tokens, standard.contextTiers[index]?.tokens ?? {}),
+    })),
+  };
+}
+
+const cachedKinds = ['cacheRead', 'cacheReadAudio', 'cacheReadImage'] as const;
+
+/** What has no price of its own is charged as the input that it is part of. */
+function cachedBy(rule: CachedInBatches, half: TokenPrices, standard: TokenPrices): TokenPrices {
+  const { cacheRead: _text, cacheReadAudio: _sound, cacheReadImage: _image, ...others } = half;
+  if (rule === 'as other input') return others;
+  const kept = cachedKinds.flatMap((kind) =>
+    standard[kind] === undefined ? [] : [[kind, standard[kind]]],
+  );
+  return { ...others, ...Object.fromEntries(kept) };
 }
 
 /** Tokens and images; tools and fees have one price at every speed. */

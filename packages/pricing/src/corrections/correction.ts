@@ -1,4 +1,4 @@
-import type { ImagePrices, VideoPrices } from '../listed-model.ts';
+import type { CachedInBatches, ImagePrices, VideoPrices } from '../listed-model.ts';
 import type { TokenPrices } from '../token-prices.ts';
 
 /**
@@ -27,6 +27,8 @@ export interface Correction {
   }[];
   /** By service tier: a factor on all tokens and images, or the tokens' prices. */
   readonly tiers?: Readonly<Record<string, number | TokenPrices>>;
+  /** What of the input comes from the vendor's cache costs in a batch what it does without one, or what the batch's other input does. */
+  readonly cachedInBatches?: CachedInBatches;
   /** Places of which all tokens cost so much more. */
   readonly regions?: { readonly names: readonly string[]; readonly factor: number };
   /** The factor holds everywhere but in these. */

@@ -1,4 +1,4 @@
-import { type ChatUsage, noUsage } from '@sluice/contracts';
+import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { costOfReply } from '../cost.ts';
 import { PriceBook, type PriceQuery } from '../price-book.ts';
@@ -9,6 +9,7 @@ const day = (written: string) => Date.parse(`${written}T12:00:00Z`);
 interface Invoice extends Omit<PriceQuery, 'atMs'> {
   on: string;
   tokens: Partial<ChatUsage>;
+  units?: ReplyUnits;
   /** By hand, from the list: in dollars. */
   dollars: number;
 }
@@ -26,6 +27,117 @@ const larger = { ...short, inputTokens: 272_001 };
 const read = { inputTokens: 100_000, cacheReadTokens: 40_000, outputTokens: 10_000 };
 
 const invoices: Readonly<Record<string, Invoice>> = {
+  'a batch of a model before GPT-5, which has no price of cached input there': {
+    provider: 'openai',
+    model: 'gpt-4.1',
+    tier: 'batch',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: (0.1 * 2 + 0.01 * 8) / 2,
+  },
+  'a batch of GPT-5.1, cached input at half of its price': {
+    provider: 'openai',
+    model: 'gpt-5.1',
+    tier: 'batch',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: (0.06 * 1.25 + 0.04 * 0.125 + 0.01 * 10) / 2,
+  },
+  'a batch of Gemini, cached input as without it': {
+    provider: 'google',
+    model: 'gemini-2.5-flash',
+    tier: 'batch',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: (0.06 * 0.3 + 0.01 * 2.5) / 2 + 0.04 * 0.03,
+  },
+  'a batch of Gemini at Vertex AI, in a long context': {
+    provider: 'vertex-ai',
+    model: 'gemini-2.5-pro',
+    tier: 'batch',
+    on: '2026-11-30',
+    tokens: { inputTokens: 250_000, cacheReadTokens: 40_000, outputTokens: 10_000 },
+    dollars: (0.21 * 2.5 + 0.01 * 15) / 2 + 0.04 * 0.25,
+  },
+  'a batch of Claude, cached input at half of its price': {
+    provider: 'anthropic',
+    model: 'claude-haiku-4-5',
+    tier: 'batch',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: (0.06 * 1 + 0.04 * 0.1 + 0.01 * 5) / 2,
+  },
+  'a model that was made of GPT-4.1 mini': {
+    provider: 'openai',
+    model: 'ft:gpt-4.1-mini-2025-04-14:acme:support:9xYz',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: 0.06 * 0.8 + 0.04 * 0.2 + 0.01 * 3.2,
+  },
+  'a model that was made of GPT-4o, with input from the cache': {
+    provider: 'openai',
+    model: 'ft:gpt-4o-2024-08-06:acme::9xYz',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: 0.06 * 3.75 + 0.04 * 1.875 + 0.01 * 15,
+  },
+  'training of a model that was trained before': {
+    provider: 'openai',
+    model: 'ft:gpt-4o-mini-2024-07-18:acme::9xYz',
+    on: '2026-11-30',
+    tokens: {},
+    units: { trainedTokens: 1_000_000 },
+    dollars: 3,
+  },
+  'Haiku 5.5 at Bedrock, anywhere': {
+    provider: 'bedrock',
+    model: 'global.anthropic.claude-haiku-5-5',
+    on: '2026-11-30',
+    tokens: long,
+    dollars: 0.040001 * 0.5 + 0.04 * 0.05 + 0.02 * 0.625 + 0.01 * 2.5,
+  },
+  'Haiku 5.5 at Bedrock, in the United States': {
+    provider: 'bedrock',
+    model: 'us.anthropic.claude-haiku-5-5',
+    on: '2026-11-30',
+    tokens: short,
+    dollars: (0.04 * 0.1 + 0.04 * 0.01 + 0.02 * 0.125 + 0.01 * 0.5) * 1.1,
+  },
+  'Sonnet 5.5 at Bedrock, whose cache costs half': {
+    provider: 'bedrock',
+    model: 'global.anthropic.claude-sonnet-5-5',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: 0.06 * 2 + 0.04 * 0.1 + 0.01 * 10,
+  },
+  'GPT-6 Sol at Bedrock, in a long context': {
+    provider: 'bedrock',
+    model: 'us.openai.gpt-6-sol',
+    on: '2026-11-30',
+    tokens: larger,
+    dollars: (0.212001 * 4 + 0.04 * 0.4 + 0.02 * 5 + 0.01 * 15) * 1.1,
+  },
+  'Nova in Europe': {
+    provider: 'bedrock',
+    model: 'eu.amazon.nova-pro-v1:0',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: 0.06 * 0.92 + 0.04 * 0.23 + 0.01 * 3.68,
+  },
+  'the second version of Titan’s vectors': {
+    provider: 'bedrock',
+    model: 'amazon.titan-embed-text-v2:0',
+    on: '2026-11-30',
+    tokens: { inputTokens: 100_000 },
+    dollars: 0.1 * 0.02,
+  },
+  'Mistral’s largest model by its name that moves': {
+    provider: 'mistral-ai',
+    model: 'mistral-large-latest',
+    on: '2026-11-30',
+    tokens: read,
+    dollars: 0.06 * 0.7 + 0.04 * 0.07 + 0.01 * 2.1,
+  },
   'GPT-6.2 Sol': {
     provider: 'openai',
     model: 'gpt-6.2-sol',
@@ -285,9 +397,9 @@ const listedByNobody: Readonly<Record<string, string>> = {
 const words = (text: string | undefined) => (text ?? '').trim().split(/\s+/);
 
 describe('what models of today cost', () => {
-  it.each(Object.entries(invoices))('%s', (_, { on, tokens, dollars, ...query }) => {
+  it.each(Object.entries(invoices))('%s', (_, { on, tokens, units, dollars, ...query }) => {
     const rates = book.lookUp({ ...query, atMs: day(on) });
-    const cost = rates && costOfReply(rates, { ...noUsage, ...tokens }, undefined);
+    const cost = rates && costOfReply(rates, { ...noUsage, ...tokens }, units);
     expect(cost?.totalNanoUsd).toBe(Math.round(dollars * 1e9));
   });
 

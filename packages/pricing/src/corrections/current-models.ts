@@ -1,7 +1,9 @@
 import type { TokenPrices } from '../token-prices.ts';
 import type { Correction } from './correction.ts';
+import { currentBedrock } from './current-bedrock.ts';
 import { currentClaude } from './current-claude.ts';
 import { currentGemini } from './current-gemini.ts';
+import { currentMistral } from './current-mistral.ts';
 import { currentOpenAi } from './current-openai.ts';
 import { gatewayModel, modelsDev, readOn } from './lists.ts';
 
@@ -78,12 +80,23 @@ const others: readonly Correction[] = [
     cacheRead: 0.075,
     output: 1.25,
   }),
-  priced('z-ai', /^glm-4\.7$/, gatewayModel('glm-4.7'), { input: 0.6, output: 2.2 }),
+  priced('z-ai', /^glm-4\.7$/, gatewayModel('glm-4.7'), {
+    input: 0.6,
+    cacheRead: 0.11,
+    output: 2.2,
+  }),
   {
     // The catalogue takes it for the larger model.
-    ...priced('groq', /^openai\/gpt-oss-safeguard-20b$/, modelsDev, { input: 0.075, output: 0.3 }),
+    ...priced('groq', /^openai\/gpt-oss-safeguard-20b$/, modelsDev, {
+      input: 0.075,
+      cacheRead: 0.0375,
+      output: 0.3,
+    }),
     from: '2026-09-24',
   },
+  priced('groq', /^qwen\/qwen3\.6-27b$/, modelsDev, { input: 0.6, cacheRead: 0.3, output: 3 }),
+  priced('groq', /^qwen\/qwen3\.8-27b$/, modelsDev, { input: 0.8, output: 4 }),
+  priced('cerebras', /^qwen-3\.8-27b$/, modelsDev, { input: 0.99, output: 1.49 }),
   priced('dashscope', /^qwen3\.8-max(?:-0902)?$/, gatewayModel('qwen3.8-max'), {
     input: 2,
     cacheRead: 0.25,
@@ -128,5 +141,7 @@ export const currentModels: readonly Correction[] = [
   ...currentOpenAi,
   ...currentClaude,
   ...currentGemini,
+  ...currentBedrock,
+  ...currentMistral,
   ...others,
 ];
