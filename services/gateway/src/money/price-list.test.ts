@@ -83,6 +83,28 @@ describe('PriceList', () => {
     expect(book.lookUps).toBe(5);
   });
 
+  it('has for what was made before the prices of then, whichever was asked for first', () => {
+    const prices = new PriceList(new PriceBook());
+    const entry = findProvider('anthropic') as ProviderEntry;
+    const target = { ...targetOf({}), entry, servedModel: 'claude-sonnet-5-5' };
+    const cached = {
+      tokens: { ...noUsage, inputTokens: 1000, cacheReadTokens: 1000 },
+      units: undefined,
+    };
+    const costOn = (atMs: number) =>
+      prices.price(target, cached, { model: target.servedModel, tier: '', region: '', atMs })?.cost
+        .totalNanoUsd;
+    const [before, since] = [Date.UTC(2026, 9, 6), Date.UTC(2026, 9, 8)];
+    // Reading the cache costs half since 7 October.
+    for (const [atMs, cost] of [
+      [since, 100_000],
+      [before, 200_000],
+      [Date.now(), 100_000],
+      [before, 200_000],
+    ] as const)
+      expect(costOn(atMs)).toBe(cost);
+  });
+
   it('charges what administrators set, multiplied by what they multiply with, and tells by how much', () => {
     const prices = new PriceList(new PriceBook());
     const custom = readCustomPrices(

@@ -196,8 +196,11 @@ export class PriceList {
 }
 
 /** The name alone for nearly every call: nothing is put together for it. */
-function keyOf({ servedModel }: Priced, { model, tier, region }: Serving): string {
-  return model === servedModel && region === '' && (tier === '' || tier === 'standard')
-    ? model
-    : `${servedModel}|${model}|${tier}|${region}`;
+function keyOf({ servedModel }: Priced, { model, tier, region, atMs }: Serving): string {
+  const name =
+    model === servedModel && region === '' && (tier === '' || tier === 'standard')
+      ? model
+      : `${servedModel}|${model}|${tier}|${region}`;
+  // What was made long before it is billed has the prices of then, and calls of now never have those. Files say minutes.
+  return Date.now() - atMs > ratesTtlMs ? `${name}|${Math.floor(atMs / 60_000)}` : name;
 }

@@ -8,7 +8,7 @@ import type { UseEstimates } from '../money/estimate-use.ts';
 import { priceReply } from '../money/price-attempt.ts';
 import type { PriceList } from '../money/price-list.ts';
 import { BillClaims } from '../owners/bill-claims.ts';
-import type { OwnerNotes } from '../owners/owner-notes.ts';
+import type { OwnerLedger, OwnerNotes } from '../owners/owner-notes.ts';
 import type { WorkNotes } from '../owners/work-notes.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
@@ -17,6 +17,8 @@ import { LateBills } from '../visit/late-bills.ts';
 
 export interface OwnersParts {
   owners: OwnerNotes;
+  /** Knows what was billed in other lives of gateways. */
+  ownerLedger: OwnerLedger;
   shared: SharedStore | undefined;
   recorder: UsageRecorder;
   limits: LimitStore;
@@ -29,6 +31,7 @@ export interface OwnersParts {
 /** Whose it is what stays at providers, and who bills what goes on there. */
 export function ownersPart({
   owners,
+  ownerLedger,
   shared,
   prices,
   estimates,
@@ -40,7 +43,7 @@ export function ownersPart({
   const billing = {
     ...parts,
     bill,
-    claims: new BillClaims(shared),
+    claims: new BillClaims(shared, ownerLedger),
     arePossible,
     price: (facts: ReplyFacts, target: Target, atMs: number) =>
       priceReply(facts, target, prices, atMs),

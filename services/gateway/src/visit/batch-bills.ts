@@ -1,12 +1,21 @@
 import { usage } from '@sluice/proto-stubs';
 import { type ReplyFacts, type UnifiedRow, urlOfRow } from '@sluice/providers';
+import type { UsageRecord } from '@sluice/usage';
 import type { Bill } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Target } from '../exchange/target.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
+import { addCounts } from '../usage/add-counts.ts';
 import { addReply } from '../usage/add-reply.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
-import { idOf, isForgotten, type LateBillParts, type LateBills, plausible } from './late-bills.ts';
+import {
+  billedObject,
+  idOf,
+  isForgotten,
+  type LateBillParts,
+  type LateBills,
+  plausible,
+} from './late-bills.ts';
 import { callOf, type TargetVisit, targetOf } from './target-visit.ts';
 
 const { Outcome } = usage;
@@ -48,36 +57,51 @@ export class BatchBills {
 
   /** Undefined = it is billed already, or was made long ago. */
   async open(visit: TargetVisit, batch: BilledBatch): Promise<BatchBill | undefined> {
-    const place = this.#placeOf(visit);
     const { startedAtMs } = visit.exchange.arrival;
     if (isForgotten(batch.createdAtMs, startedAtMs)) return undefined;
-    if (await this.#claims.isTaken(place.organisationId, place.origin, batch.id)) return undefined;
-    const used = { tokens: 0, costNanoUsd: 0 };
+    const object = billedObject(visit, { id: batch.id, kind: 'batch' });
+    if (await this.#claims.isTaken(object)) return undefined;
+    const used: UsedByModel = new Map();
     // What does not say when it was made is one bill a day: the time is a part of the records' ids.
     const at = plausible(batch.createdAtMs, startedAtMs - (startedAtMs % dayMs));
+    // The last one tells what limits counted of all: it is stored when they did.
+    let last: UsageRecord | undefined;
+    const store = (record: UsageRecord | undefined) =>
+      record === undefined ? undefined : this.#recorder.storeUse(record, visit.exchange);
     return {
-      hear: (row) => this.#record(visit, batch, row, at, used),
+      hear: async (row) => {
+        const before = last;
+        last = this.#recordOf(visit, batch, row, at, used);
+        await store(before);
+      },
       end: async () => {
-        if (!(await this.#claims.take(place.organisationId, place.origin, batch.id))) return;
-        if (used.tokens > 0 || used.costNanoUsd > 0)
-          await this.#late.count(visit, targetOf(visit), used, () => {});
+        if (!(await this.#claims.take(object))) return;
+        try {
+          // Limits may be of one model.
+          for (const [model, of] of used)
+            await this.#late.count(visit, withModel(targetOf(visit), model), of, (held) => {
+              if (last !== undefined) addCounts(last, held);
+            });
+          await store(last);
+        } catch (error) {
+          await this.#claims.release(object);
+          throw error;
+        }
+        await this.#claims.keep(object);
       },
     };
   }
 
-  #placeOf(visit: TargetVisit) {
-    const organisationId = visit.exchange.key?.source.organisationId ?? '';
-    return { organisationId, origin: callOf(visit).origin };
-  }
-
-  async #record(
+  /** Of one line; what it used is added to `used`. */
+  #recordOf(
     visit: TargetVisit,
     batch: BilledBatch,
     row: UnifiedRow,
     atMs: number,
-    used: { tokens: number; costNanoUsd: number },
-  ): Promise<void> {
-    const { organisationId, origin } = this.#placeOf(visit);
+    used: UsedByModel,
+  ): UsageRecord {
+    const organisationId = visit.exchange.key?.source.organisationId ?? '';
+    const { origin } = callOf(visit);
     const served = withModel(targetOf(visit), row.facts.model || batch.model);
     const bill = row.isSuccess ? this.#bill(row, served) : asTold(row.facts);
     const facts: ReplyFacts = { ...bill.facts, servedTier: batchTier };
@@ -112,9 +136,9 @@ export class BatchBills {
         : {}),
     });
     addReply(record, { ...bill, facts }, priced);
-    used.tokens += (facts.usage?.inputTokens ?? 0) + (facts.usage?.outputTokens ?? 0);
-    used.costNanoUsd += priced?.cost.totalNanoUsd ?? 0;
-    await this.#recorder.storeUse(record, visit.exchange);
+    const tokens = (facts.usage?.inputTokens ?? 0) + (facts.usage?.outputTokens ?? 0);
+    addUse(used, served.servedModel, tokens, priced?.cost.totalNanoUsd ?? 0);
+    return record;
   }
 
   /** Vendors take about a fifth off embeddings in a batch: half of the price is what nobody has listed. */
@@ -140,6 +164,22 @@ export interface BatchBill {
 const batchTier = 'batch';
 const asTold = (facts: ReplyFacts): Bill => ({ facts, isEstimated: false, isImplausible: false });
 const dayMs = 24 * 60 * 60_000;
+
+/** What the lines of a batch used, by the model that answered. */
+type UsedByModel = Map<string, { tokens: number; costNanoUsd: number }>;
+
+/** Each is a call of Redis; few batches have more than one. */
+const modelsMax = 100;
+
+function addUse(used: UsedByModel, model: string, tokens: number, costNanoUsd: number): void {
+  if (tokens === 0 && costNanoUsd === 0) return;
+  const name = used.has(model) || used.size < modelsMax ? model : '';
+  const before = used.get(name) ?? { tokens: 0, costNanoUsd: 0 };
+  used.set(name, {
+    tokens: before.tokens + tokens,
+    costNanoUsd: before.costNanoUsd + costNanoUsd,
+  });
+}
 
 /** The call that reads the rows names no model. */
 function withModel(target: Target, model: string): Target {

@@ -14,7 +14,7 @@ import type { Reservation } from '../exchange/reservation.ts';
 import { limitFactsOf, type Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { type LimitWatchers, RequestLimits, unheard } from '../limits/request-limits.ts';
-import type { BillClaims } from '../owners/bill-claims.ts';
+import type { BillClaims, BilledObject } from '../owners/bill-claims.ts';
 import { type Counted, type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
 import { addCounts } from '../usage/add-counts.ts';
 import { addReply } from '../usage/add-reply.ts';
@@ -62,25 +62,46 @@ export class LateBills {
     work: EndedWork,
     document: Readonly<Record<string, unknown>>,
   ): Promise<void> {
-    const { claims, recorder, price } = this.#parts;
+    const { claims, recorder } = this.#parts;
+    const { startedAtMs } = visit.exchange.arrival;
+    if (isForgotten(work.completedAtMs || work.createdAtMs, startedAtMs)) return;
+    const told = factsOf(work, callOf(visit).context, this.#parts.arePossible);
+    // Where nothing can be recorded, nothing is counted: who looks later bills it.
+    if (told === undefined || recorder.isFull) return;
+    const object = billedObject(visit, { id: work.id, kind: work.kind });
+    if (!(await claims.take(object))) return;
+    try {
+      await this.#record(visit, work, document, told);
+    } catch (error) {
+      await claims.release(object);
+      throw error;
+    }
+    await claims.keep(object);
+  }
+
+  async #record(
+    visit: TargetVisit,
+    work: EndedWork,
+    document: Readonly<Record<string, unknown>>,
+    told: ReplyFacts,
+  ): Promise<void> {
+    const { recorder, price } = this.#parts;
     const { exchange } = visit;
-    const { origin, context } = callOf(visit);
+    const { origin } = callOf(visit);
     const organisationId = exchange.key?.source.organisationId ?? '';
     const { startedAtMs } = exchange.arrival;
-    if (isForgotten(work.completedAtMs || work.createdAtMs, startedAtMs)) return;
-    if (!(await claims.take(organisationId, origin, work.id))) return;
-    const told = factsOf(work, context, this.#parts.arePossible);
-    if (told === undefined) return;
+    const createdAtMs = plausible(work.createdAtMs, startedAtMs);
     const served = withModel(targetOf(visit), told);
     const bill =
       'units' in work.used
         ? countedBill(told, work.used)
         : this.#parts.bill({ facts: told }, served);
     const facts = withTier(bill.facts, askedTierOf(visit, document));
-    const priced = price(facts, served, startedAtMs);
+    // By the prices of when it was made, whenever somebody looks.
+    const priced = price(facts, served, createdAtMs);
     const record = recorder.blankFor(exchange, visit, served);
-    record.createdAtMs = plausible(work.createdAtMs, startedAtMs);
-    record.id = idOf(`${organisationId}\n${origin}\n${work.id}`, record.createdAtMs);
+    record.createdAtMs = createdAtMs;
+    record.id = idOf(`${organisationId}\n${origin}\n${work.id}`, createdAtMs);
     // A further record of the request that found it ended.
     record.attempt = exchange.progress.attempts + 1;
     if (visit.entry !== undefined) record.entryId = visit.entry.id;
@@ -115,6 +136,15 @@ export class LateBills {
       // It cannot be asked: the record says all the same what was used.
     }
   }
+}
+
+/** As it is known by who bills it. */
+export function billedObject(
+  visit: TargetVisit,
+  { id, kind }: Pick<BilledObject, 'id' | 'kind'>,
+): BilledObject {
+  const { organisationId = '', workspaceId = '' } = visit.exchange.key?.source ?? {};
+  return { organisationId, workspaceId, kind, origin: callOf(visit).origin, id };
 }
 
 /** An id in a vendor's own words may say how long a video is: who made it up would say what he pays. */

@@ -47,6 +47,7 @@ export function wireCalls(env: Env, base: Foundations) {
     limits,
     circuits,
     owners,
+    ownerLedger,
     works,
     stored,
     logger,
@@ -117,6 +118,7 @@ export function wireCalls(env: Env, base: Foundations) {
     ...calling,
     ...ownersPart({
       owners,
+      ownerLedger: ownerLedger.ownerLedger,
       shared: redis.shared,
       recorder,
       limits: limits.limits,

@@ -26,7 +26,7 @@ export interface SharedCounter {
   readonly held: readonly string[];
 }
 
-/** Four gateways, each a process, with one real Redis, the control plane and the ledger. */
+/** Gateways, each a process, with one real Redis, the control plane and the ledger. */
 export interface Fleet {
   readonly lab: Lab;
   readonly organisation: string;
@@ -41,13 +41,21 @@ export interface Fleet {
 
 export const gatewayCount = 4;
 
-export async function startFleet(): Promise<Fleet> {
-  const settings = { LIMIT_STORE_TIMEOUT: '5000', LIMIT_HOLD_EXPIRY: String(holdExpiryMs) };
-  const gateways = Array.from({ length: gatewayCount }, (_, index) => nameOf(index));
+/** @param count how many gateways, four unless given; `more` is set for each of them */
+export async function startFleet(
+  count = gatewayCount,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Fleet> {
+  const settings = {
+    LIMIT_STORE_TIMEOUT: '5000',
+    LIMIT_HOLD_EXPIRY: String(holdExpiryMs),
+    ...more,
+  };
+  const gateways = Array.from({ length: count }, (_, index) => nameOf(index));
   const lab = await startLab({
     processes: ['gateway'],
     promptLedger: true,
-    gateways: gatewayCount,
+    gateways: count,
     redis: true,
     environment: Object.fromEntries(gateways.map((name) => [name, settings])),
   });
