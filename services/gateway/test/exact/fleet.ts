@@ -30,8 +30,10 @@ export interface SharedCounter {
 export interface Fleet {
   readonly lab: Lab;
   readonly organisation: string;
-  /** Counters of a limit, by the names of their epochs. */
+  /** Counters of a limit that has no groups, by the names of their epochs. */
   countersOf(limitId: string): Promise<Map<string, SharedCounter>>;
+  /** Those of all groups. */
+  groupsOf(limitId: string): Promise<SharedCounter[]>;
   /** What the ledger says that they came to. */
   ledgerSums(names: readonly string[]): Promise<Record<string, bigint>>;
   /** Ends a gateway as the kernel does, and starts it again. */
@@ -66,30 +68,34 @@ export async function startFleet(
     address: `127.0.0.1:${stack.ports.dataServiceGrpc}`,
     token: stack.serviceToken,
   });
+  const groupsOf: Fleet['groupsOf'] = async (limitId) => {
+    const first = sharedKeys.limit(organisation, limitId);
+    const prefix = first.slice(0, -limitId.length);
+    const keys = await redis.keys(`${first}*`);
+    const counters = keys.map(async (key): Promise<SharedCounter> => {
+      const name = key.slice(prefix.length);
+      const [p, r, o] = await redis.hmget(key, 'p', 'r', 'o');
+      const members = await redis.zrange(sharedKeys.limitHeld(organisation, name), '0', '-1');
+      return {
+        name,
+        posted: Number(p ?? 0),
+        reserved: Number(r ?? 0),
+        overshoot: Number(o ?? 0),
+        // What begins with a dash is a mark of what was ended.
+        held: members.filter((member) => !member.startsWith('-')),
+      };
+    });
+    return Promise.all(counters);
+  };
   return {
     lab,
     organisation,
+    groupsOf,
     async countersOf(limitId) {
-      const first = sharedKeys.limit(organisation, limitId);
-      const prefix = first.slice(0, -limitId.length);
-      const keys = await redis.keys(`${first}*`);
-      const counters = keys.map(async (key): Promise<[string, SharedCounter]> => {
-        const name = key.slice(prefix.length);
-        const [p, r, o] = await redis.hmget(key, 'p', 'r', 'o');
-        const members = await redis.zrange(sharedKeys.limitHeld(organisation, name), '0', '-1');
-        return [
-          name.slice(name.lastIndexOf('@') + 1),
-          {
-            name,
-            posted: Number(p ?? 0),
-            reserved: Number(r ?? 0),
-            overshoot: Number(o ?? 0),
-            // What begins with a dash is a mark of what was ended.
-            held: members.filter((member) => !member.startsWith('-')),
-          },
-        ];
-      });
-      return new Map(await Promise.all(counters));
+      const counters = await groupsOf(limitId);
+      return new Map(
+        counters.map((counter) => [counter.name.slice(counter.name.lastIndexOf('@') + 1), counter]),
+      );
     },
     async ledgerSums(names) {
       const request = { organisationId: organisation, counters: [...names], fromMs: 0n };
