@@ -34,6 +34,7 @@ export { namesInRows } from './batches/row-names.ts';
 export type { RowOptions, UnifiedRow } from './batches/unified-row.ts';
 export { backgroundTierOf } from './bills/background-tier.ts';
 export { type AskedToolUses, areToolsAlone, askedToolUses } from './bills/charged-tools.ts';
+export { drawsTokens, tokensDrawn } from './bills/drawn-tokens.ts';
 export { servedTierOf } from './bills/served-tier.ts';
 export { withAskedImage } from './bills/with-asked-image.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';

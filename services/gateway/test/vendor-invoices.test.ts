@@ -630,6 +630,52 @@ describe.concurrent('sounds, transcripts and pictures that do not count themselv
   });
 });
 
+describe.concurrent('a response that draws, and is cut', () => {
+  const drawing = (over: object) => ({ type: 'image_generation', partial_images: 2, ...over });
+  const begun = (tool: object) =>
+    event({
+      type: 'response.created',
+      response: { id: 'resp_1', object: 'response', model: 'gpt-5', output: [], tools: [tool] },
+    } as object);
+  const shown = (index: number, item = 'ig_1') =>
+    event({
+      type: 'response.image_generation_call.partial_image',
+      item_id: item,
+      output_index: 0,
+      partial_image_index: index,
+      partial_image_b64: 'A'.repeat(4000),
+    } as object);
+  const bill = (tool: object, ...events: string[]) =>
+    billOf({
+      path: '/v1/responses',
+      target: {},
+      body: { model: 'gpt-5', input: 'Draw a cat beneath a tree', tools: [tool], stream: true },
+      reply: sse([begun(tool), ...events, event({ type: 'response.completed' })], {
+        cutAfter: events.length + 1,
+      }),
+    });
+
+  it('costs its prompt and each picture of which any state was seen, as its model draws it', async () => {
+    const tool = drawing({ model: 'gpt-image-1', quality: 'high', size: '1024x1024' });
+    const one = 4160 + 2 * 100;
+    for (const [events, pictures] of [
+      [[shown(0), shown(1)], 1],
+      [[shown(0), shown(0, 'ig_2')], 2],
+    ] as const) {
+      const { tokens, costNanoUsd, isEstimated, unpriced } = await bill(tool, ...events);
+      expect([isEstimated, unpriced]).toEqual([true, '']);
+      expect(costNanoUsd).toBe(tokens[0] * 1250 + tokens[1] * 10_000 + pictures * one * 40_000);
+    }
+  });
+
+  it('names the picture where nobody says who draws it', async () => {
+    expect(await bill(drawing({}), shown(0), shown(1))).toMatchObject({
+      units: { image_generation: 1 },
+      unpriced: 'image_generation',
+    });
+  });
+});
+
 describe.concurrent('a refusal', () => {
   const filtered = {
     error: {

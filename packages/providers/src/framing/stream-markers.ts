@@ -4,7 +4,7 @@ import { usesShown } from '../bills/charged-tools.ts';
  * Finds, in the bytes of whole SSE events, the few things that a native stream
  * must be read for: `"usage":{`, `"finish_reason":"`, `"error":{`,
  * `"type":"message_…"`, `"type":"error"`, the ends of a response
- * (`"type":"response.completed"`, `.incomplete`, `.failed`),
+ * (`"type":"response.completed"`, `.incomplete`, `.failed`), its pictures while they are drawn,
  * `"type":"web_search_call"` and other tools that are charged by their use, and a closing `[DONE]`. One pass over
  * every second byte and nothing allocated: this runs for every event of every
  * stream, where a JSON.parse each would cost more than all the rest.
@@ -27,7 +27,12 @@ const type = Buffer.from('"type');
 const message = Buffer.from('"message_');
 const errorValue = Buffer.from('"error"');
 const response = Buffer.from('"response.');
-const responseEnds = ['completed"', 'incomplete"', 'failed"'].map((end) => Buffer.from(end));
+const responseMarks = [
+  'completed"',
+  'incomplete"',
+  'failed"',
+  'image_generation_call.partial_image"',
+].map((mark) => Buffer.from(mark));
 const uses = usesShown.map((value) => Buffer.from(`"${value}"`));
 const beginsUse = new Uint8Array(256);
 for (const use of uses) beginsUse[use[1] as number] = 1;
@@ -84,7 +89,7 @@ function isMarker(bytes: Buffer, colon: number): boolean {
 
 function isResponseEnd(bytes: Buffer, start: number): boolean {
   if (!startsWith(bytes, response, start)) return false;
-  return responseEnds.some((end) => startsWith(bytes, end, start + response.length));
+  return responseMarks.some((end) => startsWith(bytes, end, start + response.length));
 }
 
 function endsWith(bytes: Buffer, key: Buffer, end: number): boolean {

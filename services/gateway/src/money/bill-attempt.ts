@@ -57,7 +57,7 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
   const told = facts.usage;
   if (told !== undefined && facts.isEstimate === true) return estimated(facts, told);
   if (told === undefined) {
-    if (mayHaveUsedTokens(ended)) return estimated(facts, usageOf(ended, estimates, noUsage));
+    if (mayHaveUsedTokens(ended)) return seen(ended, usageOf(ended, estimates, noUsage), estimates);
     const media = mediaUsed(ended, () => estimateOfCall(ended.call, estimates));
     if (media !== undefined) return { facts: media, isEstimated: true, isImplausible: false };
     return facts.units === undefined ? undefined : asTold(facts);
@@ -82,6 +82,16 @@ function isPossible(counts: Usage, call: PreparedCall, estimate: () => Estimated
 
 function asTold(facts: ReplyFacts): Bill {
   return { facts, isEstimated: false, isImplausible: false };
+}
+
+/** Of a reply that told no count of its own: what others drew for it by then is charged beside the estimate. */
+function seen({ call, facts = {} }: EndedAttempt, usage: Usage, estimates: UseEstimates): Bill {
+  const bill = estimated(facts, usage);
+  const { otherModels, chargedTokens } = facts;
+  if (otherModels === undefined || chargedTokens !== undefined) return bill;
+  const estimate = () => estimateOfCall(call, estimates);
+  if (!otherModels.every(({ tokens }) => isPossible(tokens, call, estimate))) return bill;
+  return { ...bill, facts: { ...bill.facts, otherModels } };
 }
 
 function estimated(facts: ReplyFacts, usage: Usage): Bill {

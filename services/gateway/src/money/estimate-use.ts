@@ -9,8 +9,10 @@ import {
 } from '@sluice/engine';
 import {
   askedToolUses,
+  drawsTokens,
   factsOfModel,
   type ModelOverrides,
+  tokensDrawn,
   withAskedImage,
 } from '@sluice/providers';
 import { bodyBytes, type ModelCall } from '../exchange/subject.ts';
@@ -207,23 +209,8 @@ const imagesMax = 100;
 /** OpenAI's models that draw tell what they drew in tokens, by quality and size. */
 function drawnTokens({ operation }: ModelCall, model: string, json: JsonObject): number {
   const draws = operation.id === 'imageGenerate' || operation.id === 'imageEdit';
-  if (!draws || !/(?:^|\/)(?:chat)?gpt-image/.test(model)) return 0;
-  const { low, medium, high } = tokensOfPicture;
-  const sizes = json.quality === 'low' ? low : json.quality === 'medium' ? medium : high;
-  const tokens = sizes[String(json.size)] ?? Math.max(...Object.values(sizes));
-  const drafts = Number(json.partial_images);
-  return imagesAsked(json) * (tokens + (drafts > 0 ? Math.min(drafts, 3) * tokensOfDraft : 0));
+  return draws && drawsTokens(model) ? imagesAsked(json) * tokensDrawn(json) : 0;
 }
-
-/** https://platform.openai.com/docs/guides/image-generation#cost-and-latency, November 2026 */
-const tokensOfPicture: Readonly<
-  Record<'low' | 'medium' | 'high', Readonly<Record<string, number>>>
-> = {
-  low: { '1024x1024': 272, '1024x1536': 408, '1536x1024': 400 },
-  medium: { '1024x1024': 1056, '1024x1536': 1584, '1536x1024': 1568 },
-  high: { '1024x1024': 4160, '1024x1536': 6240, '1536x1024': 6208 },
-};
-const tokensOfDraft = 100;
 
 /** What is used in any case, and what the provider's own tools may be used for. */
 function unitsOf(subject: ModelCall, json: JsonObject): EstimatedUnits {
