@@ -73,7 +73,7 @@ const upstreams = [
     model: 'mistral-small-latest',
     path: '/v1/chat/completions',
     reply: json(200, { ...chatReply, model: 'mistral-small-latest' }),
-    nanoUsd: 1000 * 100 + 500 * 300,
+    nanoUsd: 1000 * 150 + 500 * 600,
   },
 ] as const;
 
