@@ -266,7 +266,9 @@ function renderError(logger: Logger, prefixes: HeaderPrefixes): ErrorRequestHand
     if (res.headersSent) return void res.destroy();
     const requestId = randomUUID();
     const spelling = spellingOf(prefixes, req.headers);
-    const shape = vendorErrorsAt(withoutQuery(requestTarget(req.originalUrl))) ?? 'openai';
+    // Only what went through Express has an `originalUrl`, whatever its types say.
+    const asked = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '';
+    const shape = vendorErrorsAt(withoutQuery(requestTarget(asked))) ?? 'openai';
     const body = {
       ...errorBodies[shape](spelledError(error, spelling), requestId),
       ...(error.status === 404 && shape === 'openai' ? { ok: false } : {}),

@@ -27,7 +27,6 @@ describe('GET /model-configs/pricing', () => {
       batch_config: {
         request_token: { price: 0.000125 },
         response_token: { price: 0.0005 },
-        cache_read_input_token: { price: 0.0000625 },
       },
       price_layer: 'catalogue',
       price_book_version: expect.stringMatching(/^genai-prices@/),
@@ -45,7 +44,6 @@ describe('GET /model-configs/pricing', () => {
         batch: {
           request_token: { price: 0.000125 },
           response_token: { price: 0.0005 },
-          cache_read_input_token: { price: 0.0000625 },
         },
         fast: {
           request_token: { price: 0.000425 },
