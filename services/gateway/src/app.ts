@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   type HeaderPrefixes,
   type HeaderSpelling,
@@ -115,18 +115,13 @@ export function createPartOf(
   mode: ServerMode,
   { logger, headerPrefixes }: Pick<AppDeps, 'logger' | 'headerPrefixes'>,
 ): RequestListener {
-  const tell = renderError(logger, headerPrefixes);
+  const tell = errorTeller(logger, headerPrefixes);
   const message =
     mode === 'mcp'
       ? 'No such route. MCP servers, and what belongs to them, are all that is served here (SERVER_MODE, MCP_PORT).'
       : 'No such route. MCP servers are not served here (SERVER_MODE).';
   return onlyFor(mode, app, (req, res) =>
-    tell(
-      new GatewayError('request.route_not_found', { message }),
-      req as never,
-      res as never,
-      () => {},
-    ),
+    tell(new GatewayError('request.route_not_found', { message }), req, res),
   );
 }
 
@@ -243,7 +238,10 @@ function createRoutes(
   app.use([...adminRootPaths], (req, res) => deps.forwardAdmin(req, res));
 
   app.use((req, _res, next) => next(noRoute(req.originalUrl)));
-  app.use(renderError(deps.logger, deps.headerPrefixes));
+  const tell = errorTeller(deps.logger, deps.headerPrefixes);
+  // Express knows handlers of errors by their four parameters.
+  const renderError: ErrorRequestHandler = (caught, req, res, _next) => tell(caught, req, res);
+  app.use(renderError);
   return app;
 }
 
@@ -255,20 +253,24 @@ function adminElsewhere(): GatewayError {
 
 const proxiedMethods = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']);
 
-/** Errors outside a pipeline: no route, a path that is not a URL, a fault of ours. */
-function renderError(logger: Logger, prefixes: HeaderPrefixes): ErrorRequestHandler {
-  return (caught, req, res, _next) => {
+/** Tells errors outside a pipeline: no route, a path that is not a URL, a fault of ours. */
+function errorTeller(logger: Logger, prefixes: HeaderPrefixes) {
+  /** @param req with an `originalUrl` where it went through Express, which changes its `url` */
+  return (
+    caught: unknown,
+    req: IncomingMessage & { readonly originalUrl?: string },
+    res: ServerResponse,
+  ): void => {
     const error =
       caught instanceof URIError
         ? new GatewayError('request.route_not_found', { cause: caught })
         : fromUnknown(caught);
-    if (error.code === 'internal') logger.error({ err: caught, path: req.path }, 'a route failed');
+    const path = withoutQuery(requestTarget(req.originalUrl ?? req.url ?? ''));
+    if (error.code === 'internal') logger.error({ err: caught, path }, 'a route failed');
     if (res.headersSent) return void res.destroy();
     const requestId = randomUUID();
     const spelling = spellingOf(prefixes, req.headers);
-    // Only what went through Express has an `originalUrl`, whatever its types say.
-    const asked = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '';
-    const shape = vendorErrorsAt(withoutQuery(requestTarget(asked))) ?? 'openai';
+    const shape = vendorErrorsAt(path) ?? 'openai';
     const body = {
       ...errorBodies[shape](spelledError(error, spelling), requestId),
       ...(error.status === 404 && shape === 'openai' ? { ok: false } : {}),

@@ -74,7 +74,7 @@ function isMarker(bytes: Buffer, colon: number): boolean {
         endsWith(bytes, type, quote) &&
         (startsWith(bytes, message, start) ||
           startsWith(bytes, errorValue, start) ||
-          isResponseEnd(bytes, start) ||
+          isResponseMark(bytes, start) ||
           (beginsUse[bytes[start + 1] as number] === 1 &&
             uses.some((use) => startsWith(bytes, use, start))))
       );
@@ -87,9 +87,9 @@ function isMarker(bytes: Buffer, colon: number): boolean {
   }
 }
 
-function isResponseEnd(bytes: Buffer, start: number): boolean {
+function isResponseMark(bytes: Buffer, start: number): boolean {
   if (!startsWith(bytes, response, start)) return false;
-  return responseMarks.some((end) => startsWith(bytes, end, start + response.length));
+  return responseMarks.some((mark) => startsWith(bytes, mark, start + response.length));
 }
 
 function endsWith(bytes: Buffer, key: Buffer, end: number): boolean {

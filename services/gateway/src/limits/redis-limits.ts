@@ -378,28 +378,19 @@ export class RedisLimits implements LimitStore {
     const countedAtUs = words.next();
     const refusedAt = words.next() - 1;
     const mark = this.#marks.of(scope);
+    const isLease = mode === 'lease';
+    const taking = { id: wants.id, scope, mark, countedAtUs, nowMs, isLease };
     const states: SharedHold[] = [];
     for (const [at, place] of places.entries()) {
       const want = wants.counters[at];
       if (want === undefined) break;
-      const isLease = mode === 'lease';
-      const state = new SharedHold(
-        wants.id,
-        scope,
-        mark,
-        want,
-        place,
-        words,
-        countedAtUs,
-        nowMs,
-        isLease,
-      );
+      const state = new SharedHold(taking, want, place, words);
       const { posted, pending, held, isOverflow } = state;
       place.hasCounter = posted + pending + held > 0 && !isOverflow;
       states.push(state);
     }
     if (mode === 'peek') return { refusedAt: -1, states };
-    if (mode === 'lease') {
+    if (isLease) {
       for (const state of states) this.#known.note(scope, { ...state, held: 0 }, nowMs);
       return { refusedAt, states };
     }

@@ -5,6 +5,19 @@ import type { CounterPlace } from './counter-places.ts';
 import { type Hold, leftOf, type Want } from './limit-store.ts';
 import type { IntegerWords } from './read-words.ts';
 
+/** What all that one request takes at once has in common. */
+interface Taking {
+  readonly id: string;
+  readonly scope: string;
+  readonly mark: string;
+  /** When the counters were as they are told, Unix µs by the clock of Redis. */
+  readonly countedAtUs: number;
+  /** By the same clock, as it is known here. */
+  readonly nowMs: number;
+  /** Of those nothing is used beyond what is held. */
+  readonly isLease: boolean;
+}
+
 /** What was taken of a shared counter; in the chain of those that are held until it is ended. */
 export class SharedHold implements Hold, Linked<SharedHold> {
   readonly id: string;
@@ -32,21 +45,12 @@ export class SharedHold implements Hold, Linked<SharedHold> {
   older: SharedHold | undefined = undefined;
   newer: SharedHold | undefined = undefined;
 
-  /**
-   * @param told five words of it: posted, held, over, taken, bits
-   * @param countedAtUs when it was so, by the clock of Redis
-   * @param isLease of those nothing is used beyond what is held
-   */
+  /** @param told five words of it: posted, held, over, taken, bits */
   constructor(
-    id: string,
-    scope: string,
-    mark: string,
+    { id, scope, mark, countedAtUs, nowMs, isLease }: Taking,
     { counter, amount }: Want,
     place: CounterPlace,
     told: IntegerWords,
-    countedAtUs: number,
-    nowMs: number,
-    isLease: boolean,
   ) {
     this.id = id;
     this.scope = scope;
