@@ -16,14 +16,14 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { ServiceName } from '@sluice/stack';
-import { type BundledPackage, bundledPackages, licenceTexts } from './build/bundled-packages.ts';
+import { type BundledPackage, bundledPackages, licenceTexts } from './bundling/bundled-packages.ts';
 import {
   type Beside,
   builtName,
   copyAssets,
   filesBelow,
   selfContained,
-} from './build/self-contained.ts';
+} from './bundling/self-contained.ts';
 
 const root = resolve(import.meta.dirname, '..');
 

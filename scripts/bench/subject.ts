@@ -8,9 +8,9 @@ import type { GuardedPlaces } from './guarded-workspaces.ts';
 import type { KeepingPlaces } from './keeping-workspaces.ts';
 import type { LimitedPlaces } from './limited-workspaces.ts';
 import { startPart } from './parts.ts';
+import type { Place } from './place.ts';
 import type { RoutingPlaces } from './routing-workspace.ts';
 import type { ToolPlaces } from './tool-places.ts';
-import type { Place } from './workbench.ts';
 
 /** Something whose cost is measured: a proxy or gateway in front of the bench's upstream. */
 export interface Subject {

@@ -1,6 +1,7 @@
 import { streamBytes, streamEvents, streamRequest, unaryReply, unaryRequest } from './canned.ts';
-import type { LoadResult, VariedHeader } from './load-job.ts';
+import type { LoadResult } from './load-job.ts';
 import type { Part } from './parts.ts';
+import type { Place } from './place.ts';
 import { usageOf } from './process-usage.ts';
 import type { Subject } from './subject.ts';
 
@@ -23,27 +24,6 @@ export interface Round extends LoadResult {
   /** Share of one core that it used. */
   coreShare: number;
   requestsPerSecond: number;
-}
-
-/** Where load goes: a subject, or the upstream itself. */
-export interface Place {
-  name: string;
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  /** One more header, different for each request. */
-  varied?: VariedHeader;
-  pid?(): number;
-  /** What its replies are when they are not the upstream's chat replies. */
-  replies?: { unary: ExpectedReply; stream: ExpectedReply };
-  /** What it is asked, where that is no chat. */
-  body?: string;
-  method?: string;
-}
-
-/** A gateway may rewrite a reply; it may not lose most of it. */
-export interface ExpectedReply {
-  bytesMin: number;
-  endsWith: string;
 }
 
 const chatReplies: NonNullable<Place['replies']> = {

@@ -1,5 +1,5 @@
 import { dirname, join, normalize } from 'node:path/posix';
-import type { SourceFile } from './import-directions.ts';
+import type { SourceFile } from './source-files.ts';
 import { importsOf } from './source-imports.ts';
 
 /** An arrow that closes a knot and stays: nothing else of the two folders is excused. */

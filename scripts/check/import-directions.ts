@@ -6,13 +6,8 @@ import {
   partRules,
   testOnlyParts,
 } from './import-rules.ts';
+import type { SourceFile } from './source-files.ts';
 import { exportAllLines, importsOf, type SourceImport } from './source-imports.ts';
-
-/** A source file: its path from the root of the repository, with forward slashes, and its text. */
-export interface SourceFile {
-  path: string;
-  text: string;
-}
 
 /** Dependencies that a part declares in its package.json. */
 export type DeclaredDependencies = Readonly<Record<string, ReadonlySet<string>>>;
@@ -150,13 +145,14 @@ function reaches(rules: FolderRules, from: string, to: string, seen = new Set<st
   return (rules[from] ?? []).some((next) => next === to || reaches(rules, next, to, seen));
 }
 
+/** Types count: two files that need each other's to be read are one. */
 function findCycles(files: readonly SourceFile[], paths: ReadonlySet<string>): string[] {
   const edges = new Map<string, string[]>();
   for (const file of files)
     edges.set(
       file.path,
       importsOf(file.text)
-        .filter((entry) => !entry.isType && entry.specifier.startsWith('.'))
+        .filter((entry) => entry.specifier.startsWith('.'))
         .map((entry) => normalize(join(dirname(file.path), entry.specifier)))
         .filter((target) => paths.has(target)),
     );

@@ -1,4 +1,4 @@
-import type { SourceFile } from './import-directions.ts';
+import type { SourceFile } from './source-files.ts';
 
 /**
  * `JSON.parse` blocks the process for as long as it takes, and what others send

@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { SourceFile } from './import-directions.ts';
+
+/** A source file: its path from the root of the repository, with forward slashes, and its text. */
+export interface SourceFile {
+  path: string;
+  text: string;
+}
 
 /** Every source file of ours below a checkout, generated code apart. */
 export function readSourceFiles(root: string): SourceFile[] {

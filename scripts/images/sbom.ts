@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BundledPackage } from '../build/bundled-packages.ts';
+import type { BundledPackage } from '../bundling/bundled-packages.ts';
 import type { DebianRecord } from './base-files.ts';
 import type { Release } from './release.ts';
 

@@ -1,3 +1,4 @@
+import type { ChatUsage } from './chat-usage.ts';
 /**
  * The chat model: what every chat wire format is decoded to and encoded from
  * when caller and upstream speak different formats. It loses nothing that two
@@ -224,41 +225,6 @@ export interface ChatRequest {
 
 /** Unified; the provider's own word stands beside it. */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other';
-
-/** Tokens of one reply. Input includes cache reads and writes, each also counted apart. */
-export interface ChatUsage {
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  /** The part of cacheWriteTokens written with a one-hour lifetime. */
-  cacheWrite1hTokens: number;
-  reasoningTokens: number;
-  inputAudioTokens: number;
-  outputAudioTokens: number;
-  /** From here on: absent = none. */
-  inputImageTokens?: number;
-  outputImageTokens?: number;
-  inputVideoTokens?: number;
-  outputVideoTokens?: number;
-  /** Of the tokens read from the cache those that are sound, and so among inputAudioTokens too. */
-  cacheReadAudioTokens?: number;
-  cacheReadImageTokens?: number;
-  /** Beside the output: what the provider quoted. */
-  citationTokens?: number;
-}
-
-/** What is not told counts as nothing. */
-export const noUsage: Readonly<ChatUsage> = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  reasoningTokens: 0,
-  inputAudioTokens: 0,
-  outputAudioTokens: 0,
-};
 
 export interface ChatChoice {
   index: number;

@@ -1,13 +1,6 @@
 import { type ConfigNode, credentialKeys } from './config.ts';
-import { idleActions } from './idle-actions.ts';
+import { type IdleSetting, idleActions } from './idle-actions.ts';
 import { longMetadataWhy, metadataValueMax } from './metadata-values.ts';
-
-/** A setting that a document may hold where nothing looks at it. */
-export interface IdleSetting {
-  /** From `config` on. */
-  readonly path: string;
-  readonly why: string;
-}
 
 /** What of a check's parameters does nothing, by the check's id; paths within them. */
 export type IdleParameters = (checkId: string, parameters: unknown) => readonly IdleSetting[];

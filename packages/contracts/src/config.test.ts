@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { configPath, parseConfigDocument } from './config.ts';
 import { configCaps } from './config-caps.ts';
+import { configPath, parseConfigDocument } from './parse-config.ts';
 
 describe('parseConfigDocument', () => {
   it('accepts camelCase names and leaves user-owned maps alone', () => {

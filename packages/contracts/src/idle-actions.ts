@@ -1,4 +1,9 @@
-import type { IdleSetting } from './config-idle.ts';
+/** A setting that a document may hold where nothing looks at it. */
+export interface IdleSetting {
+  /** From `config` on. */
+  readonly path: string;
+  readonly why: string;
+}
 
 /**
  * What of a guardrail's actions, or of a hook, does nothing beside the rest: nobody waits for what runs asynchronously, so

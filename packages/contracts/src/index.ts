@@ -22,7 +22,6 @@ export type {
   ChatRequest,
   ChatStreamEvent,
   ChatTool,
-  ChatUsage,
   FilePart,
   FinishReason,
   ForeignPart,
@@ -43,14 +42,11 @@ export type {
   ToolResultPart,
   VendorFault,
 } from './chat.ts';
-export { noUsage } from './chat.ts';
+export { type ChatUsage, noUsage } from './chat-usage.ts';
 export {
   type ConfigNode,
-  type ConfigParseResult,
-  configPath,
   configSchema,
   credentialKeys,
-  parseConfigDocument,
   type StrategyMode,
   strategyModes,
 } from './config.ts';
@@ -61,7 +57,7 @@ export {
   fanOutFault,
   storedConfigCaps,
 } from './config-caps.ts';
-export { type IdleSetting, idleSettings } from './config-idle.ts';
+export { idleSettings } from './config-idle.ts';
 export { foldConfigNames } from './config-names.ts';
 export {
   type ForwardedCaller,
@@ -82,7 +78,7 @@ export {
   spelledText,
   spellingOf,
 } from './header-names.ts';
-export { idleActions } from './idle-actions.ts';
+export { type IdleSetting, idleActions } from './idle-actions.ts';
 export {
   type BatchLine,
   type BatchStatement,
@@ -161,6 +157,7 @@ export { type RequestType, requestTypes } from './operations/request-types.ts';
 export { rowNames } from './operations/row-names.ts';
 export { namedResources, vendorCollections } from './operations/vendor-collections.ts';
 export { errorsOf, isVendorRoot, vendorErrorsAt } from './operations/vendor-paths.ts';
+export { type ConfigParseResult, configPath, parseConfigDocument } from './parse-config.ts';
 export {
   agentServerUrl,
   isLoopback,

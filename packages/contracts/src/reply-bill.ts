@@ -1,4 +1,4 @@
-import type { ChatUsage } from './chat.ts';
+import type { ChatUsage } from './chat-usage.ts';
 
 /** What of a reply is charged by other units than tokens. Absent = none, or nobody counted. */
 export interface ReplyUnits {

@@ -1,10 +1,11 @@
 import { type ConfigCaps, type ConfigNode, configCaps, fanOutFault } from '@sluice/contracts';
+import type { Author } from './author.ts';
 import { newQueryBudget, type QueryBudget } from './conditions.ts';
 import { configFault } from './config-fault.ts';
 import type { HookReading } from './hooks.ts';
 import { type Inherited, inherit, nothingInherited, resolveLeaf } from './inheritance.ts';
 import type { RoutePlan } from './plan.ts';
-import type { Author, ResolvedTarget } from './resolved-target.ts';
+import type { ResolvedTarget } from './resolved-target.ts';
 import { fixedDecision, type RouteNode, type StrategyNode, type TargetNode } from './route-node.ts';
 import { strategies } from './strategies/index.ts';
 

@@ -4,8 +4,7 @@ import type { ConditionTrace, RoutingFacts } from './plan.ts';
 import { compileSafeRegex } from './regex/safe-regex.ts';
 import { RegexFault } from './regex/syntax.ts';
 import { newWorkBudget, type WorkBudget } from './regex/work-budget.ts';
-import type { UnknownReason } from './replay/outlook.ts';
-import { type PastRequest, valuesThen } from './replay/past-request.ts';
+import { type PastRequest, type UnknownReason, valuesThen } from './replay/past-request.ts';
 import {
   beyondMeasure,
   type FieldValue,

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { JsonError, jsonBounds, readJsonText } from '@sluice/json';
 import { configFault } from './config-fault.ts';
-import type { HookFeedback } from './hooks.ts';
+import type { HookFeedback } from './hook.ts';
 
 /** What is said of an outcome, `{feedback: {…}}`; undefined = nothing. @throws GatewayError `config.invalid` */
 export function readFeedback(value: JsonValue | undefined, path: string): HookFeedback | undefined {

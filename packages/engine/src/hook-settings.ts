@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { Hook } from './hook.ts';
 import { numberWithin, readFeedback } from './hook-feedback.ts';
-import type { Hook } from './hooks.ts';
 
 /** What configs and saved guardrails say alike of a hook, beside its checks. */
 type HookSettings = Pick<

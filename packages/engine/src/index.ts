@@ -3,6 +3,8 @@
  * windows on the clock. No I/O, no clock, no random: those are handed in.
  * Start at `compile-config.ts`, `plan-routes.ts` and `limits/policy-index.ts`.
  */
+
+export type { Author } from './author.ts';
 export {
   addCalls,
   type BreakerCounts,
@@ -30,12 +32,13 @@ export { bytesOfBuffer } from './estimate/media-seconds.ts';
 export { type MediaRule, secondsOfSound } from './estimate/media-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
+export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hook.ts';
 export type { HookStreaming } from './hook-streaming.ts';
-export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';
-export { type Epoch, epochAt, epochOf, windowEpoch } from './limits/epoch.ts';
+export { epochAt, epochOf, windowEpoch } from './limits/epoch.ts';
 export {
   type Counter,
   counterName,
+  type Epoch,
   entityText,
   type GroupReset,
   type Holder,
@@ -95,8 +98,7 @@ export {
 } from './regex/safe-regex.ts';
 export { type ReplayedConfig, replayedConfig } from './replay/foresee-routes.ts';
 export { LimitReplay, type Use } from './replay/limit-replay.ts';
-export type { UnknownReason } from './replay/outlook.ts';
-export type { PastRequest, PastVisit } from './replay/past-request.ts';
+export type { PastRequest, PastVisit, UnknownReason } from './replay/past-request.ts';
 export {
   type Refusal,
   type Replayed,
@@ -106,7 +108,6 @@ export {
   replayRequest,
 } from './replay/replay-request.ts';
 export type {
-  Author,
   CacheRule,
   EmbeddingRule,
   HedgeRule,

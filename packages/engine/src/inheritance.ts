@@ -1,4 +1,5 @@
 import { type ConfigNode, credentialKeys } from '@sluice/contracts';
+import type { Author } from './author.ts';
 import type { BreakerRule } from './breaker.ts';
 import { type DropPath, parseDropPath } from './drop-params.ts';
 import {
@@ -9,13 +10,7 @@ import {
   noHooks,
   ownHooks,
 } from './hooks.ts';
-import type {
-  Author,
-  CachePrefixRule,
-  CacheRule,
-  HedgeRule,
-  ResolvedTarget,
-} from './resolved-target.ts';
+import type { CachePrefixRule, CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
 import { type RetryRule, retriedByDefault } from './retry.ts';
 
 /**

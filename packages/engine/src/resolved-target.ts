@@ -1,10 +1,8 @@
+import type { Author } from './author.ts';
 import type { BreakerRule } from './breaker.ts';
 import type { DropPath } from './drop-params.ts';
-import type { TargetHooks } from './hooks.ts';
+import type { TargetHooks } from './hook.ts';
 import type { RetryRule } from './retry.ts';
-
-/** Whose word something is: an admin's, who saved it, or the caller's, who sent it along. */
-export type Author = 'admin' | 'caller';
 
 /** One place to send a request, after inheritance. Undefined = not said by the config. */
 export interface ResolvedTarget {

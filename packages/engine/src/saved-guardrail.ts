@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
+import type { Hook } from './hook.ts';
 import { isJsonObject } from './hook-feedback.ts';
 import { hookSettings, unsaid } from './hook-settings.ts';
 import { readStreaming } from './hook-streaming.ts';
-import type { Hook } from './hooks.ts';
 
 /** One version of a guardrail as an administrator saved it: checks and actions, secrets in clear. */
 export interface SavedGuardrail {

@@ -71,7 +71,7 @@ describe('default.jsonSchema', () => {
   const doubling = {
     properties: { a: { allOf: [{ $ref: '#' }, { $ref: '#' }] } },
   };
-  const deep = (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   const chain = Object.fromEntries(
     Array.from({ length: 40 }, (_, at) => [
       `d${at}`,

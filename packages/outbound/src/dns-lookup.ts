@@ -1,5 +1,5 @@
 import { promises as dns } from 'node:dns';
-import type { Address } from './guarded-connect.ts';
+import type { Address } from './address.ts';
 import { hasGlobalIpv6 } from './machine-addresses.ts';
 import { createSystemNames, type SystemNames } from './system-names.ts';
 

@@ -5,8 +5,8 @@ import { GatewayError } from '@sluice/errors';
 import { testCertificate } from '@sluice/testkit';
 import { errors, Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Address } from './address.ts';
 import {
-  type Address,
   type ConnectGuardOptions,
   createConnectGuard,
   type OpenSocket,

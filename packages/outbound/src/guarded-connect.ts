@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { GatewayError } from '@sluice/errors';
 import { buildConnector, errors } from 'undici';
+import type { Address } from './address.ts';
 import { createDnsLookup, type Lookup, lookUpBySystem } from './dns-lookup.ts';
 import { FairPlaces, type Leave } from './fair-places.ts';
 import {
@@ -17,16 +18,6 @@ import { secureContextOf, type TlsIdentity } from './tls-identity.ts';
 import { unreachable } from './upstream-failure.ts';
 
 export type { TlsIdentity };
-
-/**
- * Opens connections to upstreams, and only to addresses that were checked: the
- * name is resolved here once, every answer must be allowed, and the socket is
- * pinned to those answers, so that a name cannot change its mind in between.
- */
-export interface Address {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
 
 /** Opens a TCP socket to the first of the addresses that answers. */
 export type OpenSocket = (addresses: readonly Address[], port: number) => Socket;

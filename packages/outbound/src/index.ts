@@ -4,10 +4,10 @@
  * what its name resolves to; start there.
  */
 
+export type { Address } from './address.ts';
 export { checkDnsServers } from './dns-lookup.ts';
 export { FairPlaces, type FairPlacesOptions, type Leave } from './fair-places.ts';
 export {
-  type Address,
   type ConnectGuard,
   type ConnectGuardOptions,
   type ConnectPurpose,

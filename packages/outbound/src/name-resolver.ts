@@ -1,6 +1,6 @@
+import type { Address, ResolveName } from './address.ts';
 import type { Lookup } from './dns-lookup.ts';
 import type { FairPlaces } from './fair-places.ts';
-import type { Address } from './guarded-connect.ts';
 
 export interface NameResolverOptions {
   lookup: Lookup;
@@ -8,8 +8,6 @@ export interface NameResolverOptions {
   /** For one name in all: waiting for a place, and every question. */
   deadlineMs: number;
 }
-
-export type ResolveName = (hostname: string, owner: string) => Promise<readonly Address[]>;
 
 /**
  * Resolves names in fair places. Connections of one owner to one name share its

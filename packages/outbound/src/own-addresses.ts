@@ -1,5 +1,5 @@
+import type { ResolveName } from './address.ts';
 import { classifyAddress } from './address-ranges.ts';
-import type { ResolveName } from './name-resolver.ts';
 import type { OwnServices } from './own-services.ts';
 
 /** How long an answer is taken for good; our parts seldom move. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import type { Address } from './guarded-connect.ts';
+import type { Address } from './address.ts';
 import { keepFile } from './kept-file.ts';
 import { isNeverReachableName } from './never-reachable.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { baseUrlOf, modelPath, modelSegment, pathOf } from './address.ts';
-import type { CallFacts, ProviderEntry, Template } from './contract.ts';
+import type { CallFacts } from './call-facts.ts';
+import type { ProviderEntry, Template } from './contract.ts';
 
 const provider = (baseUrl: Template): ProviderEntry => ({
   id: 'tenant',

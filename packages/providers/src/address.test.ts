@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { baseUrlOf, modelPath, modelSegment, optionalSetting, pathOf } from './address.ts';
+import type { CallFacts } from './call-facts.ts';
 import { findProvider } from './catalog.ts';
-import type { CallFacts, ProviderEntry, Template } from './contract.ts';
+import type { ProviderEntry, Template } from './contract.ts';
 
 function factsWith(settings: Record<string, string>): CallFacts {
   return { model: 'm', stream: false, setting: (name) => settings[name] };

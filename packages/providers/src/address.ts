@@ -1,5 +1,6 @@
 import { GatewayError } from '@sluice/errors';
-import type { CallFacts, EndpointEntry, ProviderEntry, ReadSetting, Template } from './contract.ts';
+import type { CallFacts, ReadSetting } from './call-facts.ts';
+import type { EndpointEntry, ProviderEntry, Template } from './contract.ts';
 
 /** What may stand in a host or a path without changing what it means. */
 const safeSetting = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,254}[A-Za-z0-9_])?$/;

@@ -1,4 +1,5 @@
-import type { AuthRecipe, EndpointEntry, ProviderEntry, ReadSetting } from './contract.ts';
+import type { AuthRecipe, ReadSetting } from './call-facts.ts';
+import type { EndpointEntry, ProviderEntry } from './contract.ts';
 import { compact } from './json/json-access.ts';
 import { isSettingList, type SettingName } from './setting-kinds.ts';
 import { joinedLists, readSettings } from './settings.ts';

@@ -1,3 +1,4 @@
+import type { AuthRecipe, CallFacts } from './call-facts.ts';
 /**
  * What the gateway sees of providers. Everything here is pure: values in,
  * values out; no sockets, clock or environment.
@@ -18,8 +19,7 @@ import type {
 } from '@sluice/contracts';
 import type { VendorFiles } from './files/vendor-files.ts';
 import type { FinalFault } from './final-faults.ts';
-import type { JobFamily, VendorJobs } from './jobs/vendor-jobs.ts';
-import type { ModelOverrides } from './models/model-overrides.ts';
+import type { JobsByFamily } from './jobs/vendor-jobs.ts';
 import type { SettingName } from './setting-kinds.ts';
 import type { WordRule } from './translation/fitting-words.ts';
 
@@ -44,51 +44,6 @@ export type ChatFormat =
  * vendor alone speaks (`BodyDialect`).
  */
 export type WireFormat = CallerFormat | ChatFormat | `${string}/${string}`;
-
-/**
- * How a provider learns who asks. Those that are only headers are made here
- * (`auth-headers.ts`); `aws`, `google`, `azure` and `oci` need clocks, keys and
- * tokens, and are the gateway's work.
- */
-export type AuthRecipe =
-  | { type: 'none' }
-  /** `scheme` stands before the key, `Bearer` when absent. */
-  | { type: 'bearer'; scheme?: string }
-  | { type: 'header'; header: string }
-  /** Key and the setting with the secret, base64. */
-  | { type: 'basic'; secretSetting: string }
-  /** Headers from settings, e.g. a pair of key and secret; undefined = not set. */
-  | {
-      type: 'headers';
-      make: (apiKey: string, setting: ReadSetting) => Record<string, string | undefined>;
-    }
-  /** Signature version 4, or a bearer key where the credential is one. */
-  | { type: 'aws'; service: string }
-  | { type: 'google' }
-  /** `keyHeader` carries the key when there is no Entra token; with `authorization` it is a bearer key. */
-  | { type: 'azure'; keyHeader: 'api-key' | 'authorization' | 'x-api-key' }
-  | { type: 'oci' };
-
-/** Looks up a setting of the provider by its neutral name, e.g. `aws-region`; undefined when nobody set it. */
-export type ReadSetting = (name: string) => string | undefined;
-
-/** What an address may depend on. */
-export interface CallFacts {
-  /** As the upstream is asked for it, not yet encoded for a path. */
-  model: string;
-  stream: boolean;
-  setting: ReadSetting;
-  /** The caller's body, for addresses that carry a part of it; absent where none is at hand. */
-  request?: JsonObject;
-  /** True = the credential is an admin's: nothing in the body may say whose account it is used for. */
-  accountIsSettled?: boolean;
-  /** What the operator knows better of models than our table. */
-  modelOverrides?: ModelOverrides;
-  /** Of a pass-through call: what the caller asked for, e.g. `/files`, without the query. */
-  proxyPath?: string;
-  /** Ways of serving that the caller asked for ahead of time: `x-service-beta`. */
-  betas?: readonly string[];
-}
 
 /**
  * A fixed text, in which `{name}` stands for a setting, or what a function makes
@@ -288,7 +243,7 @@ export interface ProviderEntry {
   /** Its files, where they are not asked for as OpenAI's are. */
   files?: VendorFiles;
   /** The same of its fine-tunes and videos. */
-  jobs?: Partial<Readonly<Record<JobFamily, VendorJobs>>>;
+  jobs?: JobsByFamily;
   /** The header (lower case) that says which service tier a call was served with, where bodies do not, or only repeat what was asked. */
   tierHeader?: string;
   /** Refusals that it charges the prompt of, as it worked on it; their answers tell no usage. Absent = none. */

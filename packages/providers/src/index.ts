@@ -37,6 +37,7 @@ export { type AskedToolUses, areToolsAlone, askedToolUses } from './bills/charge
 export { drawsTokens, tokensDrawn } from './bills/drawn-tokens.ts';
 export { servedTierOf } from './bills/served-tier.ts';
 export { withAskedImage } from './bills/with-asked-image.ts';
+export type { AuthRecipe, CallFacts, ReadSetting } from './call-facts.ts';
 export { filesOperations, hasOperation } from './catalog/keepings.ts';
 export { findProvider, providerIds, providersKeeping } from './catalog.ts';
 export {
@@ -60,9 +61,7 @@ export {
 } from './codecs/openai-responses/response-object.ts';
 export { withoutForeign as withoutForeignItems } from './codecs/openai-responses/without-foreign.ts';
 export type {
-  AuthRecipe,
   CallContext,
-  CallFacts,
   DecodedReply,
   EncodedRequest,
   EndpointChoice,
@@ -73,7 +72,6 @@ export type {
   MemberEdits,
   ProviderEntry,
   Quirks,
-  ReadSetting,
   ReplyFacts,
   ReplyHead,
   SignatureKeeper,
@@ -127,7 +125,8 @@ export { shownFacts } from './models/shown-facts.ts';
 export type { ContinuationWay } from './recovery/continued-request.ts';
 export { SplicedStream } from './recovery/spliced-stream.ts';
 export { isStreamable, type KeptAnswers, keptAnswers } from './replay/kept-answers.ts';
-export { type ReplayOptions, replayAsStream } from './replay/replay-as-stream.ts';
+export type { ReplayOptions } from './replay/openai-chunks.ts';
+export { replayAsStream } from './replay/replay-as-stream.ts';
 export {
   addressSettings,
   isPlain,

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { baseUrlOf, pathOf } from './address.ts';
 import { authHeaders } from './auth-headers.ts';
+import type { CallFacts } from './call-facts.ts';
 import { findProvider, providerIds } from './catalog.ts';
-import type { CallFacts, EndpointEntry } from './contract.ts';
+import type { EndpointEntry } from './contract.ts';
 import { keptSettings } from './kept-settings.ts';
 
 const entries = providerIds().map((id) => findProvider(id)!);

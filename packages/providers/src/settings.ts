@@ -1,4 +1,5 @@
-import type { ProviderEntry, ReadSetting } from './contract.ts';
+import type { ReadSetting } from './call-facts.ts';
+import type { ProviderEntry } from './contract.ts';
 import { isSettingList, type SettingName } from './setting-kinds.ts';
 
 const servicePrefix = 'x-service-';

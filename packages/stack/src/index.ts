@@ -22,11 +22,15 @@ export {
   postgresUrl,
   throwawayPostgres,
 } from './postgres-settings.ts';
-export { quietFlags, type ServiceProcess, serviceProcesses } from './service-processes.ts';
+export {
+  quietFlags,
+  type ServiceName,
+  type ServiceProcess,
+  serviceProcesses,
+} from './service-processes.ts';
 export {
   demoUpstreamSpec,
   type PartName,
-  type ServiceName,
   type Sluice,
   type SluiceOptions,
   startSluice,

@@ -1,4 +1,4 @@
-import type { ServiceName } from './sluice.ts';
+export type ServiceName = 'gateway' | 'control-plane' | 'data-service';
 
 /** How a service's process is started, wherever it runs. */
 export interface ServiceProcess {

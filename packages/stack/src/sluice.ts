@@ -9,7 +9,7 @@ import {
   postgresSpec,
   postgresUrl,
 } from './postgres-settings.ts';
-import { serviceProcesses } from './service-processes.ts';
+import { type ServiceName, serviceProcesses } from './service-processes.ts';
 import type { SluicePorts } from './sluice-ports.ts';
 import {
   machineDefaults,
@@ -27,8 +27,6 @@ export type PartName =
   | 'demo-upstream'
   | 'control-plane'
   | `gateway${'' | `-${number}`}`;
-
-export type ServiceName = 'gateway' | 'control-plane' | 'data-service';
 
 export interface SluiceOptions {
   dataDir: string;

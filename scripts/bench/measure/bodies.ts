@@ -1,11 +1,11 @@
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import { usageOf } from '../process-usage.ts';
 import { firstAnswer, type Subject } from '../subject.ts';
 import { targets } from '../targets.ts';
 import {
   interleave,
   median,
-  type Place,
   type Round,
   runRound,
   type Shape,

@@ -1,6 +1,7 @@
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import { firstAnswer, type Subject } from '../subject.ts';
-import { interleave, median, type Place, runRound, type Workbench } from '../workbench.ts';
+import { interleave, median, runRound, type Workbench } from '../workbench.ts';
 
 /** The same request, told by its headers to stand in another workspace. */
 export interface Kind {

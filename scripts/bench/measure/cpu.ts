@@ -1,10 +1,10 @@
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import { firstAnswer } from '../subject.ts';
 import { targets } from '../targets.ts';
 import {
   interleave,
   median,
-  type Place,
   type Round,
   runRound,
   type Shape,

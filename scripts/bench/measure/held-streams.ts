@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import { usageOf } from '../process-usage.ts';
 import { firstAnswer, type Subject } from '../subject.ts';
 import { targets } from '../targets.ts';
-import { interleave, median, type Place, runRound, type Workbench } from '../workbench.ts';
+import { interleave, median, runRound, type Workbench } from '../workbench.ts';
 
 /** What it costs to hold streams back and look for personal data in them, beside streams that nobody looks at. */
 export async function measureHeldStreams(bench: Workbench): Promise<Figure[]> {

@@ -1,15 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Figure } from '../figure.ts';
 import type { Distribution } from '../load-job.ts';
+import type { Place } from '../place.ts';
 import { targets } from '../targets.ts';
-import {
-  interleave,
-  median,
-  type Place,
-  type Round,
-  type Shape,
-  type Workbench,
-} from '../workbench.ts';
+import { interleave, median, type Round, type Shape, type Workbench } from '../workbench.ts';
 
 /** What a proxy adds to the latency of unary requests at 1,000 a second. */
 export async function measureLatency(bench: Workbench): Promise<Figure[]> {

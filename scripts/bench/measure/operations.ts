@@ -1,10 +1,11 @@
 import { OwnerNotes } from '@sluice/gateway/owners';
 import { responseId, responseReply, responseRequest } from '../canned.ts';
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import type { Subject } from '../subject.ts';
 import { targets } from '../targets.ts';
 import { timeWork } from '../time-work.ts';
-import { median, type Place, runRound, type Workbench } from '../workbench.ts';
+import { median, runRound, type Workbench } from '../workbench.ts';
 import { measureCpu } from './cpu.ts';
 
 /** Looking at what stays at a provider: whole requests beside the bare proxy's, and the owner's look-up by itself. */

@@ -1,7 +1,8 @@
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import { configCount, type RoutingPlaces, wideTargets } from '../routing-workspace.ts';
 import { firstAnswer, type Subject } from '../subject.ts';
-import { interleave, median, type Place, runRound, type Workbench } from '../workbench.ts';
+import { interleave, median, runRound, type Workbench } from '../workbench.ts';
 import { measurePlanning } from './planning.ts';
 
 const many = configCount.toLocaleString('en');

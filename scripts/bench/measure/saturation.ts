@@ -1,6 +1,7 @@
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import { targets } from '../targets.ts';
-import { interleave, median, type Place, type Workbench } from '../workbench.ts';
+import { interleave, median, type Workbench } from '../workbench.ts';
 
 /**
  * Requests a second when callers ask as fast as they are answered. The upstream

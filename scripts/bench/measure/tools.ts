@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Figure } from '../figure.ts';
+import type { Place } from '../place.ts';
 import { usageOf } from '../process-usage.ts';
 import type { Subject } from '../subject.ts';
 import { targets } from '../targets.ts';
@@ -17,7 +18,7 @@ import {
   toolTextRequest,
 } from '../tool-canned.ts';
 import type { Called, ToolPlaces } from '../tool-places.ts';
-import { interleave, median, type Place, runRound, type Workbench } from '../workbench.ts';
+import { interleave, median, runRound, type Workbench } from '../workbench.ts';
 import { measureCpu } from './cpu.ts';
 import { measureAdded } from './latency.ts';
 

@@ -1,5 +1,5 @@
 import { keptFields } from '../admin/kernel/kept-only.ts';
-import type { IdleSetting } from '../config-idle.ts';
+import type { IdleSetting } from '../idle-actions.ts';
 import type { CheckDeclaration } from './declaration.ts';
 import { type CheckId, checkDeclarations } from './declarations.ts';
 import { readParameters } from './read-parameters.ts';

@@ -1,14 +1,12 @@
-import { type Counter, counterName, type GroupReset, type NamedEpoch } from './limit.ts';
+import {
+  type Counter,
+  counterName,
+  type Epoch,
+  type GroupReset,
+  type NamedEpoch,
+} from './limit.ts';
 import { type Period, periodAt } from './period.ts';
 import { type RateUnit, windowMs, windowOffsetMs } from './windows.ts';
-
-/** A stretch of time with a count of its own. */
-export interface Epoch {
-  readonly name: string;
-  readonly startMs: number;
-  /** 0 = never. */
-  readonly endMs: number;
-}
 
 /** Where a counter is at a time: told anew when its epoch is another. */
 export function epochOf(counter: Counter, nowMs: number): NamedEpoch {

@@ -1,6 +1,13 @@
-import type { Epoch } from './epoch.ts';
 import type { Period } from './period.ts';
 import type { RateUnit } from './windows.ts';
+
+/** A stretch of time with a count of its own. */
+export interface Epoch {
+  readonly name: string;
+  readonly startMs: number;
+  /** 0 = never. */
+  readonly endMs: number;
+}
 
 /** What a limit counts; cost in nano-dollars. */
 export type LimitType = 'requests' | 'tokens' | 'cost';

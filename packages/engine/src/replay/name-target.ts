@@ -1,6 +1,5 @@
 import type { ResolvedTarget } from '../resolved-target.ts';
-import type { UnknownReason } from './outlook.ts';
-import type { PastRequest } from './past-request.ts';
+import type { PastRequest, UnknownReason } from './past-request.ts';
 
 export interface NamedTarget {
   /** `@slug`, or the catalogue's id. */

@@ -10,8 +10,7 @@ import {
 } from './foresee-routes.ts';
 import type { LimitReplay, Use } from './limit-replay.ts';
 import { nameTarget } from './name-target.ts';
-import type { UnknownReason } from './outlook.ts';
-import type { PastRequest, PastVisit } from './past-request.ts';
+import type { PastRequest, PastVisit, UnknownReason } from './past-request.ts';
 import { settingsOf, treatmentOf } from './settings-of.ts';
 
 /** What is changed, and what is known of the rest. */

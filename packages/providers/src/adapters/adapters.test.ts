@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, okHead, play } from '../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../address.ts';
 import { authHeaders } from '../auth-headers.ts';
+import type { CallFacts } from '../call-facts.ts';
 import { findProvider } from '../catalog.ts';
-import type { CallFacts } from '../contract.ts';
 import { findTranslation } from '../translation/find-translation.ts';
 
 const chatting = [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../test/fixtures.ts';
+import type { CallFacts } from '../call-facts.ts';
 import { findProvider } from '../catalog.ts';
 import { openAiChat } from '../codecs/openai-chat/index.ts';
-import type { CallFacts } from '../contract.ts';
 import { type ModelOverride, ModelOverrides } from '../models/model-overrides.ts';
 import { findTranslation } from '../translation/find-translation.ts';
 

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@sluice/contracts';
+import type { CallFacts } from '../call-facts.ts';
 import { toolsInForce } from '../codecs/anthropic-messages/conversation-changes.ts';
-import type { CallFacts, EndpointChoice, EndpointEntry, JsonObject } from '../contract.ts';
+import type { EndpointChoice, EndpointEntry, JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { factsOfOpenAi, type OpenAiFacts } from '../models/openai.ts';
 

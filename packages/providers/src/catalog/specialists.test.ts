@@ -4,8 +4,9 @@ import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { baseUrlOf, pathOf } from '../address.ts';
 import { authHeaders } from '../auth-headers.ts';
+import type { CallFacts } from '../call-facts.ts';
 import { findProvider } from '../catalog.ts';
-import type { CallFacts, JsonObject } from '../contract.ts';
+import type { JsonObject } from '../contract.ts';
 import { findTranslation } from '../translation/find-translation.ts';
 import { specialists } from './specialists.ts';
 

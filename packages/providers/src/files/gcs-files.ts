@@ -4,7 +4,8 @@
  * https://docs.cloud.google.com/storage/docs/performing-resumable-uploads, November 2026
  */
 import { GatewayError } from '@sluice/errors';
-import type { CallFacts, JsonObject } from '../contract.ts';
+import type { CallFacts } from '../call-facts.ts';
+import type { JsonObject } from '../contract.ts';
 import { objectOf, parseJson, stringOf } from '../json/json-access.ts';
 import {
   checkedBucket,

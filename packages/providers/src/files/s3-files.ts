@@ -5,7 +5,7 @@
  */
 import { GatewayError } from '@sluice/errors';
 import { regionOf } from '../adapters/bedrock/address.ts';
-import type { AuthRecipe, CallFacts } from '../contract.ts';
+import type { AuthRecipe, CallFacts } from '../call-facts.ts';
 import {
   checkedBucket,
   checkedKey,

@@ -5,7 +5,8 @@
  * wants, one after the other, and what their answers mean. Nothing here opens a
  * connection: `FilesUse.ask` does.
  */
-import type { AuthRecipe, CallFacts, JsonObject } from '../contract.ts';
+import type { JsonObject } from '@sluice/contracts';
+import type { AuthRecipe, CallFacts } from '../call-facts.ts';
 
 /** What a vendor has of files; absent = it has nothing like it. */
 export interface VendorFiles {

@@ -4,7 +4,8 @@
  */
 import { GatewayError } from '@sluice/errors';
 import { regionalHost } from '../adapters/bedrock/address.ts';
-import type { CallFacts, JsonObject } from '../contract.ts';
+import type { CallFacts } from '../call-facts.ts';
+import type { JsonObject } from '../contract.ts';
 import { objectId, placeOf } from '../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { statusIn } from '../vendor-status.ts';

@@ -3,7 +3,8 @@
  * https://docs.fireworks.ai/api-reference/create-supervised-fine-tuning-job, November 2026
  */
 import { requiredSetting } from '../address.ts';
-import type { CallFacts, JsonObject } from '../contract.ts';
+import type { CallFacts } from '../call-facts.ts';
+import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { statusIn } from '../vendor-status.ts';
 import {

@@ -4,9 +4,9 @@
  * – and here, for each operation, which requests a vendor wants and what its
  * answers mean. Nothing here opens a connection: `JobUse.ask` does.
  */
-import type { ObjectFamily, ObjectOperationId } from '@sluice/contracts';
+import type { JsonObject, JsonValue, ObjectFamily, ObjectOperationId } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { CallFacts, JsonObject, JsonValue, ProviderEntry } from '../contract.ts';
+import type { CallFacts } from '../call-facts.ts';
 import { placeOf } from '../files/object-uri.ts';
 import type { FileRequest, FilesUse } from '../files/vendor-files.ts';
 import { objectOf, parseJson } from '../json/json-access.ts';
@@ -21,6 +21,9 @@ export interface VendorJobs {
   /** What is absent above is as OpenAI has it: it passes through. */
   readonly restPasses?: true;
 }
+
+/** Families that are absent are as OpenAI has them, or not there. */
+export type JobsByFamily = Partial<Readonly<Record<JobFamily, VendorJobs>>>;
 
 /** @throws GatewayError for what cannot be asked of the vendor */
 export type JobWork = (call: JobCall, use: JobUse) => Promise<JobAnswer> | JobAnswer;
@@ -133,7 +136,7 @@ export function contentAt(url: string | undefined): JobAnswer {
 
 /** Jobs of the family in the vendor's own words; undefined = it has none of its own. */
 export function vendorJobsAt(
-  { jobs }: Pick<ProviderEntry, 'jobs'>,
+  { jobs }: { readonly jobs?: JobsByFamily },
   family: ObjectFamily | undefined,
 ): VendorJobs | undefined {
   return family === 'fine-tuning jobs' || family === 'videos' ? jobs?.[family] : undefined;

@@ -4,7 +4,8 @@
  */
 import { GatewayError } from '@sluice/errors';
 import { locationPath } from '../adapters/vertex-ai/address.ts';
-import type { CallFacts, JsonObject, JsonValue } from '../contract.ts';
+import type { CallFacts } from '../call-facts.ts';
+import type { JsonObject, JsonValue } from '../contract.ts';
 import { objectId, placeOf } from '../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import { statusIn } from '../vendor-status.ts';

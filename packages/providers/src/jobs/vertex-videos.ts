@@ -4,7 +4,8 @@
  */
 import { GatewayError } from '@sluice/errors';
 import { publisherPath } from '../adapters/vertex-ai/address.ts';
-import type { CallFacts, JsonObject } from '../contract.ts';
+import type { CallFacts } from '../call-facts.ts';
+import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
 import {
   type JobUse,

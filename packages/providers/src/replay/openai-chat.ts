@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../json/json-access.ts';
-import { openAiChunks } from './openai-chunks.ts';
+import { openAiChunks, type ReplayOptions } from './openai-chunks.ts';
 import { textPieces } from './pieces.ts';
-import type { ReplayOptions } from './replay-as-stream.ts';
 
 /** A chat completion as its chunks; undefined when the JSON has no choices. */
 export function replayChat(reply: JsonObject, options: ReplayOptions): Buffer[] | undefined {

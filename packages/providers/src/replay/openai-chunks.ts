@@ -1,6 +1,10 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { objectOf } from '../json/json-access.ts';
-import type { ReplayOptions } from './replay-as-stream.ts';
+
+export interface ReplayOptions {
+  /** The request's `stream_options.include_usage`; only OpenAI's chat and completions ask. */
+  includeUsage: boolean;
+}
 
 /** Fields that every chunk repeats; the reply's other fields stand in the first chunk alone. */
 const repeated = ['id', 'created', 'model', 'provider', 'system_fingerprint', 'service_tier'];

@@ -5,13 +5,9 @@
 import type { JsonObject, StreamableFormat } from '@sluice/contracts';
 import { replayMessage } from './anthropic-messages.ts';
 import { replayChat } from './openai-chat.ts';
+import type { ReplayOptions } from './openai-chunks.ts';
 import { replayCompletion } from './openai-completions.ts';
 import { replayResponse } from './openai-responses.ts';
-
-export interface ReplayOptions {
-  /** The request's `stream_options.include_usage`; only OpenAI's chat and completions ask. */
-  includeUsage: boolean;
-}
 
 const replayers: Record<
   StreamableFormat,

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { Path } from './heard-event.ts';
+
+export type Path = readonly (string | number)[];
 
 /** What stands at a path; undefined = nothing. */
 export function valueAt(root: JsonObject, path: Path): JsonValue | undefined {

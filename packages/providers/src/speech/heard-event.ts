@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { setAt, valueAt } from './at-path.ts';
+import { type Path, setAt, valueAt } from './at-path.ts';
 
 /**
  * What a text of an answer is: said to the caller, a refusal, thinking, what a
@@ -17,8 +17,6 @@ export interface VoiceName {
   /** Nothing can be put in its place. */
   readonly isFixed?: true;
 }
-
-export type Path = readonly (string | number)[];
 
 /** A piece of a text, and where it stands in its event. */
 export interface Piece extends VoiceName {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { jsonIn } from '../texts/places.ts';
-import { setAt, valueAt } from './at-path.ts';
-import type { Path, SpeechFormat, Told } from './heard-event.ts';
+import { type Path, setAt, valueAt } from './at-path.ts';
+import type { SpeechFormat, Told } from './heard-event.ts';
 
 /** A reply in its format that says these texts and nothing else, for checks that read replies. */
 export interface SpeechReply {

@@ -1,5 +1,6 @@
 import { type Endpoint, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import type { CallFacts } from '../call-facts.ts';
 import { anthropicMessages } from '../codecs/anthropic-messages/index.ts';
 import { bedrockConverse } from '../codecs/bedrock-converse/index.ts';
 import type { CallerCodec, ChatCodec, UpstreamCodec } from '../codecs/chat-codec.ts';
@@ -12,7 +13,6 @@ import { openAiResponses } from '../codecs/openai-responses/index.ts';
 import { palmChat } from '../codecs/palm-chat/index.ts';
 import { tritonGenerate } from '../codecs/triton-generate/index.ts';
 import type {
-  CallFacts,
   ChatFormat,
   EndpointChoice,
   EndpointEntry,

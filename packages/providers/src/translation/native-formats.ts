@@ -24,6 +24,7 @@ import { fitToModel as fitResponses } from '../codecs/openai-responses/fit-to-mo
 import { ResponsesTap } from '../codecs/openai-responses/tap.ts';
 import { rawFinishOf, usageOf as responsesUsageOf } from '../codecs/openai-responses/wire.ts';
 import { withoutForeign as withoutForeignInResponses } from '../codecs/openai-responses/without-foreign.ts';
+import type { OwnWords } from '../codecs/own-words.ts';
 import type { CallContext, ReplyFacts, ReplyHead, WireFormat } from '../contract.ts';
 import { spokenFacts } from '../dialects/audio/request.ts';
 import { readGoogleEmbeddings } from '../dialects/embeddings/google.ts';
@@ -33,12 +34,6 @@ import { isErrorReply } from '../errors/not-the-format.ts';
 import { arrayOf, compact, objectOf, saidIn, stringOf } from '../json/json-access.ts';
 import type { FittedRequest } from './fitted-request.ts';
 import type { StreamTap } from './native-stream.ts';
-
-/** A request without what its provider did not write, and the names of what was left out. */
-export interface OwnWords {
-  body: JsonObject;
-  dropped: readonly string[];
-}
 
 /** What is read of a format whose bytes are not changed. */
 export interface NativeFormat {

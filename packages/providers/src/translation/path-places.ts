@@ -1,6 +1,7 @@
 import { type BarePath, barePath, type Endpoint } from '@sluice/contracts';
 import { pathOf } from '../address.ts';
-import type { CallFacts, EndpointEntry, ProviderEntry } from '../contract.ts';
+import type { CallFacts } from '../call-facts.ts';
+import type { EndpointEntry, ProviderEntry } from '../contract.ts';
 import { isChoice } from './find-translation.ts';
 
 /** Where an entry of an endpoint is reached: a path as the gateway itself asks for it, as far as it does not depend on the call. */

@@ -21,7 +21,7 @@ import {
   removeFiles,
   sizeOf,
 } from './file-store.ts';
-import { KeptRoom } from './kept-room.ts';
+import { type KeptBounds, KeptRoom } from './kept-room.ts';
 import { fileMessage } from './messages.ts';
 import { openUpload, removeOldUploads } from './upload-store.ts';
 
@@ -34,15 +34,6 @@ export interface FileServiceParts {
   /** How long files are kept of which nobody said how long; 0 = until they are deleted. */
   readonly keptMs: number;
   readonly responses: KeptBounds;
-}
-
-/** Of responses and conversations. */
-export interface KeptBounds {
-  /** That a workspace may have at once, and how many bytes they may be together; about, as replicas look now and then. */
-  readonly countMax: number;
-  readonly bytesMax: number;
-  /** Since they were changed last; 0 = until they are deleted. */
-  readonly keptMs: number;
 }
 
 const table = 'service_files';

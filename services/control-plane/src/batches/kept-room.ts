@@ -1,7 +1,15 @@
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../kernel/database/client.ts';
-import type { KeptBounds } from './file-service.ts';
 import { sumKept } from './file-store.ts';
+
+/** Of responses and conversations. */
+export interface KeptBounds {
+  /** That a workspace may have at once, and how many bytes they may be together; about, as replicas look now and then. */
+  readonly countMax: number;
+  readonly bytesMax: number;
+  /** Since they were changed last; 0 = until they are deleted. */
+  readonly keptMs: number;
+}
 
 /** Counting a hundred thousand rows for each response would cost more than the response. */
 const lookAgainMs = 10_000;

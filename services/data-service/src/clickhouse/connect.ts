@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { InsertBlock } from '../columns/native-block.ts';
-import { createQuestions, type Questions, questionLimits } from '../queries/questions.ts';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { createQuestions, questionLimits } from '../queries/questions.ts';
+import type { ClickHouse } from './clickhouse.ts';
 import { openEmbedded } from './embedded-engine.ts';
 import { catchUp, type Replication } from './replication.ts';
 import { statementSettings } from './statement-settings.ts';
@@ -11,19 +11,6 @@ import { statementSettings } from './statement-settings.ts';
 export type ClickHousePlace =
   | { url: string; replication?: Replication | undefined }
   | { dataDir: string };
-
-export interface ClickHouse {
-  /** For jobs, and for what gateways ask while a caller waits. */
-  readonly client: ClickHouseClient;
-  /** For what is stored, and what must be known for it: no question and no job is before it. */
-  readonly intake: ClickHouseClient;
-  readonly questions: Questions;
-  readonly insertBlock: InsertBlock;
-  /** Waits until what is asked has all that was stored before; at once where there are no replicas. */
-  readonly catchUp: () => Promise<void>;
-  /** Waits for what the engine still computes; afterwards its folder is free. */
-  close(): Promise<void>;
-}
 
 /** Opens ClickHouse. A server need not be there yet: calls fail until it is. */
 export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHouse> {

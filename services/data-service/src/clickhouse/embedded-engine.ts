@@ -5,7 +5,7 @@ import { writableFolder } from '@sluice/env';
 import { textLiteral } from '../queries/parameters.ts';
 import { createQuestions, questionLimits } from '../queries/questions.ts';
 import { blockFile } from './block-file.ts';
-import type { ClickHouse } from './connect.ts';
+import type { ClickHouse } from './clickhouse.ts';
 import { statementSettings } from './statement-settings.ts';
 
 /** The engine's types come from the client's older twin package: the same shapes under other names. */

@@ -1,8 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import type { UpstreamPools } from '@sluice/outbound';
-import type { AttemptListener } from '../exchange/attempt.ts';
 import { outcomeOf } from '../exchange/outcome-of.ts';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { AttemptListener, PreparedCall } from '../exchange/prepared-call.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import { authorised, ownerOf } from './authorised-call.ts';
 import type { CallAuthoriser } from './call-authoriser.ts';

@@ -4,14 +4,14 @@ import { PriceBook } from '@sluice/pricing';
 import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
-import type { EndedAttempt } from '../exchange/attempt.ts';
 import type { LimitsOfRequest } from '../exchange/limits.ts';
+import type { EndedAttempt } from '../exchange/prepared-call.ts';
 import { billAttempt } from '../money/bill-attempt.ts';
 import { countAttempt } from '../money/count-attempt.ts';
 import { UseEstimates } from '../money/estimate-use.ts';
 import { ObservedModels } from '../money/observed-models.ts';
 import { PriceList } from '../money/price-list.ts';
-import { resolveTarget } from '../visit/target/resolve-target.ts';
+import { resolveTarget } from '../visit/targets/resolve-target.ts';
 import { createCallModel, type ModelBody } from './call-model.ts';
 import { ReadOn } from './read-on.ts';
 

@@ -1,8 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
-import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { AttemptListener, EndedAttempt, PreparedCall } from '../exchange/prepared-call.ts';
 import { OngoingAttempt } from './ongoing-attempt.ts';
 
 const { Outcome } = usage;

@@ -2,14 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FailureCause } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { type ReplyFacts, servedTierOf } from '@sluice/providers';
+import type { Bill, PricedReply } from '../exchange/bill.ts';
 import type {
   AttemptListener,
-  Bill,
   EndedAttempt,
   OutcomeListener,
-  PricedReply,
-} from '../exchange/attempt.ts';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
+  PreparedCall,
+} from '../exchange/prepared-call.ts';
 
 const { Outcome } = usage;
 

@@ -1,5 +1,5 @@
-import type { AttemptListener, OutcomeListener } from '../exchange/attempt.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
+import type { AttemptListener, OutcomeListener } from '../exchange/prepared-call.ts';
 import type { SharedPart } from '../redis/shared-store.ts';
 import { CallMarks } from './call-marks.ts';
 import { ChildSums, type ChildUse, type TakenUse } from './child-sums.ts';

@@ -14,7 +14,7 @@ import { holdsCredential } from './holds-credential.ts';
 import { type CompiledMcpServer, findMcpServer } from './mcp-servers.ts';
 import { modelKey } from './model-key.ts';
 import { countersOf, policiesOf } from './read-bundle-limits.ts';
-import type { BundleTables } from './tables.ts';
+import type { WholeBundle } from './tables.ts';
 
 /**
  * A workspace bundle made ready for requests: parsed and indexed once. Its
@@ -38,11 +38,6 @@ export interface CompiledBundle extends WholeBundle {
   /** By slug or id; undefined = the workspace has no such server. */
   mcpServer(slugOrId: string): CompiledMcpServer | undefined;
   agentServer(slugOrId: string): CompiledAgentServer | undefined;
-}
-
-/** A bundle as it came. */
-export interface WholeBundle extends BundleTables {
-  readonly source: config.Bundle;
 }
 
 /** What is known of a saved config beside its document. */

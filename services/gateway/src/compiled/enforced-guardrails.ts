@@ -1,7 +1,7 @@
 import type { Hook, ResolvedTarget, TargetHooks } from '@sluice/engine';
 import { checkKinds } from '@sluice/guardrails';
-import type { WholeBundle } from './compiled-bundle.ts';
 import { findGuardrail, readGuardrail } from './saved-guardrails.ts';
+import type { WholeBundle } from './tables.ts';
 
 /** What every request of a workspace must pass, whatever it or its config says. */
 export interface EnforcedGuardrails extends TargetHooks {

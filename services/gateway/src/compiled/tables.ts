@@ -1,5 +1,10 @@
 import type { config } from '@sluice/proto-stubs';
 
+/** A bundle as it came. */
+export interface WholeBundle extends BundleTables {
+  readonly source: config.Bundle;
+}
+
 /** Saved things of one kind by their names. */
 export interface Table<T> {
   get(reference: string): T | undefined;

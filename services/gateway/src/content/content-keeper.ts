@@ -4,10 +4,9 @@ import type { LogFormat } from '@sluice/object-store';
 import { uuidText } from '@sluice/usage';
 import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
-import type { ModelExchange } from '../exchange/exchange.ts';
+import type { ModelExchange, Visit } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
-import type { Visit } from '../exchange/visit.ts';
 import type { ContentTaker } from './content-taker.ts';
 import { type Holding, KeptContent } from './kept-content.ts';
 

@@ -2,19 +2,22 @@
  * The ground floor: one request with all that is known of it. What arrived
  * (`arrived-request.ts`), who asks (`identity.ts`), what is asked
  * (`subject.ts`), how much was tried (`progress.ts`), and one visit for each
- * target that was asked (`visit.ts`). Stages fill it in; nothing else is passed
- * around. What belongs to one target or one call stands in its visit, so that
+ * target that was asked (`Visit`; what its calls learn of it is in `visit.ts`).
+ * Stages fill it in; nothing else is passed around. What belongs to one target or one call stands in its visit, so that
  * the next target knows nothing of it.
  */
-import type { CompiledConfig } from '@sluice/engine';
-import type { SavedConfig } from '../compiled/compiled-bundle.ts';
+import type { CacheStatus } from '@sluice/contracts';
+import type { ResolvedTarget } from '@sluice/engine';
+import type { FailureCause } from '@sluice/errors';
 import type { ArrivedRequest } from './arrived-request.ts';
+import type { ConfigChoice } from './config-choice.ts';
 import type { Identity } from './identity.ts';
+import type { StreamRecovery } from './prepared-call.ts';
 import { Progress } from './progress.ts';
-import type { CounterState } from './reservation.ts';
-import type { StreamRecovery } from './stream-recovery.ts';
+import type { CounterState, Reservation } from './reservation.ts';
 import type { ModelCall, Subject } from './subject.ts';
-import type { ReplySummary, Visit } from './visit.ts';
+import type { Target } from './target.ts';
+import type { RecordedAs, ReplySummary, VisitEntry, VisitNotes } from './visit.ts';
 
 export interface Exchange extends Identity {
   /** Another one where what is in its body tells of its trace. */
@@ -49,14 +52,38 @@ export interface ModelExchange extends Exchange {
   subject: ModelCall;
 }
 
-export interface ConfigChoice {
-  compiled: CompiledConfig;
-  saved: SavedConfig | undefined;
-  source: ConfigOrigin;
-}
+const noVerdicts: readonly string[] = [];
+const noStates: readonly CounterState[] = [];
 
-/** Who named the config: the request, by slug or with the document itself, its key, or its workspace. */
-export type ConfigOrigin = 'header-slug' | 'inline' | 'key-default' | 'workspace-default';
+/** One target of the plan being asked: all that is known of it, and of nothing else. */
+export class Visit implements VisitNotes {
+  readonly exchange: ModelExchange;
+  readonly planned: ResolvedTarget;
+  /** Undefined until it is known who serves it, and for good where that is refused. */
+  target: Target | undefined = undefined;
+  cacheStatus: CacheStatus = 'DISABLED';
+  cacheSimilarity: number | undefined = undefined;
+  retryCount = 0;
+  hookVerdicts: readonly string[] = noVerdicts;
+  recordedAs: RecordedAs | undefined = undefined;
+  /** What is held for it; undefined where nothing is limited. */
+  reservation: Reservation | undefined = undefined;
+  /** How far the limits were of the request, and of this target. */
+  limitStates: readonly CounterState[] = noStates;
+  summary: ReplySummary | undefined = undefined;
+  failureCause: FailureCause | undefined = undefined;
+  readonly startedAt = performance.now();
+  cacheMs = 0;
+  entry: VisitEntry | undefined = undefined;
+  providerAnswer: Buffer | undefined = undefined;
+  /** What logs keep in the place of what the caller sent, in which something was taken out; undefined = that. */
+  loggedRequest: Buffer | undefined = undefined;
+
+  constructor(exchange: ModelExchange, planned: ResolvedTarget) {
+    this.exchange = exchange;
+    this.planned = planned;
+  }
+}
 
 /** A request of which nothing is known but that it arrived, and what it asks for. */
 export function openExchange<Asked extends Subject>(
@@ -82,8 +109,6 @@ export function openExchange<Asked extends Subject>(
     recovery: undefined,
   };
 }
-
-const noStates: readonly CounterState[] = [];
 
 /** @throws when the request is none for a model: its pipeline has a stage of another's */
 export function expectModelCall(exchange: Exchange): asserts exchange is ModelExchange {

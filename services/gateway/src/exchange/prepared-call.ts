@@ -5,13 +5,24 @@ import {
   operations,
 } from '@sluice/contracts';
 import type { BreakerRule } from '@sluice/engine';
+import type { FailureCause, GatewayError } from '@sluice/errors';
 import type { AddressAuthor } from '@sluice/outbound';
-import type { AuthRecipe, CallContext, JsonObject, Translation } from '@sluice/providers';
+import type { usage } from '@sluice/proto-stubs';
+import type {
+  AuthRecipe,
+  CallContext,
+  JsonObject,
+  ReplyFacts,
+  SplicedStream,
+  StreamReader,
+  Translation,
+} from '@sluice/providers';
+import type { UsageRecord } from '@sluice/usage';
 import type { Dispatcher } from 'undici';
-import type { BodyReply } from './reply.ts';
+import type { Bill, PricedReply } from './bill.ts';
+import type { BodyReply, StreamReply } from './reply.ts';
 import type { ModelRequester } from './requester.ts';
-import type { Reservation } from './reservation.ts';
-import type { StreamRecovery } from './stream-recovery.ts';
+import type { Reservation, Used } from './reservation.ts';
 import { bodyBytes } from './subject.ts';
 import type { Target } from './target.ts';
 import type { VendorWork } from './vendor-work.ts';
@@ -121,4 +132,91 @@ export function operationOf({
   'about' | 'uses' | 'repeat'
 > {
   return passesAs === undefined ? requester.subject.operation : operations[passesAs];
+}
+
+/** One sending of a prepared call. */
+export interface Attempt {
+  readonly call: PreparedCall;
+  readonly retryCount: number;
+}
+
+/** What an attempt came to. */
+export interface EndedAttempt extends Attempt {
+  /** `performance.now()` when the provider was called, and now. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Since the start; 0 = nothing arrived. */
+  readonly firstByteMs: number;
+  /** `performance.now()` when an answer that is read whole was there; 0 = it was not read whole. */
+  readonly readAt: number;
+  readonly outcome: usage.Outcome;
+  readonly status: number;
+  /** Empty = no error. */
+  readonly errorCode: string;
+  /** Why the provider could not be asked, or did not end its answer. */
+  readonly failureCause: FailureCause | undefined;
+  readonly facts: ReplyFacts | undefined;
+  /** The next bytes of the answer follow without a pause: what must be kept before them is written at once. */
+  readonly isUrgent: boolean;
+  /** Its stream broke off and others are asked for the rest: its record waits for what they come to. */
+  readonly isContinued: boolean;
+  /** False where it ended before anything of it had left: who asks could not be proved, or no connection was there yet. */
+  readonly wasSent: boolean;
+  /** Said by `billAttempt`; undefined = nothing was used. */
+  bill: Bill | undefined;
+  /** Said by `priceAttempt`; undefined = no price is known. */
+  price: PricedReply | undefined;
+}
+
+/** Hears what an attempt came to. What it returns is waited for before the end of the answer is sent. */
+export type OutcomeListener = (attempt: EndedAttempt) => void | Promise<void>;
+
+/**
+ * Asked before each attempt: returns who hears its outcome; undefined = it does
+ * not want to know. @throws GatewayError when the attempt must not be made
+ */
+export type AttemptListener = (attempt: Attempt) => OutcomeListener | Noting | undefined;
+
+/** What an attempt waits for before it is made: that somebody has noted it. */
+export interface Noting {
+  readonly written: Promise<void>;
+  /** Hears its outcome once it is written. */
+  readonly hears: OutcomeListener;
+  /** It could not be: what the attempt, which is not made, fails with. */
+  refuse(error: unknown): GatewayError;
+}
+
+/** Sees to it that a stream which breaks off is told to its end by others. One for each request. */
+export interface StreamRecovery {
+  /** The one record of a stream that others go on with; undefined until it is cut. */
+  readonly parts: RecordedParts;
+  /** What is called from here on is asked for the rest of an answer. */
+  readonly isAsking: boolean;
+  /** Reads the stream of a call; undefined = it cannot be continued. */
+  open(call: PreparedCall, translation: Translation): RecoverableStream | undefined;
+  /** The body that asks for the rest of an answer; undefined = none is under way, it is asked as it is. */
+  askForRest(body: JsonObject): JsonObject | undefined;
+  /** What a stream lacks that was cut; undefined = nobody can mend it. */
+  lacks(splice: SplicedStream, call: PreparedCall): 'end' | 'more' | undefined;
+  /** Asks others for the rest; undefined = nobody tells it, and the record says so. */
+  next(splice: SplicedStream): Promise<StreamReply | undefined>;
+}
+
+export interface RecoverableStream {
+  readonly reader: StreamReader;
+  readonly splice: SplicedStream;
+}
+
+/** One usage record for an answer that several calls told parts of. */
+export interface RecordedParts {
+  /** A first part has broken off: what is called from here on belongs to its record. */
+  readonly isOpen: boolean;
+  /** The record of the first part, filled with what that came to; @param least what it was said to use at least */
+  begin(record: UsageRecord, ended: EndedAttempt, least: Used | undefined): void;
+  /** What a further call came to. Resolves when the record is kept, if this was the last part. */
+  add(ended: EndedAttempt): Promise<void>;
+  /** Its answer is what the caller reads. */
+  isTold(call: PreparedCall): void;
+  /** Keeps the record: nothing more follows. Of no effect when that was done. @param errorCode why it was denied */
+  close(outcome: usage.Outcome, errorCode?: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { ArrivedRequest } from './arrived-request.ts';
-import type { ConfigChoice } from './exchange.ts';
+import type { ConfigChoice } from './config-choice.ts';
 import type { Identity } from './identity.ts';
 import type { Progress } from './progress.ts';
 import type { ModelCall, Subject } from './subject.ts';

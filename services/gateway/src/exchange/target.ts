@@ -13,7 +13,7 @@ export interface Target extends Settled {
   saved: SavedProvider | undefined;
   /** The model to ask for, without `@slug/`; empty when the request names none. */
   model: string;
-  /** The model that serves it, as records, prices and limits name it (`visit/target/served-model.ts`). */
+  /** The model that serves it, as records, prices and limits name it (`visit/targets/served-model.ts`). */
   servedModel: string;
   /** True when the body's `model` differs from `model` and must be rewritten. */
   rewritesModel: boolean;
@@ -21,7 +21,7 @@ export interface Target extends Settled {
   strictOpenAiCompliance: boolean;
 }
 
-/** What the one rule for credentials decides (`visit/target/credential-rule.ts`). */
+/** What the one rule for credentials decides (`visit/targets/credential-rule.ts`). */
 export interface Settled {
   /** Whose the credential is. */
   credentialBy: Author;

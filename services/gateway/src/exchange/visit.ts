@@ -1,10 +1,6 @@
 import type { CacheStatus } from '@sluice/contracts';
-import type { ResolvedTarget } from '@sluice/engine';
 import type { FailureCause } from '@sluice/errors';
 import type { UsageRecord } from '@sluice/usage';
-import type { ModelExchange } from './exchange.ts';
-import type { CounterState, Reservation } from './reservation.ts';
-import type { Target } from './target.ts';
 
 /** What its calls learn of a visit, and it of them. */
 export interface VisitNotes {
@@ -44,36 +40,6 @@ export interface VisitEntry {
   readonly preProcessingMs: number;
 }
 
-/** One target of the plan being asked: all that is known of it, and of nothing else. */
-export class Visit implements VisitNotes {
-  readonly exchange: ModelExchange;
-  readonly planned: ResolvedTarget;
-  /** Undefined until it is known who serves it, and for good where that is refused. */
-  target: Target | undefined = undefined;
-  cacheStatus: CacheStatus = 'DISABLED';
-  cacheSimilarity: number | undefined = undefined;
-  retryCount = 0;
-  hookVerdicts: readonly string[] = noVerdicts;
-  recordedAs: RecordedAs | undefined = undefined;
-  /** What is held for it; undefined where nothing is limited. */
-  reservation: Reservation | undefined = undefined;
-  /** How far the limits were of the request, and of this target. */
-  limitStates: readonly CounterState[] = noStates;
-  summary: ReplySummary | undefined = undefined;
-  failureCause: FailureCause | undefined = undefined;
-  readonly startedAt = performance.now();
-  cacheMs = 0;
-  entry: VisitEntry | undefined = undefined;
-  providerAnswer: Buffer | undefined = undefined;
-  /** What logs keep in the place of what the caller sent, in which something was taken out; undefined = that. */
-  loggedRequest: Buffer | undefined = undefined;
-
-  constructor(exchange: ModelExchange, planned: ResolvedTarget) {
-    this.exchange = exchange;
-    this.planned = planned;
-  }
-}
-
 export interface HookVerdict {
   id: string;
   event: 'before' | 'after';
@@ -108,6 +74,3 @@ export interface ReplySummary {
   /** What was done with an answer when it was there; 0 = it was not read whole. */
   responseParsingMs: number;
 }
-
-const noVerdicts: readonly string[] = [];
-const noStates: readonly CounterState[] = [];

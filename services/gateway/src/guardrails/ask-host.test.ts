@@ -1,6 +1,7 @@
 import { CheckError, type CheckFunction } from '@sluice/guardrails';
 import { describe, expect, it, vi } from 'vitest';
-import { type Asking, forwarded } from './ask-host.ts';
+import { forwarded } from './ask-host.ts';
+import type { Asking } from './asking.ts';
 import { CheckCompiler } from './check-compiler.ts';
 import { exampleCheck, exampleContext, exampleHook } from './example-hooks.ts';
 import { runHook } from './run-hook.ts';

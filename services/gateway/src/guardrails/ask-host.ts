@@ -9,19 +9,10 @@ import {
   type HostAnswer,
   type HostQuestion,
 } from '@sluice/guardrails';
-import type { GuardedFetch } from '@sluice/outbound';
+import type { Asking } from './asking.ts';
 import type { HookContext } from './hook-context.ts';
 import { HostResting } from './resting-hosts.ts';
 import { writeInTurns } from './write-in-turns.ts';
-
-/** How a check may ask: in whose name, and until when. */
-export interface Asking {
-  readonly fetch: (...question: Parameters<GuardedFetch>) => ReturnType<GuardedFetch>;
-  /** Whose word the addresses in its parameters are. */
-  readonly by: 'admin' | 'caller';
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
 
 /** More of an answer than any verdict takes. */
 const answerBytesMax = 1024 * 1024;

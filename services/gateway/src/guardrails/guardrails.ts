@@ -5,7 +5,7 @@ import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { GivenFeedback } from '../exchange/given-feedback.ts';
-import type { Asking } from './ask-host.ts';
+import type { Asking } from './asking.ts';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';

@@ -2,7 +2,7 @@ import { checkKinds } from '@sluice/guardrails';
 import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
 import { type PartnerMode, startPartnerServer, vendorKey } from '@sluice/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Asking } from './ask-host.ts';
+import type { Asking } from './asking.ts';
 import {
   answering,
   asking,

@@ -1,6 +1,6 @@
 import { CheckError } from '@sluice/guardrails';
 import { describe, expect, it, vi } from 'vitest';
-import type { Asking } from './ask-host.ts';
+import type { Asking } from './asking.ts';
 import { HostResting, restingHosts } from './resting-hosts.ts';
 
 const request = { method: 'POST', timeoutMs: 100, bytesMax: 100, owner: 'workspace-1' } as const;

@@ -1,5 +1,5 @@
 import { type Logger, Outage } from '@sluice/telemetry';
-import type { Asking } from './ask-host.ts';
+import type { Asking } from './asking.ts';
 
 /** A host that failed so often in a row that it is left alone for a while. */
 export class HostResting extends Error {

@@ -5,7 +5,7 @@ import { callFault } from '@sluice/rpc';
 import type { Logger } from '@sluice/telemetry';
 import type { ConfigSource } from './config-source.ts';
 import { type HeldOrganisation, holdOrganisation } from './held-organisation.ts';
-import type { KeptOrganisation } from './snapshot/content.ts';
+import type { KeptOrganisation } from './snapshot/entries.ts';
 
 export interface OrganisationsOptions {
   source: Pick<ConfigSource, 'getOrganisation'>;

@@ -1,4 +1,4 @@
-import type { AttemptListener, OutcomeListener } from '../exchange/attempt.ts';
+import type { AttemptListener, OutcomeListener } from '../exchange/prepared-call.ts';
 
 const finish: OutcomeListener = ({ call }) => call.reservation?.finish();
 

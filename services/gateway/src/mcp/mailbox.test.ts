@@ -63,7 +63,7 @@ describe('with Redis between two gateways', () => {
       await mailbox.hearRest(told, (each) => heard.push(each.toString()));
       expect(heard.length).toBeGreaterThan(0);
     });
-    expect(heard.map(({ length, [0]: first }) => `${length >> 20} of ${first}`)).toEqual([
+    expect(heard.map(({ length, 0: first }) => `${length >> 20} of ${first}`)).toEqual([
       '3 of 3',
       '3 of 3',
       '1 of 1',

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { CacheLifetime } from '@sluice/engine';
 import { servedTierOf } from '@sluice/providers';
 import type { Target } from '../exchange/target.ts';
-import type { EstimatedUse } from './estimate-use.ts';
+import type { EstimatedUse } from './estimated-use.ts';
 
 /** Of how a request is asked what decides its price. */
 export interface AskedFor {

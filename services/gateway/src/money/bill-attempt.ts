@@ -2,14 +2,21 @@ import { noUsage } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import { areToolsAlone, type ReplyFacts, type Usage } from '@sluice/providers';
 import { mayHaveUsed } from '@sluice/usage';
-import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
-import { type PreparedCall, sentBytes } from '../exchange/prepared-call.ts';
+import type { Bill } from '../exchange/bill.ts';
+import {
+  type AttemptListener,
+  type EndedAttempt,
+  type OutcomeListener,
+  type PreparedCall,
+  sentBytes,
+} from '../exchange/prepared-call.ts';
 import { bodyBytes } from '../exchange/subject.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, chargedCounts, type UsageBounds, withUsage } from './bounded-usage.ts';
 import { countsTokens, goesOn } from './counts-tokens.ts';
 import { estimateOfCall } from './estimate-of-call.ts';
-import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
+import { modelKeyOf, type UseEstimates } from './estimate-use.ts';
+import type { EstimatedUse } from './estimated-use.ts';
 import { mediaUsed } from './media-use.ts';
 import type { ObservedModels } from './observed-models.ts';
 

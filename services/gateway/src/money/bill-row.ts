@@ -1,6 +1,6 @@
 import { noUsage } from '@sluice/contracts';
 import type { UnifiedRow } from '@sluice/providers';
-import type { Bill } from '../exchange/attempt.ts';
+import type { Bill } from '../exchange/bill.ts';
 import { saidBytesPerToken } from './bill-attempt.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, chargedCounts, withUsage } from './bounded-usage.ts';

@@ -1,4 +1,4 @@
-import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
+import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/prepared-call.ts';
 import type { Used } from '../exchange/reservation.ts';
 import { askedFor } from './asked-for.ts';
 import { estimateOfCall } from './estimate-of-call.ts';

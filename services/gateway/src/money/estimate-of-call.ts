@@ -1,5 +1,6 @@
 import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { EstimatedUse, UseEstimates } from './estimate-use.ts';
+import type { UseEstimates } from './estimate-use.ts';
+import type { EstimatedUse } from './estimated-use.ts';
 
 /** Of what is sent, as its limits hold it: with the parameters of its config. */
 export function estimateOfCall(

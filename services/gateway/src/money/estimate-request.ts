@@ -3,7 +3,8 @@ import type { Estimate, Used } from '../exchange/reservation.ts';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import { askedFor } from './asked-for.ts';
-import type { EstimatedUse, UseEstimates } from './estimate-use.ts';
+import type { UseEstimates } from './estimate-use.ts';
+import type { EstimatedUse } from './estimated-use.ts';
 import type { PriceList } from './price-list.ts';
 
 /** What a request will use at most at one target, for its limits. */

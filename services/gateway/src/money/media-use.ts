@@ -2,9 +2,9 @@ import { noUsage } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts } from '@sluice/providers';
 import { mayHaveUsed } from '@sluice/usage';
-import type { EndedAttempt } from '../exchange/attempt.ts';
+import type { EndedAttempt } from '../exchange/prepared-call.ts';
 import type { ModelCall } from '../exchange/subject.ts';
-import type { EstimatedUse } from './estimate-use.ts';
+import type { EstimatedUse } from './estimated-use.ts';
 
 const { Outcome } = usage;
 

@@ -1,13 +1,9 @@
 import { noUsage } from '@sluice/contracts';
 import { sumOfCosts } from '@sluice/pricing';
 import type { ReplyFacts } from '@sluice/providers';
-import type {
-  AttemptListener,
-  EndedAttempt,
-  OutcomeListener,
-  PricedReply,
-} from '../exchange/attempt.ts';
+import type { PricedReply } from '../exchange/bill.ts';
 import { clipped } from '../exchange/clipped.ts';
+import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import type { PriceList } from './price-list.ts';
 import { servedRegion } from './served-region.ts';

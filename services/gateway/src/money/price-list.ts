@@ -1,7 +1,7 @@
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
 import type { CacheLifetime } from '@sluice/engine';
 import { costOfReply, type PriceBook, type Rates, unpricedTools } from '@sluice/pricing';
-import type { PricedReply } from '../exchange/attempt.ts';
+import type { PricedReply } from '../exchange/bill.ts';
 import type { Target } from '../exchange/target.ts';
 import type { AskedFor } from './asked-for.ts';
 import { servedRegion } from './served-region.ts';

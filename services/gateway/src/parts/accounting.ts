@@ -1,5 +1,5 @@
 import { type Children, countChildren } from '../children/children.ts';
-import type { AttemptListener } from '../exchange/attempt.ts';
+import type { AttemptListener } from '../exchange/prepared-call.ts';
 import { holdAttempt } from '../limits/hold-attempt.ts';
 import { billAttempt } from '../money/bill-attempt.ts';
 import { countAttempt } from '../money/count-attempt.ts';

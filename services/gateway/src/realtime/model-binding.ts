@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { parseJsonBody } from '../http/json-body.ts';
-import type { ModelFacts } from '../visit/target/served-model.ts';
-import { checkEventModels } from '../visit/target/served-model.ts';
+import type { ModelFacts } from '../visit/targets/served-model.ts';
+import { checkEventModels } from '../visit/targets/served-model.ts';
 
 /** Any of these must stand in a frame that names a model, in whichever case or escape. */
 const hints = ['odel', 'ODEL', 'eploy', 'EPLOY', 'ngine', 'ENGINE', '\\u'];

@@ -8,12 +8,11 @@ import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { newCall } from '../calls/prepare/new-call.ts';
 import { prepareUnified } from '../calls/prepare/prepare-unified.ts';
 import { credentialHeaders } from '../calls/prepare/request-headers.ts';
-import type { ModelExchange } from '../exchange/exchange.ts';
+import { type ModelExchange, Visit } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import { Progress } from '../exchange/progress.ts';
 import { modelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
-import { Visit } from '../exchange/visit.ts';
 
 /** A POST to a provider's endpoints of calls and secrets, with nothing of the caller's headers. */
 export interface PostedTo {

@@ -5,8 +5,8 @@ import { findProvider } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
 import { exampleExchange } from '../../test/exchange.ts';
 import { exampleState } from '../../test/limits.ts';
+import { Visit } from '../exchange/exchange.ts';
 import type { Target } from '../exchange/target.ts';
-import { Visit } from '../exchange/visit.ts';
 import { errorBody, errorHeaders } from './error-reply.ts';
 
 describe('errorHeaders', () => {

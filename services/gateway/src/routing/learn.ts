@@ -1,6 +1,10 @@
-import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
-import type { Lesson, PreparedCall } from '../exchange/prepared-call.ts';
+import type {
+  AttemptListener,
+  EndedAttempt,
+  Lesson,
+  PreparedCall,
+} from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import { scopeOf } from './plan-request.ts';
 import { failsBreaker, heardOf, isOnConfigsTerms } from './providers-doing.ts';

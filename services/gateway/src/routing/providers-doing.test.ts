@@ -2,7 +2,7 @@ import { compileConfig } from '@sluice/engine';
 import { usage } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
-import { resolveTarget } from '../visit/target/resolve-target.ts';
+import { resolveTarget } from '../visit/targets/resolve-target.ts';
 import { heardOf, isOnConfigsTerms } from './providers-doing.ts';
 
 const bundle = exampleBundle({

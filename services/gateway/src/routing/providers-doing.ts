@@ -17,8 +17,8 @@
 import { type BreakerRule, countsAsFailure } from '@sluice/engine';
 import { usage } from '@sluice/proto-stubs';
 import { declaredSettings, isPlain, readSettings } from '@sluice/providers';
-import type { EndedAttempt } from '../exchange/attempt.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
+import type { EndedAttempt } from '../exchange/prepared-call.ts';
 import type { Requester } from '../exchange/requester.ts';
 import type { Target } from '../exchange/target.ts';
 import { prefix } from '../http/caller-headers.ts';

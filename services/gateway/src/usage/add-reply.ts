@@ -8,7 +8,7 @@ import {
   videoUnitOf,
 } from '@sluice/pricing';
 import type { BegunRecord, Counts } from '@sluice/usage';
-import type { Bill, PricedReply } from '../exchange/attempt.ts';
+import type { Bill, PricedReply } from '../exchange/bill.ts';
 import { clipped } from '../exchange/clipped.ts';
 import { unitedNames } from '../exchange/progress.ts';
 

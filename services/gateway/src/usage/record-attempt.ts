@@ -1,8 +1,13 @@
 import { GatewayError } from '@sluice/errors';
 import { type BegunRecord, mayHaveUsed } from '@sluice/usage';
-import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
-import { operationOf, type PreparedCall } from '../exchange/prepared-call.ts';
+import {
+  type AttemptListener,
+  type EndedAttempt,
+  type OutcomeListener,
+  operationOf,
+  type PreparedCall,
+} from '../exchange/prepared-call.ts';
 import type { Requester } from '../exchange/requester.ts';
 import type { Used } from '../exchange/reservation.ts';
 import type { VisitNotes } from '../exchange/visit.ts';

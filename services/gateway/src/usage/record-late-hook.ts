@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
-import type { Visit } from '../exchange/visit.ts';
+import type { Visit } from '../exchange/exchange.ts';
 import type { Outbox } from './outbox.ts';
 import type { RecordFollower } from './stored-record.ts';
 import { withVerdicts } from './usage-recorder.ts';

@@ -1,9 +1,7 @@
 import { usage } from '@sluice/proto-stubs';
 import type { UsageRecord } from '@sluice/usage';
-import type { EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { RecordedParts } from '../exchange/recorded-parts.ts';
+import type { EndedAttempt, PreparedCall, RecordedParts } from '../exchange/prepared-call.ts';
 import type { Used } from '../exchange/reservation.ts';
 import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';

@@ -3,7 +3,7 @@ import type { CallRules } from '../calls/prepare/call-rules.ts';
 import type { OwnerNotes } from '../owners/owner-notes.ts';
 import type { BatchBills } from './batch-bills.ts';
 import type { TargetVisit } from './target-visit.ts';
-import type { ContentPlace } from './vendor-content.ts';
+import type { ContentPlace } from './vendor-place.ts';
 
 /** What batches of providers need beside the call itself. */
 export interface BatchParts {

@@ -1,7 +1,7 @@
 import { usage } from '@sluice/proto-stubs';
 import { type ReplyFacts, type UnifiedRow, urlOfRow } from '@sluice/providers';
 import type { UsageRecord } from '@sluice/usage';
-import type { Bill } from '../exchange/attempt.ts';
+import type { Bill } from '../exchange/bill.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Target } from '../exchange/target.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';

@@ -1,6 +1,6 @@
 import { errorsOf } from '@sluice/contracts';
 import { keptAnswers } from '@sluice/providers';
-import type { Visit } from '../exchange/visit.ts';
+import type { Visit } from '../exchange/exchange.ts';
 import type { DeniedRequest } from '../guardrails/soft-denial.ts';
 
 /** What a denial of this visit's request is told by. */

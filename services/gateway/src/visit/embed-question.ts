@@ -12,7 +12,7 @@ import type { Target } from '../exchange/target.ts';
 import { abortReason, untilAborted } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
-import { resolveTarget } from './target/resolve-target.ts';
+import { resolveTarget } from './targets/resolve-target.ts';
 
 export interface EmbedOptions {
   /** Whom the operator names for configs that name nobody. */

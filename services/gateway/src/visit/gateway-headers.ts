@@ -1,7 +1,8 @@
+import type { Visit } from '../exchange/exchange.ts';
 import type { Progress } from '../exchange/progress.ts';
 import type { Reply, ReplyHeaders } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
-import { isCacheHit, type Visit } from '../exchange/visit.ts';
+import { isCacheHit } from '../exchange/visit.ts';
 
 /** Says how the reply came about, as far as that is known before its body has ended. */
 export function addGatewayHeaders(

@@ -8,7 +8,7 @@ import {
   type ReplyFacts,
   type UnifiedRow,
 } from '@sluice/providers';
-import type { Bill, PricedReply } from '../exchange/attempt.ts';
+import type { Bill, PricedReply } from '../exchange/bill.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Reservation } from '../exchange/reservation.ts';
 import { limitFactsOf, type Target } from '../exchange/target.ts';

@@ -33,8 +33,8 @@ import { outputOf } from './batch-output.ts';
 import { answerBytesMax, askWhole, json, refusal, send, workHeaders } from './prepare-files.ts';
 import { proxyEntry } from './proxy-entry.ts';
 import { proxyHeaders } from './proxy-headers.ts';
-import { proxyPathOf } from './target/served-model.ts';
 import type { TargetVisit } from './target-visit.ts';
+import { proxyPathOf } from './targets/served-model.ts';
 
 const operations: Readonly<Record<string, BatchesOperation>> = {
   createBatch: 'create',

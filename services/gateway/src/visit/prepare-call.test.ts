@@ -2,9 +2,9 @@ import { directConfig, type ResolvedTarget } from '@sluice/engine';
 import { makeHostRules } from '@sluice/outbound';
 import { describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
-import { Visit } from '../exchange/visit.ts';
+import { Visit } from '../exchange/exchange.ts';
 import { prepareCall } from './prepare-call.ts';
-import { resolveTarget } from './target/resolve-target.ts';
+import { resolveTarget } from './targets/resolve-target.ts';
 
 const rules = makeHostRules({ trusted: undefined, production: false });
 const bundle = exampleBundle({

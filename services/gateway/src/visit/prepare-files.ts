@@ -38,6 +38,7 @@ import { keptAt } from '../owners/kept-at.ts';
 import { watchedRows } from '../owners/passing-rows.ts';
 import { othersInRows } from '../owners/route-to-owner.ts';
 import type { BatchParts } from './asking-batches.ts';
+import type { VendorPlace } from './vendor-place.ts';
 
 /** What a vendor says of files in its own words; undefined = it says it in OpenAI's, or the caller in the vendor's. */
 export function vendorFilesOf(
@@ -145,15 +146,6 @@ interface Asking extends VendorPlace {
   readonly name: string;
   readonly context: CallContext;
   readonly exchange: ModelExchange;
-}
-
-/** Where requests of a vendor go, and what all of them carry. */
-export interface VendorPlace {
-  readonly target: Target;
-  readonly rules: CallRules & Partial<Pick<BatchParts, 'owners'>>;
-  readonly base: URL;
-  readonly addressBy: PreparedRequest['addressBy'];
-  readonly headers: Readonly<Record<string, string | string[]>>;
 }
 
 function workOf(asking: Asking, body: Readable | null): VendorWork {

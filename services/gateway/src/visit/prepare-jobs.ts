@@ -23,14 +23,8 @@ import type { Target } from '../exchange/target.ts';
 import type { AskVendor, VendorWork } from '../exchange/vendor-work.ts';
 import { asksForPart, byteRange } from '../http/byte-range.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
-import {
-  contentOf,
-  json as jsonReply,
-  refusal,
-  send,
-  type VendorPlace,
-  workHeaders,
-} from './prepare-files.ts';
+import { contentOf, json as jsonReply, refusal, send, workHeaders } from './prepare-files.ts';
+import type { VendorPlace } from './vendor-place.ts';
 
 /** What a vendor says of jobs in its own words; undefined = it says it in OpenAI's, or the caller in the vendor's. */
 export function vendorJobsOf(

@@ -39,8 +39,8 @@ import { prepareFiles, vendorFilesOf } from './prepare-files.ts';
 import { prepareJobs, vendorJobsOf } from './prepare-jobs.ts';
 import { proxyEntry } from './proxy-entry.ts';
 import { proxyHeaders } from './proxy-headers.ts';
-import { proxyPathOf } from './target/served-model.ts';
 import type { TargetVisit } from './target-visit.ts';
+import { proxyPathOf } from './targets/served-model.ts';
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
 export function prepareProxy(

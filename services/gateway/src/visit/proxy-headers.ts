@@ -3,7 +3,7 @@ import type { ModelExchange } from '../exchange/exchange.ts';
 import type { Target } from '../exchange/target.ts';
 import { isOurs } from '../http/caller-headers.ts';
 import { connectionTokens, hopByHop } from '../http/connection-headers.ts';
-import { isHeldBack } from './target/credential-rule.ts';
+import { isHeldBack } from './targets/credential-rule.ts';
 
 /** Where providers look for who asks. */
 const proofs = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;

@@ -10,12 +10,11 @@ import {
 } from '@sluice/providers';
 import { type RequestBounds, stopOf } from '../calls/request-bounds.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
-import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { PreparedCall, RecoverableStream, StreamRecovery } from '../exchange/prepared-call.ts';
 import { discard, type StreamReply } from '../exchange/reply.ts';
-import type { RecoverableStream, StreamRecovery } from '../exchange/stream-recovery.ts';
 import { isCallerGone } from '../http/caller-gone.ts';
 import { RecordOfParts } from '../usage/record-of-parts.ts';
-import { resolveTarget } from './target/resolve-target.ts';
+import { resolveTarget } from './targets/resolve-target.ts';
 import { type VisitParts, visitTarget } from './visit-target.ts';
 
 const { Outcome } = usage;

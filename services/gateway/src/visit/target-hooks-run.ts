@@ -10,10 +10,11 @@ import {
 } from '@sluice/providers';
 import type { Logger, RequestLog } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
+import type { Visit } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
-import type { HookVerdict, Visit } from '../exchange/visit.ts';
+import type { HookVerdict } from '../exchange/visit.ts';
 import {
   deniedReply,
   hookResultsItem,

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@sluice/providers';
 import type { CacheFill, JudgedLookup } from '../cache/reply-cache.ts';
+import { Visit } from '../exchange/exchange.ts';
 import type { LimitVerdict } from '../exchange/limits.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
-import { Visit } from '../exchange/visit.ts';
 import type { JudgedHook } from '../guardrails/judge-hooks.ts';
 import type { TargetHooksRun } from './target-hooks-run.ts';
 

@@ -1,16 +1,10 @@
-import { type CallContext, type FileRequest, pathOf, VendorRefusal } from '@sluice/providers';
+import { type FileRequest, pathOf, VendorRefusal } from '@sluice/providers';
 import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
 import type { AskVendor, VendorAnswer } from '../exchange/vendor-work.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
-import { answerBytesMax, askWhole, entryOf, send, type VendorPlace } from './prepare-files.ts';
+import { answerBytesMax, askWhole, entryOf, send } from './prepare-files.ts';
 import { proxyEntry } from './proxy-entry.ts';
-
-/** Where files of a provider are read that somebody else's request is about. */
-export interface ContentPlace extends VendorPlace {
-  readonly context: CallContext;
-  /** Unix ms. */
-  readonly nowMs: number;
-}
+import type { ContentPlace, VendorPlace } from './vendor-place.ts';
 
 /** A file of the same provider's, wherever it keeps files. */
 export async function openFile(

@@ -8,8 +8,8 @@ import { addDroppedHeader } from './dropped-params.ts';
 import { addGatewayHeaders } from './gateway-headers.ts';
 import type { Ladder } from './ladder.ts';
 import type { TargetAnswer } from './step.ts';
-import { askedOf } from './target/asked-of.ts';
 import { TargetVisit } from './target-visit.ts';
+import { askedOf } from './targets/asked-of.ts';
 
 export interface VisitParts {
   ladder: Ladder;

@@ -29,8 +29,8 @@ import { StickyChildren } from '../routing/state/sticky-children.ts';
 import type { Env } from '../settings.ts';
 import { CheckEmbedder } from '../visit/embed-for-checks.ts';
 import { createLadder } from '../visit/ladder.ts';
-import { askedOf } from '../visit/target/asked-of.ts';
-import { resolveTarget } from '../visit/target/resolve-target.ts';
+import { askedOf } from '../visit/targets/asked-of.ts';
+import { resolveTarget } from '../visit/targets/resolve-target.ts';
 import type { Foundations } from './foundations.ts';
 
 /** All that stands between a plan and an answer: who is called, how it is judged, counted, kept and priced. */

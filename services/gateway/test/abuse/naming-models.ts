@@ -6,13 +6,13 @@ import { compileConfig, directConfig, type ResolvedTarget } from '@sluice/engine
 import { GatewayError } from '@sluice/errors';
 import { makeHostRules } from '@sluice/outbound';
 import { sentBody, shapedBody } from '../../src/calls/prepare/sent-body.ts';
+import { Visit } from '../../src/exchange/exchange.ts';
 import type { PreparedCall } from '../../src/exchange/prepared-call.ts';
 import type { Target } from '../../src/exchange/target.ts';
-import { Visit } from '../../src/exchange/visit.ts';
 import { readProxyRequest, readRequest } from '../../src/pipeline/stages/read-request.ts';
 import { prepareCall } from '../../src/visit/prepare-call.ts';
-import { resolveTarget } from '../../src/visit/target/resolve-target.ts';
-import { checkSentModels } from '../../src/visit/target/served-model.ts';
+import { resolveTarget } from '../../src/visit/targets/resolve-target.ts';
+import { checkSentModels } from '../../src/visit/targets/served-model.ts';
 import { exampleBundle, exampleExchange, exampleKey } from '../exchange.ts';
 
 export const allowed = 'allowed-model-7';

@@ -18,11 +18,11 @@ import { launch } from '../../src/calls/attempt.ts';
 import { ReadOn } from '../../src/calls/read-on.ts';
 import { cloudSettings } from '../../src/cloud-settings.ts';
 import { ConfigCompiler } from '../../src/compiled/config-compiler.ts';
-import { Visit } from '../../src/exchange/visit.ts';
+import { Visit } from '../../src/exchange/exchange.ts';
 import { resolveConfig } from '../../src/pipeline/stages/resolve-config.ts';
 import { createAuthoriser } from '../../src/upstream-auth/authoriser.ts';
 import { prepareCall } from '../../src/visit/prepare-call.ts';
-import { resolveTarget } from '../../src/visit/target/resolve-target.ts';
+import { resolveTarget } from '../../src/visit/targets/resolve-target.ts';
 import { exampleBundle, exampleExchange, exampleKey, noneNewer } from '../exchange.ts';
 
 /**

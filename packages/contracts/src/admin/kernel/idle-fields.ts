@@ -1,4 +1,4 @@
-import type { IdleSetting } from '../../config-idle.ts';
+import type { IdleSetting } from '../../idle-actions.ts';
 
 /** A resource as the API shows it. */
 export type Shown = Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
+import type { AuthRecipe } from '../../call-facts.ts';
 import { keepsFilesAndBatches } from '../../catalog/keepings.ts';
-import type { AuthRecipe, ProviderEntry } from '../../contract.ts';
+import type { ProviderEntry } from '../../contract.ts';
 import { anthropicModels } from '../../dialects/models/index.ts';
 import { anthropicFiles } from '../../files/anthropic-files.ts';
 

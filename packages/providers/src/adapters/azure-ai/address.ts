@@ -1,5 +1,5 @@
 import { addressSetting, checkedSetting } from '../../address.ts';
-import type { CallFacts } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
 
 /** The version that the inference API has kept since its preview. */
 const defaultVersion = '2024-05-01-preview';

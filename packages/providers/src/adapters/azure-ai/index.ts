@@ -1,9 +1,10 @@
 import { namesIn } from '../../address.ts';
+import type { CallFacts } from '../../call-facts.ts';
 import { needsResponses } from '../../catalog/chat-or-responses.ts';
 import { openAiKeepsPlainly } from '../../catalog/keepings.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import { realtimeEndpoints } from '../../catalog/realtime-endpoints.ts';
-import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
+import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { azureOcr } from '../../dialects/ocr/index.ts';
 import { azureRerank } from '../../dialects/rerank/index.ts';
 import { openAiCallIds } from '../../translation/call-id-rules.ts';

@@ -1,11 +1,11 @@
 import { modelSegment, requiredSetting } from '../../address.ts';
+import type { CallFacts } from '../../call-facts.ts';
 import { chatOrResponses } from '../../catalog/chat-or-responses.ts';
 import { openAiKeepsPlainly } from '../../catalog/keepings.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import { realtimeEndpoints } from '../../catalog/realtime-endpoints.ts';
 import type {
   CallContext,
-  CallFacts,
   EndpointEntry,
   Envelope,
   JsonObject,

@@ -1,5 +1,5 @@
 import { checkedSetting } from '../../address.ts';
-import type { CallFacts } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
 import { arrayOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
 
 /** How an Azure credential is turned into a header; read where tokens are fetched. */

@@ -2,8 +2,8 @@ import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
+import type { CallFacts } from '../../call-facts.ts';
 import { findProvider } from '../../catalog.ts';
-import type { CallFacts } from '../../contract.ts';
 import { findTranslation, isChoice } from '../../translation/find-translation.ts';
 
 const mantle = findProvider('bedrock-mantle')!;

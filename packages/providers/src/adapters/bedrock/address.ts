@@ -1,6 +1,7 @@
 import { modelSegment, optionalSetting } from '../../address.ts';
+import type { CallFacts } from '../../call-facts.ts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
-import type { CallFacts, Template } from '../../contract.ts';
+import type { Template } from '../../contract.ts';
 import type { SettingName } from '../../setting-kinds.ts';
 
 const regionDefault = 'us-east-1';

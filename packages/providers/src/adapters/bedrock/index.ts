@@ -4,13 +4,14 @@
  * by its name (`codecs/bedrock-converse/models.ts`), or by the operator's file;
  * nothing is asked of AWS to find out. Signing is the gateway's work.
  */
+
+import type { CallFacts } from '../../call-facts.ts';
 import { keepsFilesAndBatches, keepsTuning } from '../../catalog/keepings.ts';
 import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
 import { modelBehind } from '../../codecs/bedrock-converse/models.ts';
 import { invokeEnvelope } from '../../codecs/bedrock-invoke/frames.ts';
 import type {
   BodyDialect,
-  CallFacts,
   EndpointChoice,
   EndpointEntry,
   ProviderEntry,

@@ -1,5 +1,6 @@
 import { optionalSetting, requiredSetting } from '../../address.ts';
-import type { CallFacts, ProviderEntry } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
+import type { ProviderEntry } from '../../contract.ts';
 import { anthropic } from '../anthropic/index.ts';
 import { projectOf, vertexSettings } from '../vertex-ai/address.ts';
 

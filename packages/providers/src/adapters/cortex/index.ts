@@ -1,5 +1,6 @@
+import type { ReadSetting } from '../../call-facts.ts';
 import { openAiEndpoints } from '../../catalog/openai-endpoints.ts';
-import type { EndpointChoice, EndpointEntry, ProviderEntry, ReadSetting } from '../../contract.ts';
+import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 
 /** https://docs.snowflake.com/en/user-guide/snowflake-cortex/cortex-rest-api */
 export const cortex: ProviderEntry = {

@@ -1,6 +1,7 @@
 import { checkedSetting, namesIn, requiredSetting } from '../../address.ts';
+import type { CallFacts } from '../../call-facts.ts';
 import { openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
-import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
+import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 
 /**
  * One address for all models of a workspace: OpenAI's formats for every model,

@@ -1,5 +1,6 @@
 import { modelSegment } from '../../address.ts';
-import type { CallFacts, ProviderEntry } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
+import type { ProviderEntry } from '../../contract.ts';
 import { countTokens } from './count-tokens.ts';
 import { embeddings } from './embeddings.ts';
 import { models } from './models.ts';

@@ -1,5 +1,6 @@
 import { addressSetting } from '../../address.ts';
-import type { CallFacts, ProviderEntry } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
+import type { ProviderEntry } from '../../contract.ts';
 
 /** The router, or a dedicated endpoint by its address. Both keep the version in the path. */
 export const huggingface: ProviderEntry = {

@@ -1,5 +1,6 @@
 import { checkedSetting, modelSegment, requiredSetting } from '../../address.ts';
-import type { CallFacts, JsonObject, ProviderEntry } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
+import type { JsonObject, ProviderEntry } from '../../contract.ts';
 import { stringOf } from '../../json/json-access.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { modelSegment, optionalSetting, requiredSetting } from '../../address.ts';
-import type { CallFacts, ReadSetting } from '../../contract.ts';
+import type { CallFacts, ReadSetting } from '../../call-facts.ts';
 import { parseObject, stringOf } from '../../json/json-access.ts';
 
 /**

@@ -5,7 +5,7 @@
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { AuthRecipe, CallFacts } from '../../contract.ts';
+import type { AuthRecipe, CallFacts } from '../../call-facts.ts';
 import type { FileAnswer, FileRequest } from '../../files/vendor-files.ts';
 import { parseObject, stringOf } from '../../json/json-access.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
-import type { OwnWords } from '../../translation/native-formats.ts';
+import type { OwnWords } from '../own-words.ts';
 import { proofOfClaude } from '../proofs.ts';
 import { lacksThought, type OpenTurn } from './open-turn.ts';
 import { isThought } from './wire.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@sluice/contracts';
-import type { ReadSetting } from '../../contract.ts';
+import type { ReadSetting } from '../../call-facts.ts';
 import { betasOf } from '../anthropic-messages/encode-request.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** What Converse and its models know beyond what the chat model has names for. */
 import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
-import type { ReadSetting } from '../../contract.ts';
+import type { ReadSetting } from '../../call-facts.ts';
 import { objectOf } from '../../json/json-access.ts';
 import { meansAnother } from '../anthropic-messages/wire.ts';
 import { bedrockBetas } from './betas.ts';

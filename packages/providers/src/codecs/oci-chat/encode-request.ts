@@ -1,6 +1,7 @@
 import type { ChatRequest, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { CallContext, EncodedRequest, ReadSetting } from '../../contract.ts';
+import type { ReadSetting } from '../../call-facts.ts';
+import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
 import { encodeCohere } from './encode-cohere.ts';
 import { encodeGeneric } from './encode-generic.ts';

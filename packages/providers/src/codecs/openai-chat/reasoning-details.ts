@@ -10,7 +10,13 @@
 import type { ChatPart, ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { compact, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { markProof, openProof } from '../proofs.ts';
-import type { ThinkingPiece } from './reasoning.ts';
+
+/** One piece of thinking; `data` is what the provider keeps encrypted. */
+export interface ThinkingPiece {
+  text: string;
+  signature?: string;
+  data?: string;
+}
 
 /** Of a whole entry; undefined when it says nothing. */
 export function readDetail(detail: JsonObject): ThinkingPiece | undefined {

@@ -10,14 +10,7 @@
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
-import { detailsOf, readDetail } from './reasoning-details.ts';
-
-/** One piece of thinking; `data` is what the provider keeps encrypted. */
-export interface ThinkingPiece {
-  text: string;
-  signature?: string;
-  data?: string;
-}
+import { detailsOf, readDetail, type ThinkingPiece } from './reasoning-details.ts';
 
 /** What was thought, in order; empty when nothing was. */
 export function readThinking(message: JsonObject): ThinkingPiece[] {

@@ -17,7 +17,8 @@ import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import { readImages } from './images.ts';
 import { asksWithFunctions, encodeFunctionCall } from './legacy-functions.ts';
 import { madeUpCallId } from './made-up-call-id.ts';
-import { readThinking, type ThinkingPiece } from './reasoning.ts';
+import { readThinking } from './reasoning.ts';
+import type { ThinkingPiece } from './reasoning-details.ts';
 import {
   decodeFinishReason,
   encodeFinishReason,

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext } from '../../contract.ts';
 import { arrayOf, objectOf } from '../../json/json-access.ts';
-import type { OwnWords } from '../../translation/native-formats.ts';
+import type { OwnWords } from '../own-words.ts';
 
 /**
  * A request without what this gateway told of other formats' answers:

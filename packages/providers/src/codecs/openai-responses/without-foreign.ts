@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
-import type { OwnWords } from '../../translation/native-formats.ts';
+import type { OwnWords } from '../own-words.ts';
 import { isItemOfOurs } from './response-object.ts';
 import { isSealed } from './sealed-thinking.ts';
 

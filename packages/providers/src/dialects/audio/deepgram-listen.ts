@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { CallFacts, EndpointEntry, ReplyFacts } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
+import type { EndpointEntry, ReplyFacts } from '../../contract.ts';
 import {
   arrayOf,
   compact,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import type { CallFacts, EndpointEntry } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
+import type { EndpointEntry } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { stringOf } from '../../json/json-access.ts';
 import { reshape } from '../reshape.ts';

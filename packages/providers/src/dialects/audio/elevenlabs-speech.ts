@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { modelSegment } from '../../address.ts';
-import type { CallFacts, EndpointEntry } from '../../contract.ts';
+import type { CallFacts } from '../../call-facts.ts';
+import type { EndpointEntry } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
 import { reshape } from '../reshape.ts';

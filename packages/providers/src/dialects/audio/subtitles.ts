@@ -1,4 +1,8 @@
-import type { TranscriptSegment } from './transcript.ts';
+export interface TranscriptSegment {
+  start: number;
+  end: number;
+  text: string;
+}
 
 /** Subtitles in SubRip's form or in WebVTT's. */
 export function subtitles(segments: readonly TranscriptSegment[], format: 'srt' | 'vtt'): string {

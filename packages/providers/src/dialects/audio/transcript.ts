@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { CallContext, DecodedReply, ReplyFacts } from '../../contract.ts';
 import { compact, stringOf } from '../../json/json-access.ts';
-import { subtitles } from './subtitles.ts';
+import { subtitles, type TranscriptSegment } from './subtitles.ts';
 
 export interface TranscriptWord {
   word: string;
@@ -15,12 +15,6 @@ export interface Transcript {
   language: string | undefined;
   durationS: number | undefined;
   words: readonly TranscriptWord[];
-}
-
-export interface TranscriptSegment {
-  start: number;
-  end: number;
-  text: string;
 }
 
 /** The transcript in the `response_format` the caller asked for. */

@@ -4,7 +4,7 @@ import { uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
 import { presentCall } from './present-call.ts';
 import type { ShownContent } from './read-content.ts';
-import { attemptMsOf, centsOf, entryMsOf, errorOf, isSuccess } from './record-parts.ts';
+import { attemptMsOf, centsOf, entryMsOf, errorOf, isSuccess, logIdOf } from './record-parts.ts';
 
 type Log = AnswerOf<'logs.read'>;
 
@@ -63,11 +63,6 @@ export function presentLog(
     ...(content?.originalResponse !== undefined && { originalResponse: content.originalResponse }),
     ...(error !== undefined && { error }),
   };
-}
-
-/** A target and its retries have the id of the first of them. */
-export function logIdOf({ id, entryId }: usage.UsageRecord): string {
-  return uuidText(entryId.length === 0 ? id : entryId);
 }
 
 function namesOf(record: usage.UsageRecord) {

@@ -4,8 +4,7 @@ import { type analytics, usage } from '@sluice/proto-stubs';
 import { mayHaveUsed, uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
 import { presentCall } from './present-call.ts';
-import { logIdOf } from './present-log.ts';
-import { attemptMsOf, centsOf, errorOf, isSuccess, outcomeName } from './record-parts.ts';
+import { attemptMsOf, centsOf, errorOf, isSuccess, logIdOf, outcomeName } from './record-parts.ts';
 
 type Request = AnswerOf<'requests.read'>;
 

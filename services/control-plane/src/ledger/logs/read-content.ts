@@ -9,8 +9,7 @@ import {
 } from '@sluice/log-content';
 import { type LogFormat, logPath, type ObjectStore } from '@sluice/object-store';
 import type { usage } from '@sluice/proto-stubs';
-import { logIdOf } from './present-log.ts';
-import { isSuccess } from './record-parts.ts';
+import { isSuccess, logIdOf } from './record-parts.ts';
 
 /** What of a log's content is shown, and why not all of it is. */
 export interface ShownContent {

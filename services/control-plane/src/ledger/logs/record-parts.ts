@@ -1,5 +1,11 @@
 import { errorCodes, failureCauses } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
+
+/** A target and its retries have the id of the first of them. */
+export function logIdOf({ id, entryId }: usage.UsageRecord): string {
+  return uuidText(entryId.length === 0 ? id : entryId);
+}
 
 export function centsOf(nanoUsd: bigint): number {
   return Number(nanoUsd) / 1e7;

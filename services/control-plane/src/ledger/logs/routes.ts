@@ -10,10 +10,11 @@ import type { Ledger } from '../analytics/ledger.ts';
 import { filterOf } from '../analytics/routes.ts';
 import { insertLogs } from './insert-logs.ts';
 import { logFilter } from './log-filter.ts';
-import { logIdOf, presentLog } from './present-log.ts';
+import { presentLog } from './present-log.ts';
 import { presentRequest } from './present-request.ts';
 import { presentTrace } from './present-trace.ts';
 import { type ContentParts, readContent } from './read-content.ts';
+import { logIdOf } from './record-parts.ts';
 import { findKeptDays, findOrganisationName } from './store.ts';
 
 export function logOperations(

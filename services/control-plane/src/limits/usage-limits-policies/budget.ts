@@ -1,8 +1,10 @@
 import type { UsageLimitsPolicyType } from '@sluice/contracts/admin';
+import type { UsageLimitsPolicy } from '../../generated/prisma/client.ts';
 import type { Budget } from '../usage/budget.ts';
 import { type KeptPeriod, periodOf } from '../usage-limits/period.ts';
 import type { SetRules } from '../usage-limits/stored-limits.ts';
-import type { UsageLimitsPolicyRow } from './store.ts';
+
+export type UsageLimitsPolicyRow = UsageLimitsPolicy;
 
 export function periodKept(policy: UsageLimitsPolicyRow): KeptPeriod {
   return {

@@ -11,11 +11,11 @@ import { movedOn, notPassed, weekStarts } from '../usage-limits/period.ts';
 import { rulesIn } from '../usage-limits/stored-limits.ts';
 import { planUsageReset } from '../usage-limits/usage-reset.ts';
 import { requireAmounts } from './amounts.ts';
-import { budgetOf, periodKept } from './budget.ts';
+import { budgetOf, periodKept, type UsageLimitsPolicyRow } from './budget.ts';
 import { reachPolicy } from './operations.ts';
 import { presentUsageLimitsPolicy } from './present.ts';
 import { resetGroup } from './reset-group.ts';
-import { findEntity, type UsageLimitsPolicyRow, updatePolicy } from './store.ts';
+import { findEntity, updatePolicy } from './store.ts';
 
 /** What the body leaves out stays, null clears. What has been counted stays too. */
 export function changePolicy(

@@ -10,15 +10,10 @@ import { weekStarts } from '../usage-limits/period.ts';
 import { rulesIn } from '../usage-limits/stored-limits.ts';
 import { planUsageReset } from '../usage-limits/usage-reset.ts';
 import { requireAmounts } from './amounts.ts';
+import type { UsageLimitsPolicyRow } from './budget.ts';
 import { presentUsage, presentUsageLimitsPolicy } from './present.ts';
 import { resetGroup } from './reset-group.ts';
-import {
-  findEntity,
-  findPolicy,
-  insertPolicy,
-  type UsageLimitsPolicyRow,
-  updatePolicy,
-} from './store.ts';
+import { findEntity, findPolicy, insertPolicy, updatePolicy } from './store.ts';
 
 /** The policy a path names, in this status. */
 export async function reachPolicy(

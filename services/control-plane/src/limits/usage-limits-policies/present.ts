@@ -4,8 +4,8 @@ import { presentPolicy } from '../policy.ts';
 import { isCurrent, usageOf } from '../usage/usage-of.ts';
 import { movedOn } from '../usage-limits/period.ts';
 import { laterOf } from '../usage-limits/present.ts';
-import { budgetOf, periodKept } from './budget.ts';
-import type { EntityRow, UsageLimitsPolicyRow } from './store.ts';
+import { budgetOf, periodKept, type UsageLimitsPolicyRow } from './budget.ts';
+import type { EntityRow } from './store.ts';
 
 type Shown = AnswerOf<'usage-limits-policies.read'>;
 type Usage = NonNullable<Shown['value_key_usage_map']>[string];

@@ -2,14 +2,8 @@ import { periodAt } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import { groupIdOf } from '../usage/group-id.ts';
-import { budgetOf } from './budget.ts';
-import {
-  countResets,
-  emptyEntity,
-  findReset,
-  putReset,
-  type UsageLimitsPolicyRow,
-} from './store.ts';
+import { budgetOf, type UsageLimitsPolicyRow } from './budget.ts';
+import { countResets, emptyEntity, findReset, putReset } from './store.ts';
 
 /** Every gateway is told of each of them, for as long as their period lasts. */
 const resetsMax = 10_000;

@@ -1,18 +1,12 @@
 import type { QueryOf } from '@sluice/contracts/admin';
 import { periodAt } from '@sluice/engine';
-import type {
-  LimitUsage,
-  Prisma,
-  UsageLimitsPolicy,
-  UsageLimitsReset,
-} from '../../generated/prisma/client.ts';
+import type { LimitUsage, Prisma, UsageLimitsReset } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { literally } from '../../kernel/database/literally.ts';
 import { paged } from '../../kernel/http/shapes.ts';
 import { counted } from '../usage/budget.ts';
-import { budgetOf } from './budget.ts';
+import { budgetOf, type UsageLimitsPolicyRow } from './budget.ts';
 
-export type UsageLimitsPolicyRow = UsageLimitsPolicy;
 /** The counter of one group of a policy. */
 export type EntityRow = LimitUsage;
 

@@ -1,18 +1,8 @@
 import { invalidField } from '@sluice/errors';
-import type { AgentIntegration, Prisma } from '../../generated/prisma/client.ts';
 import { presentServer } from '../registry/present.ts';
 import type { RegistryKind } from '../registry/registry-kind.ts';
+import type { AgentTypes } from './agent-types.ts';
 import { hasHeaders, presentAgentIntegrationDetail, presentBehind } from './present.ts';
-
-type Columns = Pick<Prisma.AgentIntegrationUncheckedCreateInput, 'agentCard' | 'protocol'>;
-
-export interface AgentTypes {
-  readonly integration: AgentIntegration;
-  readonly created: Columns;
-  readonly changed: Columns;
-  readonly server: object;
-  readonly noIntegration: never;
-}
 
 /** The registry of agents. */
 export const agentKind: RegistryKind<AgentTypes> = {

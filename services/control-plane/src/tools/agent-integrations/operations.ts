@@ -5,7 +5,8 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changeIntegration, createIntegration } from '../registry/integrations.ts';
 import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';
-import { type AgentTypes, agentKind } from './kind.ts';
+import type { AgentTypes } from './agent-types.ts';
+import { agentKind } from './kind.ts';
 import { offersOf } from './skills.ts';
 
 export type AgentRegistry = Registry<AgentTypes>;

@@ -4,7 +4,7 @@ import { instant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
 import type { FoundServer } from '../registry/tables.ts';
-import type { AgentTypes } from './kind.ts';
+import type { AgentTypes } from './agent-types.ts';
 import { skillType } from './skills.ts';
 
 type Detail = AnswerOf<'agent-integrations.read'>;

@@ -6,7 +6,8 @@ import { isServiceKey } from '../../kernel/access/caller.ts';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
-import { type AgentTypes, agentKind } from '../agent-integrations/kind.ts';
+import type { AgentTypes } from '../agent-integrations/agent-types.ts';
+import { agentKind } from '../agent-integrations/kind.ts';
 import {
   agentAuthType,
   presentBehind,

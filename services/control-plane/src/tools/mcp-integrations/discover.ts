@@ -6,12 +6,12 @@ import type { GuardedFetch } from '@sluice/outbound';
 import { z } from 'zod';
 import { refuseUnstorableText } from '../../kernel/http/json-body.ts';
 import { isObject } from '../../kernel/http/json-object.ts';
-import type { Configurations } from '../registry/configurations.ts';
 import type { Offer } from '../registry/offers-store.ts';
+import type { Configurations } from '../registry/tables.ts';
 import { type GuardedTransport, guardedTransport, statusFault } from './guarded-transport.ts';
 import { faultOf, McpFault } from './mcp-fault.ts';
 import { definitionCharsMax, detailOf, keyOf, offerNameOf, storable } from './offer-of.ts';
-import type { Seen } from './pins/record-seen.ts';
+import type { Seen } from './pins/findings.ts';
 
 /** What a server says of itself. */
 export interface Discovery {

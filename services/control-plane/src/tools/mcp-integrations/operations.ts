@@ -14,7 +14,8 @@ import { updateIntegration } from '../registry/integrations-store.ts';
 import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';
 import { type Asked, askServer } from './ask-server.ts';
-import { type McpTypes, mcpKind } from './kind.ts';
+import { mcpKind } from './kind.ts';
+import type { McpTypes } from './mcp-types.ts';
 import { recordSeen } from './pins/record-seen.ts';
 import { type IntegrationPolicy, integrationPolicy, requirePolicyGuardrails } from './policy.ts';
 

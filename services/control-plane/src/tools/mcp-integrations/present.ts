@@ -4,7 +4,7 @@ import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
 import type { FoundServer } from '../registry/tables.ts';
-import type { McpTypes } from './kind.ts';
+import type { McpTypes } from './mcp-types.ts';
 import type { IntegrationPolicy } from './policy.ts';
 
 type ListItem = AnswerOf<'mcp-integrations.list'>['data'][number];

@@ -2,7 +2,7 @@ import { mcpServerUrl } from '@sluice/contracts';
 import type { AnswerOf } from '@sluice/contracts/admin';
 import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
 import { instant } from '../../kernel/http/shapes.ts';
-import type { McpTypes } from '../mcp-integrations/kind.ts';
+import type { McpTypes } from '../mcp-integrations/mcp-types.ts';
 import { presentBehind, presentCapability, presentMerged } from '../mcp-integrations/present.ts';
 import type { OfferRow } from '../registry/offers-store.ts';
 import { presentServer } from '../registry/present.ts';

@@ -21,10 +21,7 @@ import {
 import { bytes } from '../../kernel/database/change.ts';
 import { mappedValues } from '../../models/secret-references/mapped-values.ts';
 import type { RegistryKind } from './registry-kind.ts';
-import type { IntegrationRow } from './tables.ts';
-
-/** How an integration is called: headers, sign-in, forwarding. Secrets stand in it at any depth. */
-export type Configurations = Readonly<Record<string, unknown>>;
+import type { Configurations, IntegrationRow } from './tables.ts';
 
 /** Each value is sealed for one row of one table. */
 function addressOf(kind: RegistryKind, id: string) {

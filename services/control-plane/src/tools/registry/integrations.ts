@@ -15,7 +15,6 @@ import {
 } from '../../kernel/tenancy/target-workspace.ts';
 import { checkMappings } from '../../models/secret-references/mappings.ts';
 import {
-  type Configurations,
   configurationColumns,
   guardConfigurations,
   leadsToTheSame,
@@ -34,7 +33,7 @@ import {
 import { levelOf } from './present.ts';
 import { type Registry, requireUsableIssuer, requireUsableUrl } from './registry.ts';
 import type { RegistryKind } from './registry-kind.ts';
-import type { IntegrationRow, KindTypes } from './tables.ts';
+import type { Configurations, IntegrationRow, KindTypes } from './tables.ts';
 
 /** What may be said of every integration, when it is made and later. */
 interface IntegrationFields {

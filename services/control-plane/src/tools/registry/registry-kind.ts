@@ -1,6 +1,5 @@
 import type { Database } from '../../kernel/database/client.ts';
-import type { Configurations } from './configurations.ts';
-import type { FoundServer, IntegrationRow, KindTypes, Tables } from './tables.ts';
+import type { Configurations, FoundServer, IntegrationRow, KindTypes, Tables } from './tables.ts';
 
 /**
  * The registry of MCP servers and the registry of agents are built alike:

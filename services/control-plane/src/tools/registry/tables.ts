@@ -6,6 +6,9 @@ import type {
   Prisma,
 } from '../../generated/prisma/client.ts';
 
+/** How an integration is called: headers, sign-in, forwarding. Secrets stand in it at any depth. */
+export type Configurations = Readonly<Record<string, unknown>>;
+
 /** Columns that integrations of both registries have. */
 export type SharedIntegration = Pick<McpIntegration, keyof McpIntegration & keyof AgentIntegration>;
 /** Servers of both registries have the same columns. */

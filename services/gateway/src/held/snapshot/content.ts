@@ -1,23 +1,13 @@
 import type { config } from '@sluice/proto-stubs';
 import { type BundleUpdate, type HeldBundle, updated } from '../held-bundle.ts';
 import { emptyTables, sectionNames } from '../sections/index.ts';
-import { bundleEntries, type Entry } from './entries.ts';
+import {
+  bundleEntries,
+  type Entry,
+  type KeptOrganisation,
+  type SnapshotContent,
+} from './entries.ts';
 import { sectionsBefore } from './release-before.ts';
-
-/** What survives a restart without the control plane: every key, bundle and organisation held, nothing else. */
-export interface SnapshotContent {
-  keys: readonly { hashHex: string; key: config.Key }[];
-  bundles: readonly HeldBundle[];
-  organisations: readonly KeptOrganisation[];
-  /** What the keys are fresh of, as the control plane said; empty = of nothing that is known. */
-  keysMark: string;
-}
-
-export interface KeptOrganisation {
-  organisation: config.Organisation;
-  /** The keys that its identity provider gave; empty = none were fetched. */
-  keyDocument: string;
-}
 
 export function* contentEntries(content: SnapshotContent): Generator<Entry> {
   for (const key of content.keys) yield { kind: 'key', ...key };

@@ -211,3 +211,18 @@ function stateOf({ revision, hash, stamp, coreHash, formats }: config.SectionsEn
   const known = stamp === '' ? undefined : { revision, stamp, coreHash, formats };
   return { revision, hash, known };
 }
+
+/** What survives a restart without the control plane: every key, bundle and organisation held, nothing else. */
+export interface SnapshotContent {
+  keys: readonly { hashHex: string; key: config.Key }[];
+  bundles: readonly HeldBundle[];
+  organisations: readonly KeptOrganisation[];
+  /** What the keys are fresh of, as the control plane said; empty = of nothing that is known. */
+  keysMark: string;
+}
+
+export interface KeptOrganisation {
+  organisation: config.Organisation;
+  /** The keys that its identity provider gave; empty = none were fetched. */
+  keyDocument: string;
+}

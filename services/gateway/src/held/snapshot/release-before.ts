@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fromBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { emptyTables, type SectionName } from '../sections/index.ts';
-import type { SnapshotContent } from './content.ts';
+import type { SnapshotContent } from './entries.ts';
 
 const magic = Buffer.from('SLUICE3\n');
 const ivBytes = 12;

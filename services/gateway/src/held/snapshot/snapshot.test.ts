@@ -16,8 +16,7 @@ import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BundleUpdate, type HeldBundle, updated } from '../held-bundle.ts';
 import { emptyTables, sectionNames } from '../sections/index.ts';
-import type { SnapshotContent } from './content.ts';
-import { updateEntries } from './entries.ts';
+import { type SnapshotContent, updateEntries } from './entries.ts';
 import { Snapshot } from './snapshot.ts';
 
 let dir: string;

@@ -1,8 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '@sluice/telemetry';
-import { ContentReader, contentEntries, type SnapshotContent } from './content.ts';
-import { decodeEntries, type Entry, encodeEntry } from './entries.ts';
+import { ContentReader, contentEntries } from './content.ts';
+import { decodeEntries, type Entry, encodeEntry, type SnapshotContent } from './entries.ts';
 import { readReleaseBefore } from './release-before.ts';
 import { frameOverheadBytes, SealedFrames } from './sealed-frames.ts';
 

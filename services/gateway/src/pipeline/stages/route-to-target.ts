@@ -15,7 +15,7 @@ import { planForOwner } from '../../owners/route-to-owner.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { type RecoverParts, RecoverStream } from '../../visit/recover-stream.ts';
 import type { TargetAnswer } from '../../visit/step.ts';
-import { resolveTarget } from '../../visit/target/resolve-target.ts';
+import { resolveTarget } from '../../visit/targets/resolve-target.ts';
 import { visitTarget } from '../../visit/visit-target.ts';
 import type { Stage } from '../pipeline.ts';
 

@@ -6,8 +6,8 @@ import type { BatchParts } from '../asking-batches.ts';
 import { refuseDropped } from '../dropped-params.ts';
 import { prepareCall as prepare } from '../prepare-call.ts';
 import type { Step } from '../step.ts';
-import { checkSentModels } from '../target/served-model.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
+import { checkSentModels } from '../targets/served-model.ts';
 
 export interface PrepareCallParts extends CallRules, BatchParts {
   /** Refuse what a provider's format cannot carry, whatever config and caller say. */

@@ -17,7 +17,8 @@ import { workHeaders } from '../prepare-files.ts';
 import { proxyEntry } from '../proxy-entry.ts';
 import type { Step } from '../step.ts';
 import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
-import { type ContentPlace, openFile } from '../vendor-content.ts';
+import { openFile } from '../vendor-content.ts';
+import type { ContentPlace } from '../vendor-place.ts';
 import { factsOf, refuseNamed, refuseOthers } from './note-owner.ts';
 
 export interface ReadRowsParts extends CallRules, AskParts, Pick<BatchParts, 'readStored'> {

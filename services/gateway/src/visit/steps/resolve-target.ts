@@ -1,8 +1,8 @@
 import { lookAgain } from '../../held/look-again.ts';
 import type { NewerBundles } from '../../held/newer-bundles.ts';
 import type { Step } from '../step.ts';
-import { resolveTarget as resolve } from '../target/resolve-target.ts';
 import type { TargetVisit } from '../target-visit.ts';
+import { resolveTarget as resolve } from '../targets/resolve-target.ts';
 
 export interface ResolveTargetParts {
   newer: Pick<NewerBundles, 'after'>;

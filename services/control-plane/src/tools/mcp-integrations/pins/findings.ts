@@ -1,8 +1,19 @@
 import type { JsonValue } from '@sluice/contracts';
+import type { McpCapabilityType } from '@sluice/contracts/admin';
 import { type ScanContext, scanContext, scanDefinition } from '@sluice/mcp';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { Database } from '../../../kernel/database/client.ts';
-import type { Seen } from './record-seen.ts';
+
+/** A definition as a server's list had it. */
+export interface Seen {
+  readonly type: McpCapabilityType;
+  /** What callers ask for: of a resource its URI. */
+  readonly name: string;
+  /** By `pinOf` of packages/mcp. */
+  readonly hash: string;
+  /** Undefined = it is beyond measure: its hash alone is kept. */
+  readonly definition: Record<string, unknown> | undefined;
+}
 
 /** Of the organisation's other servers; more names than models are ever shown. */
 const otherToolsMax = 5_000;

@@ -1,4 +1,3 @@
-import type { McpCapabilityType } from '@sluice/contracts/admin';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { Change } from '../../../kernel/database/change.ts';
 import type { Database } from '../../../kernel/database/client.ts';
@@ -6,18 +5,7 @@ import { noJson } from '../../../kernel/database/no-json.ts';
 import { serversOf } from '../../registry/integrations-store.ts';
 import { mcpKind } from '../kind.ts';
 import { detailOf, offerNameOf } from '../offer-of.ts';
-import { findingsIn } from './findings.ts';
-
-/** A definition as a server's list had it. */
-export interface Seen {
-  readonly type: McpCapabilityType;
-  /** What callers ask for: of a resource its URI. */
-  readonly name: string;
-  /** By `pinOf` of packages/mcp. */
-  readonly hash: string;
-  /** Undefined = it is beyond measure: its hash alone is kept. */
-  readonly definition: Record<string, unknown> | undefined;
-}
+import { findingsIn, type Seen } from './findings.ts';
 
 /** Of a report. */
 interface ToldOf {

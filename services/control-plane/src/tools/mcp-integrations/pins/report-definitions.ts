@@ -8,7 +8,8 @@ import { refuseUnstorableText } from '../../../kernel/http/json-body.ts';
 import { isObject } from '../../../kernel/http/json-object.ts';
 import { isUuid } from '../../../kernel/names/ids.ts';
 import { definitionCharsMax } from '../offer-of.ts';
-import { recordSeen, type Seen, saysSomethingNew } from './record-seen.ts';
+import type { Seen } from './findings.ts';
+import { recordSeen, saysSomethingNew } from './record-seen.ts';
 
 /** In one report. */
 const seenMax = 500;

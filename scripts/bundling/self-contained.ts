@@ -58,7 +58,7 @@ export function selfContained(root: string, beside: Beside): Plugin {
       );
       if (places.test(left))
         throw new Error(
-          `${relative(root, id)} reads from where it lies in a way that a built file cannot; scripts/build/self-contained.ts says which it can.`,
+          `${relative(root, id)} reads from where it lies in a way that a built file cannot; scripts/bundling/self-contained.ts says which it can.`,
         );
       return { code: moved, map: null };
     },
