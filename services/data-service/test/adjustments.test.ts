@@ -53,7 +53,7 @@ describe('listCharges', () => {
       adjustedNanoUsd: 50n,
       adjustedInputNanoUsd: 30n,
       record: {
-        id: Buffer.from(id),
+        id: Uint8Array.from(id),
         serviceTier: 'flex',
         servedRegion: 'us',
         inputTokens: 10n,

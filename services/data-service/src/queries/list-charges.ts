@@ -1,7 +1,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { GatewayError } from '@sluice/errors';
 import type { usage } from '@sluice/proto-stubs';
+import { recordOfRow, rowSettings, type StoredRow } from './logs/record-of-row.ts';
 import type { Reader } from './questions.ts';
+import { usedColumns } from './used-columns.ts';
 
 type Charges = MessageInitShape<typeof usage.ListChargesResponseSchema>;
 
@@ -28,7 +30,7 @@ export async function* listCharges(
     if (rows.length > 0) yield { charges: rows.map(chargeOf) };
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageSize) return;
-    after = { at: Number(last.created_at_ms), id: last.id };
+    after = { at: Number(last.at_ms), id: last.id };
   }
 }
 
@@ -43,8 +45,7 @@ async function page(client: Reader, options: Page): Promise<ChargeRow[]> {
     query: `
       WITH
         attempts AS (
-          SELECT ${columns.join(', ')}, units, images_by_kind, cost_known, usage_estimated, created_at,
-            toUnixTimestamp64Milli(created_at) AS created_at_ms
+          SELECT ${columns.join(', ')}, toUnixTimestamp64Milli(created_at) AS at_ms
           FROM usage_records FINAL
           WHERE created_at >= fromUnixTimestamp64Milli({after_ms:Int64}, 'UTC')
             AND created_at < fromUnixTimestamp64Milli({to_ms:Int64}, 'UTC')
@@ -71,7 +72,7 @@ async function page(client: Reader, options: Page): Promise<ChargeRow[]> {
       SELECT attempts.*, adjusted, adjusted_input, adjusted_output, times, more_input, more_output, cost_said
       FROM attempts LEFT JOIN adjustments ON attempts.id = adjustments.record_id
       ORDER BY created_at, id
-      SETTINGS max_execution_time = 60`,
+      ${rowSettings}, max_execution_time = 60`,
     query_params: {
       after_ms: options.after.at,
       after_id: options.after.id,
@@ -86,46 +87,27 @@ async function page(client: Reader, options: Page): Promise<ChargeRow[]> {
 const columns = [
   'id',
   'request_id',
+  'entry_id',
+  'created_at',
+  'outcome',
   'organisation_id',
   'workspace_id',
   'provider',
   'model',
   'response_model',
-  'service_tier',
-  'served_region',
-  'usage_reported',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'reasoning_tokens',
-  'input_audio_tokens',
-  'output_audio_tokens',
-  'cache_read_audio_tokens',
-  'input_image_tokens',
-  'output_image_tokens',
-  'images',
-  'search_units',
-  'pages',
-  'audio_seconds',
-  'characters',
+  ...usedColumns,
   'price_layer',
   'price_book_version',
   'price_multiplier',
+  'cost_known',
   'cost_nano_usd',
   'input_cost_nano_usd',
   'output_cost_nano_usd',
 ] as const;
 
-/** As JSON has them: 64-bit numbers are text or, where they are exact, numbers. */
-type ChargeRow = Record<Exclude<(typeof columns)[number], 'usage_reported'>, string> & {
-  created_at_ms: string;
-  usage_reported: boolean;
-  usage_estimated: boolean;
-  cost_known: boolean;
-  units: Record<string, string>;
-  images_by_kind: Record<string, string>;
+/** 64-bit numbers are text. */
+type ChargeRow = StoredRow & {
+  at_ms: string;
   adjusted: string;
   adjusted_input: string;
   adjusted_output: string;
@@ -137,45 +119,7 @@ type ChargeRow = Record<Exclude<(typeof columns)[number], 'usage_reported'>, str
 
 function chargeOf(row: ChargeRow): NonNullable<Charges['charges']>[number] {
   return {
-    record: {
-      id: bytesOf(row.id),
-      requestId: bytesOf(row.request_id),
-      createdAtMs: BigInt(row.created_at_ms),
-      organisationId: row.organisation_id,
-      workspaceId: row.workspace_id,
-      provider: row.provider,
-      model: row.model,
-      responseModel: row.response_model,
-      serviceTier: row.service_tier,
-      servedRegion: row.served_region,
-      usageReported: row.usage_reported,
-      usageEstimated: row.usage_estimated,
-      inputTokens: BigInt(row.input_tokens),
-      outputTokens: BigInt(row.output_tokens),
-      cacheReadTokens: BigInt(row.cache_read_tokens),
-      cacheWriteTokens: BigInt(row.cache_write_tokens),
-      cacheWrite1hTokens: BigInt(row.cache_write_1h_tokens),
-      reasoningTokens: BigInt(row.reasoning_tokens),
-      inputAudioTokens: BigInt(row.input_audio_tokens),
-      outputAudioTokens: BigInt(row.output_audio_tokens),
-      cacheReadAudioTokens: BigInt(row.cache_read_audio_tokens),
-      inputImageTokens: BigInt(row.input_image_tokens),
-      outputImageTokens: BigInt(row.output_image_tokens),
-      images: BigInt(row.images),
-      searchUnits: BigInt(row.search_units),
-      pages: BigInt(row.pages),
-      audioSeconds: Number(row.audio_seconds),
-      characters: BigInt(row.characters),
-      units: countsOf(row.units),
-      imagesByKind: countsOf(row.images_by_kind),
-      priceLayer: row.price_layer,
-      priceBookVersion: row.price_book_version,
-      priceMultiplier: Number(row.price_multiplier),
-      costKnown: row.cost_known,
-      costNanoUsd: BigInt(row.cost_nano_usd),
-      inputCostNanoUsd: BigInt(row.input_cost_nano_usd),
-      outputCostNanoUsd: BigInt(row.output_cost_nano_usd),
-    },
+    record: recordOfRow(row),
     adjustedNanoUsd: BigInt(row.adjusted),
     adjustedInputNanoUsd: BigInt(row.adjusted_input),
     adjustedOutputNanoUsd: BigInt(row.adjusted_output),
@@ -184,12 +128,4 @@ function chargeOf(row: ChargeRow): NonNullable<Charges['charges']>[number] {
     moreOutputTokens: BigInt(row.more_output),
     costSaid: Boolean(row.cost_said),
   };
-}
-
-function countsOf(counts: Readonly<Record<string, string>>): Record<string, bigint> {
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, BigInt(count)]));
-}
-
-function bytesOf(id: string): Uint8Array {
-  return Buffer.from(id.replaceAll('-', ''), 'hex');
 }

@@ -2,6 +2,7 @@ import type { ChargedTokens, ChatUsage, ReplyUnits } from '@sluice/contracts';
 import {
   type CountedUnit,
   chargedTokens,
+  countedUnits,
   namedTokens,
   otherModelTokens,
   unitKeys,
@@ -88,24 +89,20 @@ function addUnits(record: BegunRecord, units: ReplyUnits): void {
     record.units = added(record.units, clipped(`web_search_${units.searchContext}_context`), 1);
 }
 
-type NamedUnit = Exclude<CountedUnit, 'searchUnits' | 'pages' | 'audioSeconds' | 'characters'>;
+/** Those that have columns of their own in a record. */
+const ownColumns = [
+  'searchUnits',
+  'pages',
+  'audioSeconds',
+  'characters',
+] as const satisfies CountedUnit[];
 
-/** Those that have no column of their own, by their names in price lists. */
-const namedUnits: readonly (readonly [NamedUnit, string])[] = (
-  [
-    'annotatedPages',
-    'webSearches',
-    'previewSearches',
-    'fileSearches',
-    'xSearches',
-    'attachmentSearches',
-    'mapSearches',
-    'codeExecutions',
-    'imageGenerations',
-    'trainedTokens',
-    'trainingSeconds',
-  ] as const
-).map((unit) => [unit, unitKeys[unit][0] ?? unit]);
+type NamedUnit = Exclude<CountedUnit, (typeof ownColumns)[number]>;
+
+/** The others, by their names in price lists. */
+const namedUnits = countedUnits
+  .filter((unit): unit is NamedUnit => !(ownColumns as readonly string[]).includes(unit))
+  .map((unit) => [unit, unitKeys[unit][0] ?? unit] as const);
 
 function added(counts: Counts, name: string, count: number): Counts {
   return new Map(counts).set(name, (counts.get(name) ?? 0) + count);

@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { analytics, usage } from '@sluice/proto-stubs';
 import { Parameters } from '../parameters.ts';
 import type { Reader } from '../questions.ts';
+import { usedColumns } from '../used-columns.ts';
 import { allowedRows } from './allowed-rows.ts';
 import { instant } from './id-time.ts';
 import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
@@ -141,28 +142,7 @@ const columns = [
   'decision_json',
   'prompt_slug',
   'log_format',
-  'service_tier',
-  'served_region',
-  'usage_reported',
-  'usage_estimated',
-  'input_tokens',
-  'output_tokens',
-  'cache_read_tokens',
-  'cache_write_tokens',
-  'cache_write_1h_tokens',
-  'reasoning_tokens',
-  'input_audio_tokens',
-  'output_audio_tokens',
-  'cache_read_audio_tokens',
-  'input_image_tokens',
-  'output_image_tokens',
-  'images',
-  'search_units',
-  'pages',
-  'audio_seconds',
-  'characters',
-  'units',
-  'images_by_kind',
+  ...usedColumns,
   'cost_nano_usd',
   'cost_known',
 ] as const;
