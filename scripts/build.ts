@@ -17,6 +17,7 @@ import {
 import { dirname, join, relative, resolve } from 'node:path';
 import type { ServiceName } from '@sluice/stack';
 import { type BundledPackage, bundledPackages, licenceTexts } from './bundling/bundled-packages.ts';
+import { lazyHttp } from './bundling/lazy-http.ts';
 import {
   type Beside,
   builtName,
@@ -24,6 +25,7 @@ import {
   filesBelow,
   selfContained,
 } from './bundling/self-contained.ts';
+import { usedUndici } from './bundling/used-undici.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -167,7 +169,7 @@ async function bundle(
     platform: 'node',
     logLevel: 'silent',
     external: external.map((name) => new RegExp(`^${name}(/|$)`)),
-    plugins: [selfContained(source, beside)],
+    plugins: [selfContained(source, beside), lazyHttp, usedUndici],
   });
   const { output } = await build.write({
     file,
@@ -185,7 +187,9 @@ async function bundle(
     sourcemapPathTransform: (path, map) => relative(source, resolve(dirname(map), path)),
   });
   await build.close();
-  return output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+  return output
+    .flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+    .filter((id) => !id.startsWith('\0'));
 }
 
 /** Above the built folder: what runs in the checkout finds its native packages, and only that. */

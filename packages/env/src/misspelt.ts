@@ -19,14 +19,34 @@ export function misspelt(
   environment: Readonly<Record<string, string | undefined>>,
 ): Misspelt[] {
   const known = new Set(settings);
-  const long = settings.filter((name) => name.length >= lengthMin);
+  const long = settings
+    .filter((name) => name.length >= lengthMin)
+    .map((name) => ({ name, letters: lettersOf(name) }));
   return Object.keys(environment)
     .filter((name) => /^[A-Z][A-Z0-9_]+$/.test(name) && name.length >= lengthMin)
     .filter((name) => !known.has(name) && !kubernetes.test(name))
     .flatMap((name) => {
-      const meant = long.find((each) => isNear(name, each));
-      return meant === undefined ? [] : [{ name, meant }];
+      const letters = lettersOf(name);
+      const meant = long.find((each) => mayBe(letters, each.letters) && isNear(name, each.name));
+      return meant === undefined ? [] : [{ name, meant: meant.name }];
     });
+}
+
+/** Which letters occur in it, a bit each. */
+function lettersOf(name: string): number {
+  let letters = 0;
+  for (let at = 0; at < name.length; at += 1) {
+    const letter = name.charCodeAt(at) - 65;
+    if (letter >= 0 && letter < 26) letters |= 1 << letter;
+  }
+  return letters;
+}
+
+/** To change a letter is one less and one more. Rows of letters are compared of the few that may be near alone: a start has 20,000 pairs. */
+function mayBe(letters: number, others: number): boolean {
+  let left = letters ^ others;
+  for (let count = 0; count < 2 * lettersMax && left !== 0; count += 1) left &= left - 1;
+  return left === 0;
 }
 
 function isNear(name: string, other: string): boolean {
