@@ -1,3 +1,4 @@
+import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { type ReplyFacts, type UnifiedRow, urlOfRow } from '@sluice/providers';
 import type { UsageRecord } from '@sluice/usage';
@@ -75,6 +76,8 @@ export class BatchBills {
         await store(before);
       },
       end: async () => {
+        // Where nothing can be recorded, nothing is counted: whoever reads the rows again bills them.
+        if (this.#recorder.isFull) throw new GatewayError('gateway.ledger_full');
         if (!(await this.#claims.take(object))) return;
         try {
           // Limits may be of one model.
@@ -157,7 +160,7 @@ export class BatchBills {
 export interface BatchBill {
   /** Never for a row that the caller does not get. */
   hear(row: UnifiedRow): Promise<void>;
-  /** All rows were heard. */
+  /** All rows were heard. @throws GatewayError `gateway.ledger_full` where nothing can be recorded */
   end(): Promise<void>;
 }
 
