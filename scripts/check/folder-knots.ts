@@ -18,7 +18,7 @@ interface Arrow {
 }
 
 /**
- * Folders that need each other, at every level below `src/` of a service: none
+ * Folders that need each other, at every level below `src/` of a service or package: none
  * of them can be read, tested or moved alone. Type imports count, tests do not.
  * Files between folders lead from one to another, but are no folders of a knot.
  */
@@ -26,7 +26,7 @@ export function findFolderKnots(
   files: readonly SourceFile[],
   exceptions: readonly KnotException[] = [],
 ): string[] {
-  const imports = importsBetween(files.filter(({ path }) => isServiceSource(path)));
+  const imports = importsBetween(files.filter(({ path }) => isSource(path)));
   const used = new Set<KnotException>();
   const faults: string[] = [];
   for (const level of levelsOf(imports)) {
@@ -116,6 +116,6 @@ function knotsOf(arrows: readonly Arrow[]): string[][] {
   return knots;
 }
 
-function isServiceSource(path: string): boolean {
-  return /^services\/[^/]+\/src\//.test(path) && !/\.test\.ts$|\/(fixtures|generated)\//.test(path);
+function isSource(path: string): boolean {
+  return /^(services|packages)\/[^/]+\/src\//.test(path) && !/\.test\.ts$|\/(fixtures|generated)\//.test(path);
 }

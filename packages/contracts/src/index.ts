@@ -1,5 +1,17 @@
 /** The vocabulary the services share: keys, scopes, config documents, policies. Imports nothing of ours. */
 
+export {
+  mayGrantRole,
+  type OrganisationRole,
+  organisationRoles,
+  roleAllowsScope,
+  roleInWorkspace,
+  type Standing,
+  seesAllData,
+  standingIn,
+  type WorkspaceRole,
+  workspaceRoles,
+} from './admin/people/roles.ts';
 export { type Arrival, type Arriving, arrivalReader } from './arrival.ts';
 export { billingLine } from './billing-line.ts';
 export { type CacheStatus, cacheStatuses } from './cache-status.ts';
@@ -167,18 +179,6 @@ export {
 } from './public-base.ts';
 export type { ChargedTokens, OtherModel, ReplyBill, ReplyUnits } from './reply-bill.ts';
 export { requestIdHeader, shownRequestIdHeader } from './request-id-headers.ts';
-export {
-  mayGrantRole,
-  type OrganisationRole,
-  organisationRoles,
-  roleAllowsScope,
-  roleInWorkspace,
-  type Standing,
-  seesAllData,
-  standingIn,
-  type WorkspaceRole,
-  workspaceRoles,
-} from './roles.ts';
 export { isReservedSlug, rootSegment } from './root-paths.ts';
 export { jwtScopes, type KeyType, keyTypes, normaliseScope, scopesOf } from './scopes.ts';
 export { SeenIds } from './seen-ids.ts';

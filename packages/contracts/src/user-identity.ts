@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { headerNameField, hostField } from './admin/kernel/fields.ts';
-import { keptOnly, openObject } from './admin/kernel/kept-only.ts';
+import { headerNameField, hostField } from './fields/fields.ts';
+import { keptOnly, openObject } from './fields/kept-only.ts';
 
 const names = z.array(z.string().max(128)).max(100);
 

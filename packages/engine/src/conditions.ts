@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { configFault } from './config-fault.ts';
+import { type PastRequest, type UnknownReason, valuesThen } from './past/past-request.ts';
 import type { ConditionTrace, RoutingFacts } from './plan.ts';
 import { compileSafeRegex } from './regex/safe-regex.ts';
 import { RegexFault } from './regex/syntax.ts';
 import { newWorkBudget, type WorkBudget } from './regex/work-budget.ts';
-import { type PastRequest, type UnknownReason, valuesThen } from './replay/past-request.ts';
 import {
   beyondMeasure,
   type FieldValue,

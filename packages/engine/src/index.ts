@@ -69,6 +69,7 @@ export {
   readLimits,
 } from './limits/read-limits.ts';
 export { isRateUnit, type RateUnit, windowMs, windowOffsetMs } from './limits/windows.ts';
+export type { PastRequest, PastVisit, UnknownReason } from './past/past-request.ts';
 export {
   type Choice,
   type ConditionTrace,
@@ -98,7 +99,6 @@ export {
 } from './regex/safe-regex.ts';
 export { type ReplayedConfig, replayedConfig } from './replay/foresee-routes.ts';
 export { LimitReplay, type Use } from './replay/limit-replay.ts';
-export type { PastRequest, PastVisit, UnknownReason } from './replay/past-request.ts';
 export {
   type Refusal,
   type Replayed,

@@ -1,7 +1,7 @@
 import type { ConfigNode, StrategyMode } from '@sluice/contracts';
 import type { QueryBudget } from './conditions.ts';
+import type { Foresee } from './past/outlook.ts';
 import type { Choice, PlanStep, RoutingFacts, RoutingState, StickyAssignment } from './plan.ts';
-import type { Foresee } from './replay/outlook.ts';
 import type { ResolvedTarget } from './resolved-target.ts';
 
 /** A config as planning walks it: targets at the leaves, strategies above. */

@@ -17,11 +17,11 @@ import type {
   ReplyBill,
   VendorFault,
 } from '@sluice/contracts';
-import type { VendorFiles } from './files/vendor-files.ts';
 import type { FinalFault } from './final-faults.ts';
-import type { JobsByFamily } from './jobs/vendor-jobs.ts';
+import type { WordRule } from './fitting-words.ts';
 import type { SettingName } from './setting-kinds.ts';
-import type { WordRule } from './translation/fitting-words.ts';
+import type { VendorFiles } from './vendor-files.ts';
+import type { JobsByFamily } from './vendor-jobs.ts';
 
 export type { JsonObject, JsonValue };
 

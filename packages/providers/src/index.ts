@@ -87,33 +87,16 @@ export {
   declaredSettings,
   proofHeaders,
 } from './declared-settings.ts';
-export { errorForCaller } from './errors/error-for-caller.ts';
 export { type WithoutParameter, withoutRefusedParameter } from './errors/refused-parameter.ts';
 export { toldWaitMs } from './errors/told-wait.ts';
+export { VendorRefusal } from './files/file-objects.ts';
 export { mediaTypeOf } from './files/media-type.ts';
 export { canonicalFileId } from './files/object-uri.ts';
 export { type RowRule, rewriteRows } from './files/row-lines.ts';
-export {
-  type ArrivingFile,
-  type FileAnswer,
-  type FileRequest,
-  type FilesOperation,
-  type FilesUse,
-  type VendorFiles,
-  VendorRefusal,
-} from './files/vendor-files.ts';
 export { finalFaultOf } from './final-faults.ts';
 export { type CutEvent, cutEvent, EventCutter, encodeEvent } from './framing/cut-events.ts';
 export { fieldsOfEvent, parseSseEvents, SseFramer } from './framing/sse.ts';
-export {
-  type JobAnswer,
-  type JobCall,
-  type JobUse,
-  type JobWork,
-  readDocument,
-  type VendorJobs,
-  vendorJobsAt,
-} from './jobs/vendor-jobs.ts';
+export { readDocument, vendorJobsAt } from './jobs/job-documents.ts';
 export { arrayOf, objectOf, stringOf } from './json/json-access.ts';
 export { type KeptSetting, keptSettings, keyForm, type SettingForm } from './kept-settings.ts';
 export { asksStreamAt, type ModelPath, readModelPath } from './model-paths.ts';
@@ -153,6 +136,7 @@ export {
 } from './texts/text-stream.ts';
 export type { Texts } from './texts/texts.ts';
 export { type TextSource, textsOf } from './texts/texts-of.ts';
+export { errorForCaller } from './translation/error-for-caller.ts';
 export { findTranslation, modesOf } from './translation/find-translation.ts';
 export {
   findPassThrough,
@@ -166,4 +150,13 @@ export { bytesSaidIn } from './translation/said-in-bytes.ts';
 export { type ToldTool, toldTools } from './translation/told-tools.ts';
 export { isList } from './translation/unframed-stream.ts';
 export { hideUsage } from './translation/usage-hiding-stream.ts';
+export type {
+  ArrivingFile,
+  FileAnswer,
+  FileRequest,
+  FilesOperation,
+  FilesUse,
+  VendorFiles,
+} from './vendor-files.ts';
+export type { JobAnswer, JobCall, JobUse, JobWork, VendorJobs } from './vendor-jobs.ts';
 export { handsOutSecrets } from './vendor-secrets.ts';

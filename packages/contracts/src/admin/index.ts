@@ -4,6 +4,9 @@
  */
 
 export { idleParameters, strangeParameters } from '../checks/idle-parameters.ts';
+export { headerValue } from '../fields/fields.ts';
+export { type KeptField, keptFields } from '../fields/kept-only.ts';
+export { shapeNameOf } from '../fields/shape-names.ts';
 export type { GuardrailActions, GuardrailCheck } from './documents/guardrails.ts';
 export {
   type AdminEndpoints,
@@ -31,17 +34,14 @@ export {
 } from './kernel/address-fields.ts';
 export { type Endpoint, type GuardedEndpoint, linesType } from './kernel/endpoint.ts';
 export { type ErrorForm, errorBodies, errorFormOf } from './kernel/error-bodies.ts';
-export { headerValue } from './kernel/fields.ts';
 export {
   idempotencyKeyHeader,
   idempotencyKeyMax,
   replayedHeader,
 } from './kernel/idempotency.ts';
 export type { IdleField, IdleFields } from './kernel/idle-fields.ts';
-export { type KeptField, keptFields } from './kernel/kept-only.ts';
 export type { Page } from './kernel/paging.ts';
 export { contradictions } from './kernel/second-names.ts';
-export { shapeNameOf } from './kernel/shape-names.ts';
 export { tags } from './kernel/tags.ts';
 export { type UnknownField, unknownFields } from './kernel/unknown-fields.ts';
 export { groupColumnNames, groupNames } from './ledger/analytics.ts';

@@ -1,4 +1,4 @@
-import { keptFields } from '../admin/kernel/kept-only.ts';
+import { keptFields } from '../fields/kept-only.ts';
 import type { IdleSetting } from '../idle-actions.ts';
 import type { CheckDeclaration } from './declaration.ts';
 import { type CheckId, checkDeclarations } from './declarations.ts';

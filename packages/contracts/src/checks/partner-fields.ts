@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openObject } from '../admin/kernel/kept-only.ts';
+import { openObject } from '../fields/kept-only.ts';
 import { flag, forwardHeaders, not, parameters, subjects, timeoutMs } from './parameter-fields.ts';
 
 /** Fields of checks that other services make. */

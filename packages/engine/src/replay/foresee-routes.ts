@@ -1,9 +1,9 @@
 import { type OperationId, operations } from '@sluice/contracts';
 import type { CompiledConfig } from '../compile-config.ts';
 import type { RequestFacts } from '../facts.ts';
+import type { PastRequest, UnknownReason } from '../past/past-request.ts';
 import type { ResolvedTarget } from '../resolved-target.ts';
 import { childAt, type RouteNode, type StrategyNode } from '../route-node.ts';
-import type { PastRequest, UnknownReason } from './past-request.ts';
 
 /** What would be done with a request: a plan in which what nobody can know has its place. */
 export type ForeseenStep =

@@ -1,5 +1,5 @@
+import type { PastRequest, UnknownReason } from '../past/past-request.ts';
 import type { ResolvedTarget } from '../resolved-target.ts';
-import type { PastRequest, UnknownReason } from './past-request.ts';
 
 export interface NamedTarget {
   /** `@slug`, or the catalogue's id. */

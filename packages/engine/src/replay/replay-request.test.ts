@@ -2,10 +2,10 @@ import { parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileConfig, directConfig } from '../compile-config.ts';
 import { compileBudgetPolicy, compileRatePolicy } from '../limits/policies.ts';
+import type { PastRequest, PastVisit } from '../past/past-request.ts';
 import type { Choice } from '../plan.ts';
 import { replayedConfig } from './foresee-routes.ts';
 import { LimitReplay } from './limit-replay.ts';
-import type { PastRequest, PastVisit } from './past-request.ts';
 import { type ReplayedWay, type ReplayParts, replayRequest } from './replay-request.ts';
 
 const providers: Readonly<Record<string, string>> = { a: 'openai', b: 'anthropic', c: 'cohere' };

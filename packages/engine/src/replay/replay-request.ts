@@ -1,5 +1,7 @@
 import type { TargetFacts } from '../facts.ts';
 import type { Counter } from '../limits/limit.ts';
+import type { PastRequest, PastVisit, UnknownReason } from '../past/past-request.ts';
+import { settingsOf, treatmentOf } from '../past/settings-of.ts';
 import type { ResolvedTarget } from '../resolved-target.ts';
 import { movesOn } from '../walk-plan.ts';
 import {
@@ -10,8 +12,6 @@ import {
 } from './foresee-routes.ts';
 import type { LimitReplay, Use } from './limit-replay.ts';
 import { nameTarget } from './name-target.ts';
-import type { PastRequest, PastVisit, UnknownReason } from './past-request.ts';
-import { settingsOf, treatmentOf } from './settings-of.ts';
 
 /** What is changed, and what is known of the rest. */
 export interface ReplayParts {

@@ -1,4 +1,4 @@
-import { settingsOf } from '../replay/settings-of.ts';
+import { settingsOf } from '../past/settings-of.ts';
 import { childAt, planNode, type Strategy } from '../route-node.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { CheckDeclarations } from '@sluice/contracts/checks';
-import type { CompilersOf } from './compile.ts';
+import type { CompilersOf } from '../compile.ts';
 import { askingCompilers } from './families/asking-checks.ts';
 import { attackCompilers } from './families/attack-checks.ts';
 import { callCompilers } from './families/call-checks.ts';

@@ -1,9 +1,8 @@
 import { needsCredentials, type PartnerId } from '@sluice/contracts/checks';
 import { jsonBounds, readJsonText } from '@sluice/json';
 import { type JsonObject, type JsonValue, textsOf } from '@sluice/providers';
-import type { CheckContext, CheckOutcome, HostAnswer } from '../check.ts';
-import { CheckError } from '../check.ts';
-import type { Compile } from '../checks/compile.ts';
+import { type CheckContext, CheckError, type CheckOutcome, type HostAnswer } from '../check.ts';
+import type { Compile } from '../compile.ts';
 import { replaced } from '../replaced.ts';
 import { requiredSubject } from '../text-check.ts';
 import { namesHost } from './address.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import { vertexModel } from '../adapters/vertex-ai/address.ts';
+import { vertexModel } from '../addresses/vertex-ai.ts';
 import { invalidField } from '../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../json/json-access.ts';
 import { findTranslation } from '../translation/find-translation.ts';

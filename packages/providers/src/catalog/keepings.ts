@@ -1,7 +1,7 @@
 import type { ObjectFamily } from '@sluice/contracts';
 import type { Keepings, ProviderEntry } from '../contract.ts';
-import type { FilesOperation } from '../files/vendor-files.ts';
-import { vendorJobsAt } from '../jobs/vendor-jobs.ts';
+import { vendorJobsAt } from '../jobs/job-documents.ts';
+import type { FilesOperation } from '../vendor-files.ts';
 
 /** What OpenAI keeps; assistants, threads and vector stores are asked for by a beta's header. */
 export const openAiKeeps: Keepings = {

@@ -15,15 +15,8 @@ import type {
   StreamFault,
   WireFormat,
 } from '../contract.ts';
+import type { ErrorFacts } from '../errors/error-facts.ts';
 import type { SseEvent } from '../framing/sse.ts';
-
-/** An upstream's error in the words of the unified envelope. */
-export interface ErrorFacts {
-  message: string;
-  type: string | null;
-  param: string | null;
-  code: string | null;
-}
 
 export interface ReplyOptions {
   provider: string;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { ErrorFacts } from '../codecs/chat-codec.ts';
 import { arrayOf, objectOf, parseJson, stringOf } from '../json/json-access.ts';
+import type { ErrorFacts } from './error-facts.ts';
 import { unreadable } from './unreadable.ts';
 
 /**

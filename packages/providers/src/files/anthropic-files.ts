@@ -6,16 +6,10 @@
  */
 import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, parseJson, stringOf } from '../json/json-access.ts';
+import type { FileAnswer, FilesUse, VendorFiles } from '../vendor-files.ts';
+import { deletedFile, fileObject, secondsOf } from './file-objects.ts';
 import { formUpload } from './form-upload.ts';
 import { mediaTypeOf } from './media-type.ts';
-import {
-  deletedFile,
-  type FileAnswer,
-  type FilesUse,
-  fileObject,
-  secondsOf,
-  type VendorFiles,
-} from './vendor-files.ts';
 
 const beta = { 'anthropic-beta': 'files-api-2025-04-14' };
 const pageUsual = 20;

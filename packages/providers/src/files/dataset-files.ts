@@ -5,18 +5,15 @@ import { GatewayError } from '@sluice/errors';
 import { requiredSetting } from '../address.ts';
 import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, parseJson, stringOf } from '../json/json-access.ts';
+import type {
+  ArrivingFile,
+  FileAnswer,
+  FileRequest,
+  FilesUse,
+  VendorFiles,
+} from '../vendor-files.ts';
+import { counted, deletedFile, fileObject, secondsOf } from './file-objects.ts';
 import { formUpload } from './form-upload.ts';
-import {
-  type ArrivingFile,
-  counted,
-  deletedFile,
-  type FileAnswer,
-  type FileRequest,
-  type FilesUse,
-  fileObject,
-  secondsOf,
-  type VendorFiles,
-} from './vendor-files.ts';
 
 const json = { 'content-type': 'application/json' };
 const one = (id: string) => encodeURIComponent(id);

@@ -4,8 +4,8 @@
  */
 import type { JsonObject } from '../contract.ts';
 import { objectOf, parseJson } from '../json/json-access.ts';
+import type { VendorFiles } from '../vendor-files.ts';
 import { formUpload } from './form-upload.ts';
-import type { VendorFiles } from './vendor-files.ts';
 
 interface FormWords {
   readonly path: string;

@@ -1,4 +1,4 @@
-import type { ArrivingFile } from './vendor-files.ts';
+import type { ArrivingFile } from '../vendor-files.ts';
 
 export interface FormRules {
   /** The file's own field; `file` when absent. */

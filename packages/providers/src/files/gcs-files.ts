@@ -7,6 +7,8 @@ import { GatewayError } from '@sluice/errors';
 import type { CallFacts } from '../call-facts.ts';
 import type { JsonObject } from '../contract.ts';
 import { objectOf, parseJson, stringOf } from '../json/json-access.ts';
+import type { FileAnswer, FilesUse, VendorFiles } from '../vendor-files.ts';
+import { deletedFile, fileObject, inBlocks, secondsOf } from './file-objects.ts';
 import {
   checkedBucket,
   checkedKey,
@@ -15,15 +17,6 @@ import {
   objectId,
   placeOf,
 } from './object-uri.ts';
-import {
-  deletedFile,
-  type FileAnswer,
-  type FilesUse,
-  fileObject,
-  inBlocks,
-  secondsOf,
-  type VendorFiles,
-} from './vendor-files.ts';
 
 const bucketSetting = 'vertex-storage-bucket-name';
 const keySetting = 'provider-file-name';

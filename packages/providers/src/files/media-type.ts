@@ -1,4 +1,4 @@
-import type { ArrivingFile } from './vendor-files.ts';
+import type { ArrivingFile } from '../vendor-files.ts';
 
 /** Of what models are given to read; the rest says what it is by itself. */
 const byExtension: Readonly<Record<string, string>> = {

@@ -4,8 +4,10 @@
  * https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations.html, November 2026
  */
 import { GatewayError } from '@sluice/errors';
-import { regionOf } from '../adapters/bedrock/address.ts';
+import { regionOf } from '../addresses/bedrock.ts';
 import type { AuthRecipe, CallFacts } from '../call-facts.ts';
+import type { FileAnswer, FileRequest, FilesUse, VendorFiles } from '../vendor-files.ts';
+import { deletedFile, fileObject, inBlocks, secondsOf, VendorRefusal } from './file-objects.ts';
 import {
   checkedBucket,
   checkedKey,
@@ -14,17 +16,6 @@ import {
   objectId,
   placeOf,
 } from './object-uri.ts';
-import {
-  deletedFile,
-  type FileAnswer,
-  type FileRequest,
-  type FilesUse,
-  fileObject,
-  inBlocks,
-  secondsOf,
-  type VendorFiles,
-  VendorRefusal,
-} from './vendor-files.ts';
 
 const bucketSetting = 'aws-s3-bucket';
 const keySettings = ['aws-s3-object-key', 'provider-file-name'] as const;

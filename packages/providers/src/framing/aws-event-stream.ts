@@ -5,8 +5,8 @@
  */
 import { GrowingBytes } from '@sluice/json';
 import type { StreamFault, Unframer } from '../contract.ts';
-import { empty, invalidStream } from '../translation/native-stream.ts';
 import { type AwsFrame, frameBytes, preludeBytes, readFrame } from './aws-frame.ts';
+import { empty, invalidStream } from './stream-tap.ts';
 
 /** A frame as server-sent events; undefined when it is not what the format has. */
 export type FrameWriter = (

@@ -1,7 +1,7 @@
 import { GrowingBytes } from '@sluice/json';
 import type { Envelope, StreamFault, Unframer } from '../contract.ts';
-import { empty } from '../translation/native-stream.ts';
 import { sseEventBytesMax } from './sse.ts';
+import { empty } from './stream-tap.ts';
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;

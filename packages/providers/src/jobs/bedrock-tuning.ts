@@ -3,20 +3,13 @@
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, November 2026
  */
 import { GatewayError } from '@sluice/errors';
-import { regionalHost } from '../adapters/bedrock/address.ts';
+import { regionalHost } from '../addresses/bedrock.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { JsonObject } from '../contract.ts';
 import { objectId, placeOf } from '../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import type { VendorJobs } from '../vendor-jobs.ts';
 import { statusIn } from '../vendor-status.ts';
-import {
-  chosen,
-  hyperparametersOf,
-  optionsOf,
-  refuseMethods,
-  type TuningStatus,
-  tuningDocument,
-} from './tuning.ts';
 import {
   known,
   listOf,
@@ -26,8 +19,15 @@ import {
   required,
   secondsOf,
   unpackedId,
-  type VendorJobs,
-} from './vendor-jobs.ts';
+} from './job-documents.ts';
+import {
+  chosen,
+  hyperparametersOf,
+  optionsOf,
+  refuseMethods,
+  type TuningStatus,
+  tuningDocument,
+} from './tuning.ts';
 
 const path = '/model-customization-jobs';
 const host = regionalHost('bedrock') as (facts: CallFacts) => string;

@@ -1,19 +1,11 @@
 /** Videos of fal, whose models have parameters of their own, by its queue. https://docs.fal.ai/model-apis/model-endpoints/queue, November 2026 */
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject, JsonValue } from '../contract.ts';
-import { VendorRefusal } from '../files/vendor-files.ts';
+import { VendorRefusal } from '../files/file-objects.ts';
 import { arrayOf, objectOf, parseJson, stringOf } from '../json/json-access.ts';
+import type { JobUse, VendorJobs } from '../vendor-jobs.ts';
 import { statusIn } from '../vendor-status.ts';
-import {
-  contentAt,
-  type JobUse,
-  known,
-  one,
-  packedId,
-  required,
-  unpackedId,
-  type VendorJobs,
-} from './vendor-jobs.ts';
+import { contentAt, known, one, packedId, required, unpackedId } from './job-documents.ts';
 import {
   ownParameters,
   referenceIn,

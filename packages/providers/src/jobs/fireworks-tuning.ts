@@ -6,7 +6,9 @@ import { requiredSetting } from '../address.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import type { VendorJobs } from '../vendor-jobs.ts';
 import { statusIn } from '../vendor-status.ts';
+import { known, listOf, one, required, secondsOf } from './job-documents.ts';
 import {
   chosen,
   hyperparametersOf,
@@ -15,7 +17,6 @@ import {
   type TuningStatus,
   tuningDocument,
 } from './tuning.ts';
-import { known, listOf, one, required, secondsOf, type VendorJobs } from './vendor-jobs.ts';
 
 export const fireworksTuning: VendorJobs = {
   base: () => 'https://api.fireworks.ai/v1',

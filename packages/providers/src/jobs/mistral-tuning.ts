@@ -4,7 +4,9 @@
  */
 import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import type { JobUse, VendorJobs } from '../vendor-jobs.ts';
 import { statusIn } from '../vendor-status.ts';
+import { known, listOf, one, required } from './job-documents.ts';
 import {
   chosen,
   hyperparametersOf,
@@ -13,7 +15,6 @@ import {
   type TuningStatus,
   tuningDocument,
 } from './tuning.ts';
-import { type JobUse, known, listOf, one, required, type VendorJobs } from './vendor-jobs.ts';
 
 const path = '/fine_tuning/jobs';
 

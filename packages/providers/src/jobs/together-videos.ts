@@ -1,8 +1,9 @@
 /** Videos of Together, much as OpenAI's, at the second version of its API. https://docs.together.ai/reference/create-videos, November 2026 */
 import type { JsonObject } from '../contract.ts';
 import { objectOf, stringOf } from '../json/json-access.ts';
+import type { VendorJobs } from '../vendor-jobs.ts';
 import { statusIn } from '../vendor-status.ts';
-import { contentAt, known, one, required, secondsOf, type VendorJobs } from './vendor-jobs.ts';
+import { contentAt, known, one, required, secondsOf } from './job-documents.ts';
 import {
   ownParameters,
   referenceIn,

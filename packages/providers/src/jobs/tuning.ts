@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject, JsonValue } from '../contract.ts';
 import { objectOf, stringOf } from '../json/json-access.ts';
-import { known } from './vendor-jobs.ts';
+import { known } from './job-documents.ts';
 
 /** States of a fine-tuning job in OpenAI's words. */
 export type TuningStatus =

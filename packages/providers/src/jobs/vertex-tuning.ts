@@ -3,12 +3,14 @@
  * https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/projects.locations.tuningJobs, November 2026
  */
 import { GatewayError } from '@sluice/errors';
-import { locationPath } from '../adapters/vertex-ai/address.ts';
+import { locationPath } from '../addresses/vertex-ai.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { JsonObject, JsonValue } from '../contract.ts';
 import { objectId, placeOf } from '../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
+import type { VendorJobs } from '../vendor-jobs.ts';
 import { statusIn } from '../vendor-status.ts';
+import { known, listOf, one, placeWithin, required, secondsOf } from './job-documents.ts';
 import {
   chosen,
   hyperparametersOf,
@@ -17,15 +19,6 @@ import {
   type TuningStatus,
   tuningDocument,
 } from './tuning.ts';
-import {
-  known,
-  listOf,
-  one,
-  placeWithin,
-  required,
-  secondsOf,
-  type VendorJobs,
-} from './vendor-jobs.ts';
 
 export const vertexTuning: VendorJobs = {
   operations: {

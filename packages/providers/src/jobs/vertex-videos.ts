@@ -3,19 +3,12 @@
  * https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/veo-video-generation, November 2026
  */
 import { GatewayError } from '@sluice/errors';
-import { publisherPath } from '../adapters/vertex-ai/address.ts';
+import { publisherPath } from '../addresses/vertex-ai.ts';
 import type { CallFacts } from '../call-facts.ts';
 import type { JsonObject } from '../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../json/json-access.ts';
-import {
-  type JobUse,
-  known,
-  packedId,
-  placeWithin,
-  required,
-  unpackedId,
-  type VendorJobs,
-} from './vendor-jobs.ts';
+import type { JobUse, VendorJobs } from '../vendor-jobs.ts';
+import { known, packedId, placeWithin, required, unpackedId } from './job-documents.ts';
 import {
   type AskedSize,
   ownParameters,

@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject, JsonValue } from '../contract.ts';
-import { known } from './vendor-jobs.ts';
+import { known } from './job-documents.ts';
 
 export type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 

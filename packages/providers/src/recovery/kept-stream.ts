@@ -1,7 +1,7 @@
 import { GrowingBytes } from '@sluice/json';
 import type { StreamReader } from '../contract.ts';
 import { endOfLastEvent } from '../framing/sse.ts';
-import { empty } from '../translation/native-stream.ts';
+import { empty } from '../framing/stream-tap.ts';
 import { WrappedStreamReader } from '../translation/wrapped-stream.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
 import type { StreamDecoder } from '../codecs/chat-codec.ts';
 import type { SseEvent } from '../framing/sse.ts';
-import { invalidStreamType } from '../translation/native-stream.ts';
+import { invalidStreamType } from '../framing/stream-tap.ts';
 import { Seam, type SeamOptions } from './seam.ts';
 import type { ToldAnswer } from './told-answer.ts';
 

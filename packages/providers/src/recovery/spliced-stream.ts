@@ -9,9 +9,9 @@ import type {
 import type { CallContext, StreamFault, StreamReader, Translation } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
 import { parseSseEvents, type SseEvent } from '../framing/sse.ts';
+import { empty, invalidStreamType } from '../framing/stream-tap.ts';
 import { ChatTranslation, streamOptionsOf } from '../translation/chat-translation.ts';
 import { chatCodecs } from '../translation/find-translation.ts';
-import { empty, invalidStreamType } from '../translation/native-stream.ts';
 import { TranslatedStreamReader } from '../translation/translated-stream.ts';
 import { unframed } from '../translation/unframed-stream.ts';
 import {

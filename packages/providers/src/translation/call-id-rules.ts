@@ -1,5 +1,5 @@
 import type { Quirks, WireFormat } from '../contract.ts';
-import type { WordRule } from './fitting-words.ts';
+import type { WordRule } from '../fitting-words.ts';
 
 function upTo(lengthMax: number): WordRule {
   return { isGood: new RegExp(`^[A-Za-z0-9_-]{1,${lengthMax}}$`), lengthMax };

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { fittingWord, type WordRule } from '../fitting-words.ts';
 import { arrayOf, objectOf } from '../json/json-access.ts';
-import { fittingWord, type WordRule } from './fitting-words.ts';
 
 /**
  * The body with ids of tool calls that the provider takes: conversations that

@@ -9,6 +9,7 @@ import type {
   UpstreamCodec,
 } from '../codecs/chat-codec.ts';
 import { grammarsOnlyTold } from '../codecs/custom-tools.ts';
+import { withEdits } from '../codecs/fitted-request.ts';
 import type {
   CallContext,
   DecodedReply,
@@ -21,14 +22,13 @@ import type {
   WireFormat,
 } from '../contract.ts';
 import { notTheFormat } from '../errors/not-the-format.ts';
+import type { WordRule } from '../fitting-words.ts';
 import { invalidField } from '../json/invalid-field.ts';
 import { compact, objectOf, readReply, stringOf } from '../json/json-access.ts';
 import { factsOfModel } from '../models/facts-of-model.ts';
 import { askedByUser } from './asked-by-user.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
-import { withEdits } from './fitted-request.ts';
-import type { WordRule } from './fitting-words.ts';
 import { decoderKeepingSignatures, keepSignatures, withKeptSignatures } from './kept-signatures.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { bytesSaidIn } from './said-in-bytes.ts';

@@ -11,8 +11,8 @@ import type {
   Translation,
   WireFormat,
 } from '../contract.ts';
-import { errorForCaller } from '../errors/error-for-caller.ts';
 import { notTheFormat } from '../errors/not-the-format.ts';
+import { errorForCaller } from './error-for-caller.ts';
 import { nativeFormat } from './native-formats.ts';
 import { applyQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';

@@ -11,6 +11,7 @@ import { readHead } from '../codecs/bedrock-invoke/facts.ts';
 import { InvokeTap } from '../codecs/bedrock-invoke/tap.ts';
 import type { MarkPrefix } from '../codecs/chat-codec.ts';
 import { CohereTap, readReply as readCohere } from '../codecs/cohere-chat/tap.ts';
+import type { FittedRequest } from '../codecs/fitted-request.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
 import { fitToModel as fitChat } from '../codecs/openai-chat/fit-to-model.ts';
@@ -31,9 +32,8 @@ import { readGoogleEmbeddings } from '../dialects/embeddings/google.ts';
 import { readOcr } from '../dialects/ocr/facts.ts';
 import { readRerank } from '../dialects/rerank/reply.ts';
 import { isErrorReply } from '../errors/not-the-format.ts';
+import type { StreamTap } from '../framing/stream-tap.ts';
 import { arrayOf, compact, objectOf, saidIn, stringOf } from '../json/json-access.ts';
-import type { FittedRequest } from './fitted-request.ts';
-import type { StreamTap } from './native-stream.ts';
 
 /** What is read of a format whose bytes are not changed. */
 export interface NativeFormat {

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { SkimmedJson } from '@sluice/json';
 import { withAskedImage } from '../bills/with-asked-image.ts';
+import { withEdits } from '../codecs/fitted-request.ts';
 import type {
   CallContext,
   DecodedReply,
@@ -14,12 +15,11 @@ import type {
   Translation,
   WireFormat,
 } from '../contract.ts';
-import { errorForCaller } from '../errors/error-for-caller.ts';
 import { isErrorReply, notTheFormat } from '../errors/not-the-format.ts';
 import { objectOf, parseObject, readReply } from '../json/json-access.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
-import { withEdits } from './fitted-request.ts';
+import { errorForCaller } from './error-for-caller.ts';
 import { type NativeFormat, nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';

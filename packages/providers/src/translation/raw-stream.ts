@@ -1,5 +1,5 @@
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
-import { empty } from './native-stream.ts';
+import { empty } from '../framing/stream-tap.ts';
 
 /** A stream of unknown format: any byte is content, and its end is its completion. */
 export class RawStreamReader implements StreamReader {

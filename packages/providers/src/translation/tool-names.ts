@@ -15,7 +15,7 @@ import type {
 } from '@sluice/contracts';
 import type { StreamDecoder } from '../codecs/chat-codec.ts';
 import type { WireFormat } from '../contract.ts';
-import { fittingWord, type WordRule } from './fitting-words.ts';
+import { fittingWord, type WordRule } from '../fitting-words.ts';
 import { toldTools } from './told-tools.ts';
 
 function upTo(lengthMax: number): WordRule {

@@ -7,7 +7,7 @@ import { unitOfItem } from '../codecs/openai-responses/bill.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
 import { type SseEvent, SseEventReader } from '../framing/sse.ts';
-import { empty, invalidStream, invalidStreamType, StreamState } from './native-stream.ts';
+import { empty, invalidStream, invalidStreamType, StreamState } from '../framing/stream-tap.ts';
 
 /** A drawn image comes as one event; what is not read whole cannot be translated. */
 const eventBytesMax = 16 * 1024 * 1024;

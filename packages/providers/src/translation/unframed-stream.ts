@@ -1,6 +1,6 @@
 import type { EndpointEntry, StreamFault, StreamReader, Unframer } from '../contract.ts';
 import { ListUnframer } from '../framing/listed-events.ts';
-import { empty } from './native-stream.ts';
+import { empty } from '../framing/stream-tap.ts';
 import { WrappedStreamReader } from './wrapped-stream.ts';
 
 /** The reader, behind the unframer that the endpoint's envelope wants, if it wants one. */

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { anyKey } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   instantText,
   nameField,
   referenceField,
   searchField,
   slugField,
-} from '../kernel/fields.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 const collectionDetails = z.object({
   child_collections_count: z.int(),

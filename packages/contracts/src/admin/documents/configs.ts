@@ -1,9 +1,15 @@
 import { z } from 'zod';
+import {
+  flagField,
+  instantText,
+  nameField,
+  slugField,
+  workspaceField,
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { flagField, instantText, nameField, slugField, workspaceField } from '../kernel/fields.ts';
 import { cappedListQuery, queryFlag } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 /** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
 export const configDocument = z.union(

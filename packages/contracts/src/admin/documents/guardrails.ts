@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type CheckDeclaration, checkDeclarations } from '../../checks/index.ts';
+import { instantText, nameField, referenceField, slugField } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { streamFields } from '../../stream-checks.ts';
 import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { instantText, nameField, referenceField, slugField } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 /** One check of a guardrail, its parameters complete. */
 export interface GuardrailCheck {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { descriptionField, instantText, referenceField, searchField } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { descriptionField, instantText, referenceField, searchField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 /** Never something that a reference to a version could mean: a number, `latest`, `default`. */
 const labelName = z

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { anyKey } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   instantText,
   nameField,
   referenceField,
   slugField,
-} from '../kernel/fields.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import {
   shareBody,
   shareShown,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { referenceField } from '../kernel/fields.ts';
+import { referenceField } from '../../fields/fields.ts';
 
 /** Fields that prompts and partials share. */
 export const templateField = z.string().max(1_000_000);

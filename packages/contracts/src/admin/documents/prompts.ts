@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { anyKey } from '../kernel/access.ts';
-import { endpoint, nothing, openEndpoint } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   flagField,
@@ -9,9 +7,11 @@ import {
   referenceField,
   searchField,
   slugField,
-} from '../kernel/fields.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint, nothing, openEndpoint } from '../kernel/endpoint.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import {
   shareBody,
   shareShown,

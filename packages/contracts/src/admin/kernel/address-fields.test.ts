@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { z } from 'zod';
+import { hostField } from '../../fields/fields.ts';
 import { adminEndpoints } from '../endpoints.ts';
 import {
   bearsAddress,
@@ -7,7 +8,6 @@ import {
   settingBearsAddress,
   soundsLikeAddressName,
 } from './address-fields.ts';
-import { hostField } from './fields.ts';
 
 interface Field {
   name: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { headersField, hostField, instantField, nameField } from '../../fields/fields.ts';
 import { rateLimitsPoliciesEndpoints } from '../limits/rate-limits-policies.ts';
 import { rotationPolicy } from '../people/rotation-policy.ts';
-import { headersField, hostField, instantField, nameField } from './fields.ts';
 
 describe('instantField', () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { namesOf, sentFields } from './sent-fields.ts';
+import { namesOf, sentFields } from '../../fields/sent-fields.ts';
 
 /** A field that was sent and has no meaning where it stands. */
 export interface UnknownField {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { instantField, instantText } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { instantField, instantText } from '../kernel/fields.ts';
 import { inOrder } from '../kernel/in-order.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 /** US cents and tokens of one correction: beyond these somebody slipped. */
 const centsMax = 100_000_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { instantField, instantText, referenceField } from '../../fields/fields.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { inOrder, requestRanges } from '../kernel/in-order.ts';
 import { commaList, pageQuery, queryInteger } from '../kernel/paging.ts';
 

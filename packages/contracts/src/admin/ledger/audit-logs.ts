@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { instantField, instantText } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { auditActions, auditResources, organisationKey } from '../kernel/access.ts';
 import { endpoint, linesEndpoint } from '../kernel/endpoint.ts';
-import { instantField, instantText } from '../kernel/fields.ts';
 import { inOrder } from '../kernel/in-order.ts';
 import { pageQuery, queryInteger } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 const text = z.string().max(2048).optional();
 

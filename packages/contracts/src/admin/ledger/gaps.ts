@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { instantField, instantText } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { instantField, instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 const gap = z
   .object({

@@ -1,11 +1,16 @@
 import { z } from 'zod';
 import { cacheStatuses } from '../../cache-status.ts';
+import {
+  descriptionField,
+  instantField,
+  instantText,
+  referenceField,
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { descriptionField, instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { inOrder, requestRanges } from '../kernel/in-order.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 /** What can be exported of a logged request. */
 const exportFields = [

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { cacheStatuses } from '../../cache-status.ts';
+import { instantText } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey, workspaceKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { instantText } from '../kernel/fields.ts';
 import { commaList, queryFlag, queryInteger } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import { analyticsQuery } from './analytics.ts';
 
 const list = commaList().optional();

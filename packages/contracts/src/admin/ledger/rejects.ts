@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { instantText } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be the id of a reject');
 const reason = z.string().min(1).max(500);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 const day = z.iso.date();
 

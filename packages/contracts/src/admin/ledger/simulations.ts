@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { configDocument } from '../documents/configs.ts';
-import { anyKey } from '../kernel/access.ts';
-import { endpoint } from '../kernel/endpoint.ts';
 import {
   instantField,
   instantText,
   referenceField,
   slugField,
   workspaceField,
-} from '../kernel/fields.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { configDocument } from '../documents/configs.ts';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint } from '../kernel/endpoint.ts';
 import { replayedRateLimit } from '../limits/rate-limits-policies.ts';
 import { replayedUsageLimit } from '../limits/usage-limits-policies.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { hostField, instantText } from '../../fields/fields.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { hostField, instantText } from '../kernel/fields.ts';
 
 /** Where an organisation is told of its budgets. */
 export const alertWebhook = z.object({

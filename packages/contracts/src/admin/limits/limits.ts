@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { instantField, instantText } from '../kernel/fields.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
+import { instantField, instantText } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 
 const unpriced = z.enum(['pass', 'refuse']);
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { nameField, referenceField } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import { rateRules, shownRateRules } from './limits.ts';
 import {
   allWorkspaces,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { keyTypes } from '../../scopes.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import { policyTargets } from '../limits/policy-conditions.ts';
 
 /** Whoever sets something up has one of these. */

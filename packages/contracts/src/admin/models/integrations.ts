@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { workspaceQuery } from '../documents/configs.ts';
-import { anyKey, byLevel } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   flagField,
@@ -13,9 +10,12 @@ import {
   slugField,
   tagsField,
   workspaceField,
-} from '../kernel/fields.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { workspaceQuery } from '../documents/configs.ts';
+import { anyKey, byLevel } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { cappedListQuery, commaList, pageQuery, tagsQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import { rateLimits, shownRateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 

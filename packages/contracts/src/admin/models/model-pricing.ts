@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { openEndpoint } from '../kernel/endpoint.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 /** US cents for one token or one unit. */
 const price = z.object({ price: z.number() });

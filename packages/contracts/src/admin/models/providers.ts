@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { removeQuery, workspaceQuery } from '../documents/configs.ts';
-import { anyKey } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   flagField,
   instantField,
@@ -10,9 +7,12 @@ import {
   referenceField,
   slugField,
   workspaceField,
-} from '../kernel/fields.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { removeQuery, workspaceQuery } from '../documents/configs.ts';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { pageQuery, queryFlag, tagsQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import {
   rateLimitOrList,
   shownRateLimit,

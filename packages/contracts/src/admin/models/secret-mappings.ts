@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { referenceField } from '../kernel/fields.ts';
-import { keptOnly } from '../kernel/kept-only.ts';
+import { referenceField } from '../../fields/fields.ts';
+import { keptOnly } from '../../fields/kept-only.ts';
 
 /**
  * Fields of a resource whose value stands in a secret manager: which field,

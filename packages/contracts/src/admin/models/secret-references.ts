@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { organisationKey } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   hostField,
   instantText,
@@ -8,10 +6,12 @@ import {
   referenceField,
   slugField,
   tagsField,
-} from '../kernel/fields.ts';
-import { keptOnly } from '../kernel/kept-only.ts';
+} from '../../fields/fields.ts';
+import { keptOnly } from '../../fields/kept-only.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { organisationKey } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { pageQuery, tagsQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 const managerTypes = ['aws_sm', 'azure_kv', 'hashicorp_vault'] as const;
 export type SecretManagerType = (typeof managerTypes)[number];

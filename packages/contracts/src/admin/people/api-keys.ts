@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { keyTypes, normaliseScope } from '../../scopes.ts';
-import { anyKey } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   flagField,
@@ -11,9 +8,12 @@ import {
   nameField,
   referenceField,
   slugField,
-} from '../kernel/fields.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { keyTypes, normaliseScope } from '../../scopes.ts';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import {
   keyRateLimits,
   shownKeyRateLimit,

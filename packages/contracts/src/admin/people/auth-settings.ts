@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { hostField } from '../../fields/fields.ts';
 import { jwtScopes, normaliseScope } from '../../scopes.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { hostField } from '../kernel/fields.ts';
 
 /** Only algorithms whose keys have a public half: whoever can verify must not be able to sign. */
 export const jwtAlgorithms = [

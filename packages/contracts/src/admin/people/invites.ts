@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { workspaceRoles } from '../../roles.ts';
+import { emailField, emailText, instantText, referenceField } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing, openEndpoint } from '../kernel/endpoint.ts';
-import { emailField, emailText, instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import { scopesField } from './api-keys.ts';
+import { workspaceRoles } from './roles.ts';
 
 /** Owners are not invited. */
 const inviteRole = z.enum(['admin', 'member']);

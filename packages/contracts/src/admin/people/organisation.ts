@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { emailField, instantText, nameField, referenceField } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey, organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { emailField, instantText, nameField, referenceField } from '../kernel/fields.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import {
   changeOrganisationSettingsBody,
   changeSettingsBody,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instantField } from '../kernel/fields.ts';
+import { instantField } from '../../fields/fields.ts';
 
 /** The shortest and the usual overlap of a rotation: half an hour. */
 export const keyTransitionMsMin = 1_800_000;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { workspaceRoles } from '../../roles.ts';
+import { instantText, nameField, referenceField } from '../../fields/fields.ts';
+import { keptOnly } from '../../fields/kept-only.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { instantText, nameField, referenceField } from '../kernel/fields.ts';
-import { keptOnly } from '../kernel/kept-only.ts';
 import { pageFromZeroQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
+import { workspaceRoles } from './roles.ts';
 
 /** Roles of groups are written in any case. */
 const roleField = z.string().toLowerCase().pipe(z.enum(workspaceRoles));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { instantText } from '../kernel/fields.ts';
-import { keptOnly } from '../kernel/kept-only.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
+import { instantText } from '../../fields/fields.ts';
+import { keptOnly } from '../../fields/kept-only.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { exportFieldName } from '../ledger/log-exports.ts';
 import { metadataSchema } from './metadata-schema.ts';
 

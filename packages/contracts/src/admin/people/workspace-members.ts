@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { organisationRoles, workspaceRoles } from '../../roles.ts';
+import { emailField, emailText, instantText } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { emailField, emailText, instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
+import { organisationRoles, workspaceRoles } from './roles.ts';
 
 const role = z.enum(workspaceRoles);
 

@@ -1,8 +1,4 @@
 import { z } from 'zod';
-import { organisationRoles, workspaceRoles } from '../../roles.ts';
-import { isReservedSlug } from '../../root-paths.ts';
-import { anyKey, organisationKey } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   flagField,
@@ -11,10 +7,14 @@ import {
   nameField,
   referenceField,
   slugField,
-} from '../kernel/fields.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { isReservedSlug } from '../../root-paths.ts';
+import { anyKey, organisationKey } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import { rateLimits, shownRateLimit, shownUsageLimits, usageLimitsList } from '../limits/limits.ts';
+import { organisationRoles, workspaceRoles } from './roles.ts';
 
 const limits = {
   usage_limits: usageLimitsList.nullish(),

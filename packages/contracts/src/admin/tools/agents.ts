@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { agentPrices } from '../../tool-policy.ts';
-import { anyKey, byLevel } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   hostField,
@@ -9,9 +6,12 @@ import {
   nameField,
   referenceField,
   slugField,
-} from '../kernel/fields.ts';
-import { openObject } from '../kernel/kept-only.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
+} from '../../fields/fields.ts';
+import { openObject } from '../../fields/kept-only.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { agentPrices } from '../../tool-policy.ts';
+import { anyKey, byLevel } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { secretMappings } from '../models/secret-mappings.ts';
 import { callerSettings } from './mcp-configurations.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { headerNameField, headersField, hostField } from '../../fields/fields.ts';
+import { openObject } from '../../fields/kept-only.ts';
 import { externalAuthConfig, jwtValidation, userIdentityForwarding } from '../../user-identity.ts';
-import { headerNameField, headersField, hostField } from '../kernel/fields.ts';
-import { openObject } from '../kernel/kept-only.ts';
 
 const headerChoice = z.union([
   headerNameField,

@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { toolPolicy, toolPrices } from '../../tool-policy.ts';
-import { anyKey, byLevel } from '../kernel/access.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   hostField,
@@ -9,8 +6,11 @@ import {
   nameField,
   referenceField,
   slugField,
-} from '../kernel/fields.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
+} from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
+import { toolPolicy, toolPrices } from '../../tool-policy.ts';
+import { anyKey, byLevel } from '../kernel/access.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { secretMappings } from '../models/secret-mappings.ts';
 import { mcpConfigurations } from './mcp-configurations.ts';
 import {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { instantText, referenceField } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { toolPolicy } from '../../tool-policy.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
-import { instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 import {
   capabilityType,
   mcpCapabilities,

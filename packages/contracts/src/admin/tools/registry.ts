@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { instantText, nameField, referenceField, slugField } from '../../fields/fields.ts';
 import { isReservedSlug } from '../../root-paths.ts';
-import { instantText, nameField, referenceField, slugField } from '../kernel/fields.ts';
 import { commaList, pageFromOneQuery, pageQuery } from '../kernel/paging.ts';
 import { secretMapping } from '../models/secret-mappings.ts';
 

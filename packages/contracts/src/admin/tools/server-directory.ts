@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { instantField, instantText, referenceField } from '../../fields/fields.ts';
+import { shapeNames } from '../../fields/shape-names.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
-import { instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { queryInteger } from '../kernel/paging.ts';
-import { shapeNames } from '../kernel/shape-names.ts';
 
 /** A server in the format of the community's registry. */
 const registryEntry = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { headersField, hostField } from '../../admin/kernel/fields.ts';
-import { openObject } from '../../admin/kernel/kept-only.ts';
+import { headersField, hostField } from '../../fields/fields.ts';
+import { openObject } from '../../fields/kept-only.ts';
 import type { CheckDeclaration } from '../declaration.ts';
 import {
   anyText,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openObject } from '../../admin/kernel/kept-only.ts';
+import { openObject } from '../../fields/kept-only.ts';
 import type { CheckDeclaration } from '../declaration.ts';
 import { anyText, flag, not, parameters, subjects, text } from '../parameter-fields.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openObject } from '../../admin/kernel/kept-only.ts';
+import { openObject } from '../../fields/kept-only.ts';
 import { flag, someOf, text } from '../parameter-fields.ts';
 import { baseAddress, hostLabel, partnerParameters, secret } from '../partner-fields.ts';
 

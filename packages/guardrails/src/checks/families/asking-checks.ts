@@ -1,5 +1,5 @@
 import type { askingChecks } from '@sluice/contracts/checks';
-import type { CompilersOf } from '../compile.ts';
+import type { CompilersOf } from '../../compile.ts';
 import { jwt } from '../jwt.ts';
 import { log } from '../log.ts';
 import { validUrls } from '../valid-urls.ts';

@@ -1,5 +1,5 @@
 import type { attackChecks } from '@sluice/contracts/checks';
-import type { CompilersOf } from '../compile.ts';
+import type { CompilersOf } from '../../compile.ts';
 import { promptInjection } from '../prompt-injection.ts';
 
 export const attackCompilers: CompilersOf<typeof attackChecks> = {

@@ -1,6 +1,6 @@
 import type { callChecks } from '@sluice/contracts/checks';
+import type { CompilersOf } from '../../compile.ts';
 import { allowedRequestTypes } from '../allowed-request-types.ts';
-import type { CompilersOf } from '../compile.ts';
 import { modelRules } from '../model-rules.ts';
 import { modelWhitelist } from '../model-whitelist.ts';
 import { requestParametersCheck } from '../request-parameters-check.ts';

@@ -1,5 +1,5 @@
 import type { imageChecks } from '@sluice/contracts/checks';
-import type { CompilersOf } from '../compile.ts';
+import type { CompilersOf } from '../../compile.ts';
 import { imageHosts } from '../image-hosts.ts';
 import { inlineImageUrls } from '../inline-image-urls.ts';
 

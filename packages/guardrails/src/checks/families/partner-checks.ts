@@ -1,4 +1,5 @@
 import type { partnerChecks } from '@sluice/contracts/checks';
+import type { CompilersOf } from '../../compile.ts';
 import { acuvityPartners } from '../../partners/acuvity.ts';
 import { aporiaPartners } from '../../partners/aporia.ts';
 import { azurePartners } from '../../partners/azure.ts';
@@ -14,7 +15,6 @@ import { promptfooPartners } from '../../partners/promptfoo.ts';
 import { qualifirePartners } from '../../partners/qualifire.ts';
 import { servicePartners } from '../../partners/service.ts';
 import { sydelabsPartners } from '../../partners/sydelabs.ts';
-import type { CompilersOf } from '../compile.ts';
 
 export const partnerCompilers: CompilersOf<typeof partnerChecks> = {
   ...acuvityPartners,

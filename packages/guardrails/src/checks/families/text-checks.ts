@@ -1,9 +1,9 @@
 import type { textChecks } from '@sluice/contracts/checks';
+import type { CompilersOf } from '../../compile.ts';
 import { addPrefix } from '../add-prefix.ts';
 import { allLowercase } from '../all-lowercase.ts';
 import { allUppercase } from '../all-uppercase.ts';
 import { characterCount } from '../character-count.ts';
-import type { CompilersOf } from '../compile.ts';
 import { contains } from '../contains.ts';
 import { containsCode } from '../contains-code.ts';
 import { endsWith } from '../ends-with.ts';

@@ -1,6 +1,6 @@
 import type { wordingChecks } from '@sluice/contracts/checks';
+import type { CompilersOf } from '../../compile.ts';
 import { bannedTopics } from '../banned-topics.ts';
-import type { CompilersOf } from '../compile.ts';
 import { gibberish } from '../gibberish.ts';
 import { languages } from '../languages.ts';
 import { toxicity } from '../toxicity.ts';

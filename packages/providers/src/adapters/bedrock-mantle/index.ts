@@ -4,9 +4,9 @@
  * for Claude. What is served where is only told in each model's card.
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { awsSettings, regionOf } from '../../addresses/bedrock.ts';
 import type { EndpointChoice, EndpointEntry, Envelope, ProviderEntry } from '../../contract.ts';
 import { arrayOf, objectOf } from '../../json/json-access.ts';
-import { awsSettings, regionOf } from '../bedrock/address.ts';
 
 /** Beginnings of the names of models under `/openai/v1`; all others are under `/v1`. */
 const underOpenAi = ['openai.gpt-5', 'google.gemma-4', 'xai.'];

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from '@sluice/contracts';
 import { anthropicTypeOfStatus } from '@sluice/errors';
+import { modelOperation } from '../../addresses/bedrock.ts';
 import { cloudVersion } from '../../codecs/anthropic-messages/api-version.ts';
 import { bedrockBetas } from '../../codecs/bedrock-converse/betas.ts';
 import { metricsName } from '../../codecs/bedrock-invoke/facts.ts';
@@ -16,9 +17,8 @@ import {
   sseEvent,
 } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
+import { empty } from '../../framing/stream-tap.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { empty } from '../../translation/native-stream.ts';
-import { modelOperation } from './address.ts';
 
 const ownVersion = 'bedrock-2023-05-31';
 

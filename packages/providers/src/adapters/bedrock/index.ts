@@ -5,6 +5,7 @@
  * nothing is asked of AWS to find out. Signing is the gateway's work.
  */
 
+import { awsSettings, invoke, modelOperation, regionalHost } from '../../addresses/bedrock.ts';
 import type { CallFacts } from '../../call-facts.ts';
 import { keepsFilesAndBatches, keepsTuning } from '../../catalog/keepings.ts';
 import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
@@ -20,7 +21,6 @@ import type {
 import { s3Files } from '../../files/s3-files.ts';
 import { bedrockTuning } from '../../jobs/bedrock-tuning.ts';
 import type { SettingName } from '../../setting-kinds.ts';
-import { awsSettings, invoke, modelOperation, regionalHost } from './address.ts';
 import { claudeMessages } from './claude.ts';
 import * as completions from './completions.ts';
 import { countTokens } from './count-tokens.ts';

@@ -1,6 +1,6 @@
+import { regionalHost } from '../../addresses/bedrock.ts';
 import type { BodyDialect, EndpointEntry } from '../../contract.ts';
 import { arrayOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { regionalHost } from './address.ts';
 
 const dialect: BodyDialect = {
   encode: () => ({ body: undefined, dropped: [] }),

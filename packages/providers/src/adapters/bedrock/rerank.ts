@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { regionalHost, regionOf } from '../../addresses/bedrock.ts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
 import { ownAnswerId } from '../../codecs/own-answer-id.ts';
 import type { BodyDialect, CallContext, EndpointEntry } from '../../contract.ts';
@@ -11,7 +12,6 @@ import {
   parseObject,
   stringOf,
 } from '../../json/json-access.ts';
-import { regionalHost, regionOf } from './address.ts';
 import { droppedBeside } from './dropped-fields.ts';
 
 const knownMembers = ['model', 'query', 'documents', 'top_n', 'return_documents'];

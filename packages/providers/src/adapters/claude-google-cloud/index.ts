@@ -1,8 +1,8 @@
 import { optionalSetting, requiredSetting } from '../../address.ts';
+import { projectOf, vertexSettings } from '../../addresses/vertex-ai.ts';
 import type { CallFacts } from '../../call-facts.ts';
 import type { ProviderEntry } from '../../contract.ts';
 import { anthropic } from '../anthropic/index.ts';
-import { projectOf, vertexSettings } from '../vertex-ai/address.ts';
 
 const workspace = 'anthropic-google-workspace-id';
 

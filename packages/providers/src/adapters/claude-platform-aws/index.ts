@@ -1,6 +1,6 @@
+import { awsSettings, regionOf } from '../../addresses/bedrock.ts';
 import type { ProviderEntry } from '../../contract.ts';
 import { anthropic } from '../anthropic/index.ts';
-import { awsSettings, regionOf } from '../bedrock/address.ts';
 
 /** Anthropic's own API behind AWS's authorisation: everything but address and signature is Anthropic's. */
 export const claudePlatformAws: ProviderEntry = {

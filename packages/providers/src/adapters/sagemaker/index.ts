@@ -5,11 +5,11 @@
  * the model is the endpoint's name.
  */
 import { modelSegment, namesIn } from '../../address.ts';
+import { awsSettings, regionalHost } from '../../addresses/bedrock.ts';
 import type { EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { AwsEventStreamUnframer, type FrameWriter } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
-import { empty } from '../../translation/native-stream.ts';
-import { awsSettings, regionalHost } from '../bedrock/address.ts';
+import { empty } from '../../framing/stream-tap.ts';
 
 /** A part is a piece of the server's own event stream, cut anywhere. */
 const writePart: FrameWriter = (frame) => {

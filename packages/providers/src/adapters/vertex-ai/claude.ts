@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { locationPath, publisherPath, vertexModel } from '../../addresses/vertex-ai.ts';
 import { cloudVersion } from '../../codecs/anthropic-messages/api-version.ts';
 import type { CallContext, EndpointEntry, Envelope } from '../../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
-import { locationPath, publisherPath, vertexModel } from './address.ts';
 
 /**
  * Claude on Vertex AI: Anthropic's format without the model, which the address

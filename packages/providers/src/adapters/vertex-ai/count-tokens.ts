@@ -1,6 +1,6 @@
+import { publisherPath, vertexModel } from '../../addresses/vertex-ai.ts';
 import type { BodyDialect, EndpointChoice, EndpointEntry } from '../../contract.ts';
 import { countedRequest, decodeCount } from '../google/count-tokens.ts';
-import { publisherPath, vertexModel } from './address.ts';
 import { claudeCountTokens } from './claude.ts';
 
 /** Like the Gemini API's, without the request around the contents. */

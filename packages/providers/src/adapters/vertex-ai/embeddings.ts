@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { publisherPath, vertexModel } from '../../addresses/vertex-ai.ts';
 import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings/index.ts';
 import type { BodyDialect, EndpointChoice, EndpointEntry } from '../../contract.ts';
 import { googleTokens, googleVectors } from '../../dialects/embeddings/google.ts';
@@ -11,7 +12,6 @@ import {
   parseObject,
   stringOf,
 } from '../../json/json-access.ts';
-import { publisherPath, vertexModel } from './address.ts';
 import { multimodalEmbeddings } from './multimodal-embeddings.ts';
 
 const fields = new Set(['task_type', 'title', 'parameters', 'auto_truncate']);

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { publisherPath } from '../../addresses/vertex-ai.ts';
 import type { BodyDialect, EndpointEntry } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import {
@@ -9,7 +10,6 @@ import {
   parseObject,
   stringOf,
 } from '../../json/json-access.ts';
-import { publisherPath } from './address.ts';
 
 const imagesMax = 8;
 

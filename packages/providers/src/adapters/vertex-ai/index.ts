@@ -1,9 +1,14 @@
+import {
+  baseUrlOfRegion,
+  publisherPath,
+  vertexModel,
+  vertexSettings,
+} from '../../addresses/vertex-ai.ts';
 import { keepsFilesAndBatches, keepsTuning, keepsVideos } from '../../catalog/keepings.ts';
 import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { gcsFiles } from '../../files/gcs-files.ts';
 import { vertexTuning } from '../../jobs/vertex-tuning.ts';
 import { vertexVideos } from '../../jobs/vertex-videos.ts';
-import { baseUrlOfRegion, publisherPath, vertexModel, vertexSettings } from './address.ts';
 import { claudeMessages } from './claude.ts';
 import { messagesCountTokens } from './count-tokens.ts';
 import { embed } from './embeddings.ts';

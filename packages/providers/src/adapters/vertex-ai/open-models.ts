@@ -1,5 +1,10 @@
+import {
+  endpointPath,
+  locationPath,
+  publisherPath,
+  vertexModel,
+} from '../../addresses/vertex-ai.ts';
 import type { EndpointEntry, JsonObject } from '../../contract.ts';
-import { endpointPath, locationPath, publisherPath, vertexModel } from './address.ts';
 
 /** Models that speak OpenAI's format here; how each is named differs. */
 

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { projectOf, vertexModel } from '../../addresses/vertex-ai.ts';
 import { ownAnswerId } from '../../codecs/own-answer-id.ts';
 import type { BodyDialect, EndpointEntry } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { projectOf, vertexModel } from './address.ts';
 
 const knownMembers = new Set(['model', 'query', 'documents', 'top_n', 'return_documents']);
 

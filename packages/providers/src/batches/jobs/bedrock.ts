@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { regionalHost } from '../../adapters/bedrock/address.ts';
+import { regionalHost } from '../../addresses/bedrock.ts';
 import type { AuthRecipe, CallFacts } from '../../call-facts.ts';
 import { objectId, placeOf } from '../../files/object-uri.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';

@@ -6,8 +6,8 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { AuthRecipe, CallFacts } from '../../call-facts.ts';
-import type { FileAnswer, FileRequest } from '../../files/vendor-files.ts';
 import { parseObject, stringOf } from '../../json/json-access.ts';
+import type { FileAnswer, FileRequest } from '../../vendor-files.ts';
 
 /** What a vendor has of batches; absent = nothing that is known. */
 export interface VendorBatches {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { locationPath, vertexModel } from '../../adapters/vertex-ai/address.ts';
+import { locationPath, vertexModel } from '../../addresses/vertex-ai.ts';
 import type { CallFacts } from '../../call-facts.ts';
 import { objectId, placeOf } from '../../files/object-uri.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';

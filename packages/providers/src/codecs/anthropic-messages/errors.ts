@@ -1,10 +1,10 @@
 import type { JsonObject } from '@sluice/contracts';
 import { anthropicTypeOf, anthropicTypeOfStatus, statusOfAnthropicType } from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
+import type { ErrorFacts } from '../../errors/error-facts.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { vendorFault } from '../../errors/vendor-fault.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import type { ErrorFacts } from '../chat-codec.ts';
 
 export function decodeError(status: number, text: string): ErrorFacts {
   const error = objectOf(parseObject(text)?.error);

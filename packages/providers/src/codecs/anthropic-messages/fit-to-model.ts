@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext } from '../../contract.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { type ClaudeFacts, factsOfListedClaude } from '../../models/claude.ts';
-import { type FittedRequest, fittedBy } from '../../translation/fitted-request.ts';
+import { type FittedRequest, fittedBy } from '../fitted-request.ts';
 import { refusesSampling } from './api-version.ts';
 import { effortOfBudget, isAbove, nearestEffort } from './efforts.ts';
 import { forgetThread } from './forget-thread.ts';

@@ -1,7 +1,7 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
+import { invalidStreamType } from '../../framing/stream-tap.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
 import { decodeCitation } from './citations.ts';

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@sluice/contracts';
 import { awsExceptionOf } from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
+import type { ErrorFacts } from '../../errors/error-facts.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { statusOfException } from '../../framing/aws-exceptions.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import type { ErrorFacts } from '../chat-codec.ts';
 import { exception } from './wire.ts';
 
 /** `{message}` or `{Message}`; the exception's name is in the body only now and then. */

@@ -6,7 +6,7 @@ import {
 } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
 import type { AwsFrame } from '../../framing/aws-frame.ts';
-import { empty } from '../../translation/native-stream.ts';
+import { empty } from '../../framing/stream-tap.ts';
 import { exception } from './wire.ts';
 
 /** Frames of a Converse stream as server-sent events under their own names; what went wrong is `exception`. */

@@ -5,8 +5,8 @@ import {
   sseEvent,
 } from '../../framing/aws-event-stream.ts';
 import type { AwsFrame } from '../../framing/aws-frame.ts';
+import { empty } from '../../framing/stream-tap.ts';
 import { parseObject, stringOf } from '../../json/json-access.ts';
-import { empty } from '../../translation/native-stream.ts';
 import { exceptionEvent } from '../bedrock-converse/frames.ts';
 
 /** Events of any model, as it writes them, each by the name of its frame; what went wrong is `exception`. */

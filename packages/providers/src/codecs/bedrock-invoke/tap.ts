@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
+import type { StreamState, StreamTap } from '../../framing/stream-tap.ts';
 import { errorEvent, faultOf } from '../bedrock-converse/errors.ts';
 import { exception } from '../bedrock-converse/wire.ts';
 import { readMetrics } from './facts.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
-import type { ErrorFacts } from '../chat-codec.ts';
+import type { ErrorFacts } from '../../errors/error-facts.ts';
 
 export { readVendorError as decodeError } from '../../errors/read-vendor-error.ts';
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@sluice/contracts';
 import { googleErrorInfo, googleStatusOf } from '@sluice/errors';
 import type { StreamFault } from '../../contract.ts';
+import type { ErrorFacts } from '../../errors/error-facts.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
-import type { ErrorFacts } from '../chat-codec.ts';
 
 /** Streams give errors as the only element of a list. */
 export function decodeError(status: number, text: string): ErrorFacts {

@@ -1,6 +1,7 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { faultEvent } from '../../errors/vendor-fault.ts';
 import type { SseEvent } from '../../framing/sse.ts';
+import { invalidStreamType } from '../../framing/stream-tap.ts';
 import {
   arrayOf,
   numberOf,
@@ -9,7 +10,6 @@ import {
   saidIn,
   stringOf,
 } from '../../json/json-access.ts';
-import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
 import { readCitations } from './citations.ts';

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
+import type { ErrorFacts } from '../../errors/error-facts.ts';
 import { readVendorError } from '../../errors/read-vendor-error.ts';
 import { vendorFault } from '../../errors/vendor-fault.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
-import type { ErrorFacts } from '../chat-codec.ts';
 
 /** Compatible providers spell errors in many ways, e.g. FastAPI's `detail`: all are read. */
 export function decodeError(status: number, text: string): ErrorFacts {

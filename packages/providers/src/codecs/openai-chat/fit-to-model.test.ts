@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import { findTranslation } from '../../translation/find-translation.ts';
-import { withEdits } from '../../translation/fitted-request.ts';
+import { withEdits } from '../fitted-request.ts';
 
 const models = ['gpt-6-sol', 'gpt-5.6', 'gpt-5.5', 'gpt-5.4', 'gpt-5.2', 'gpt-5.1', 'gpt-5', 'o3'];
 const talking = ['gpt-4.1', 'gpt-4o-mini'];

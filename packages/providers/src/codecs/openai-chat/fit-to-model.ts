@@ -3,7 +3,7 @@ import type { CallContext } from '../../contract.ts';
 import { stringOf } from '../../json/json-access.ts';
 import type { ModelFacts } from '../../models/model-facts.ts';
 import { factsOfListedOpenAi } from '../../models/openai.ts';
-import { type FittedRequest, fittedBy } from '../../translation/fitted-request.ts';
+import { type FittedRequest, fittedBy } from '../fitted-request.ts';
 import { encodeEffort, isSamplingFixed, samplingFields } from '../openai-abilities.ts';
 
 /**

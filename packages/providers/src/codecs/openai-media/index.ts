@@ -1,14 +1,14 @@
 import { type JsonObject, noUsage } from '@sluice/contracts';
 import { furtherKinds } from '../../bills/further-kinds.ts';
-import { svgWriter } from '../../bills/picture-models.ts';
 import { nanoUsdOfTicks } from '../../bills/provider-cost.ts';
 import { chosenWord } from '../../bills/with-asked-image.ts';
 import type { ReplyFacts, StreamFault, Usage } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
+import type { StreamState, StreamTap } from '../../framing/stream-tap.ts';
 import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
-import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { errorEvent, faultOf } from '../openai-chat/errors.ts';
 import { usageOf } from '../openai-chat/wire.ts';
+import { svgWriter } from '../openai-responses/picture-models.ts';
 
 /** https://platform.openai.com/docs/api-reference/images: also of edits and variations. */
 export function readImages(body: JsonObject): ReplyFacts | undefined {

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue, OtherModel, ReplyBill } from '@sluice/contracts';
 import { shellItem, type ToolUnit, unitOfCall } from '../../bills/charged-tools.ts';
 import { countedUnits } from '../../bills/counted-units.ts';
-import { pictureModel, svgWriter } from '../../bills/picture-models.ts';
 import { arrayOf, compact, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { readBill as readChatBill } from '../openai-chat/bill.ts';
+import { pictureModel, svgWriter } from './picture-models.ts';
 
 /** What a whole response says of its price beside tokens: the calls of tools are among its output. */
 export function readBill(response: JsonObject): ReplyBill {

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext } from '../../contract.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { factsOfListedOpenAi } from '../../models/openai.ts';
-import { type FittedRequest, fittedBy } from '../../translation/fitted-request.ts';
+import { type FittedRequest, fittedBy } from '../fitted-request.ts';
 
 const encryptedReasoning = 'reasoning.encrypted_content';
 

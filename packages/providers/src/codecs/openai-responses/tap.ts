@@ -4,12 +4,8 @@ import type { ToolUnit } from '../../bills/charged-tools.ts';
 import { drawsTokens, tokensDrawn } from '../../bills/drawn-tokens.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
+import { invalidStream, type StreamState, type StreamTap } from '../../framing/stream-tap.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
-import {
-  invalidStream,
-  type StreamState,
-  type StreamTap,
-} from '../../translation/native-stream.ts';
 import { readBill, searchUnitOf, unitOfItem } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { rawFinishOf, usageOf } from './wire.ts';

@@ -6,9 +6,9 @@ import type { ChatReply, ChatRequest, ChatStreamEvent, JsonObject } from '@sluic
 import type { EncodedRequest } from '../../contract.ts';
 import { readVendorError } from '../../errors/read-vendor-error.ts';
 import type { SseEvent } from '../../framing/sse.ts';
+import { invalidStreamType } from '../../framing/stream-tap.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact, parseObject, stringOf } from '../../json/json-access.ts';
-import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder, UpstreamCodec } from '../chat-codec.ts';
 
 const formatName = 'triton-generate';

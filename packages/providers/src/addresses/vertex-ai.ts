@@ -1,6 +1,6 @@
-import { modelSegment, optionalSetting, requiredSetting } from '../../address.ts';
-import type { CallFacts, ReadSetting } from '../../call-facts.ts';
-import { parseObject, stringOf } from '../../json/json-access.ts';
+import { modelSegment, optionalSetting, requiredSetting } from '../address.ts';
+import type { CallFacts, ReadSetting } from '../call-facts.ts';
+import { parseObject, stringOf } from '../json/json-access.ts';
 
 /**
  * Where models are, by publisher and region.

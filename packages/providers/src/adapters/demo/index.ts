@@ -1,9 +1,9 @@
-import { anthropic } from '../adapters/anthropic/index.ts';
-import type { ProviderEntry } from '../contract.ts';
-import { commonRerank } from '../dialects/rerank/index.ts';
-import { keepsFilesAndBatches, keepsTuning, keepsVideos } from './keepings.ts';
-import { offering } from './openai-endpoints.ts';
-import { realtimeEndpoints } from './realtime-endpoints.ts';
+import { keepsFilesAndBatches, keepsTuning, keepsVideos } from '../../catalog/keepings.ts';
+import { offering } from '../../catalog/openai-endpoints.ts';
+import { realtimeEndpoints } from '../../catalog/realtime-endpoints.ts';
+import type { ProviderEntry } from '../../contract.ts';
+import { commonRerank } from '../../dialects/rerank/index.ts';
+import { anthropic } from '../anthropic/index.ts';
 
 /** The local server that stands in for a vendor, so that all can be tried without a key. */
 export const demo: ProviderEntry = {

@@ -1,7 +1,7 @@
 import { encodeError as encodeAnthropicError } from '../codecs/anthropic-messages/errors.ts';
 import { encodeError as encodeOpenAiError } from '../codecs/openai-chat/errors.ts';
 import type { CallContext, DecodedReply, WireFormat } from '../contract.ts';
-import { readVendorError } from './read-vendor-error.ts';
+import { readVendorError } from '../errors/read-vendor-error.ts';
 
 /** A vendor's error in the caller's envelope. Never throws. */
 export function errorForCaller(

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { defaultSettings, type Settings, type SettingsChange } from './admin/index.ts';
 import {
   mayGrantRole,
   roleAllowsScope,
@@ -7,7 +6,8 @@ import {
   type Standing,
   scopesOf,
   standingIn,
-} from './index.ts';
+} from '../../index.ts';
+import { defaultSettings, type Settings, type SettingsChange } from '../index.ts';
 
 const scopes = scopesOf('workspace-user');
 const person = (organisationRole: string, role?: string) =>

@@ -1,5 +1,5 @@
-import type { Settings } from './admin/people/settings.ts';
-import { keyTypes, scopesOf } from './scopes.ts';
+import { keyTypes, scopesOf } from '../../scopes.ts';
+import type { Settings } from './settings.ts';
 
 /** Who a person is in an organisation and in a workspace, and what that lets their keys do. */
 export const organisationRoles = ['owner', 'admin', 'member'] as const;

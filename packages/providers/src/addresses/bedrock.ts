@@ -1,8 +1,8 @@
-import { modelSegment, optionalSetting } from '../../address.ts';
-import type { CallFacts } from '../../call-facts.ts';
-import { readModel } from '../../codecs/bedrock-converse/models.ts';
-import type { Template } from '../../contract.ts';
-import type { SettingName } from '../../setting-kinds.ts';
+import { modelSegment, optionalSetting } from '../address.ts';
+import type { CallFacts } from '../call-facts.ts';
+import { readModel } from '../codecs/bedrock-converse/models.ts';
+import type { Template } from '../contract.ts';
+import type { SettingName } from '../setting-kinds.ts';
 
 const regionDefault = 'us-east-1';
 

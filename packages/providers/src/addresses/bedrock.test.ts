@@ -1,10 +1,10 @@
 import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
-import { baseUrlOf, pathOf } from '../../address.ts';
-import { findProvider } from '../../catalog.ts';
-import { readModel } from '../../codecs/bedrock-converse/models.ts';
-import { readSettings } from '../../settings.ts';
-import { findTranslation } from '../../translation/find-translation.ts';
+import { baseUrlOf, pathOf } from '../address.ts';
+import { findProvider } from '../catalog.ts';
+import { readModel } from '../codecs/bedrock-converse/models.ts';
+import { readSettings } from '../settings.ts';
+import { findTranslation } from '../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;
 

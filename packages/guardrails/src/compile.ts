@@ -1,5 +1,5 @@
 import type { CheckDeclarations, ParametersOf } from '@sluice/contracts/checks';
-import type { CheckFunction } from '../check.ts';
+import type { CheckFunction } from './check.ts';
 
 /**
  * Makes a check of its parameters, once for each check of a config.

@@ -1,7 +1,7 @@
 import { type JsonObject, noUsage, type OtherModel } from '@sluice/contracts';
-import { decodeUsage } from '../codecs/openai-responses/wire.ts';
-import { arrayOf, countOf, objectOf, stringOf } from '../json/json-access.ts';
-import { furtherKinds } from './further-kinds.ts';
+import { furtherKinds } from '../../bills/further-kinds.ts';
+import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { decodeUsage } from './wire.ts';
 
 /**
  * The model that wrote a picture as SVG, beside the one that drew it: of a reply with images, or of an

@@ -2,7 +2,8 @@ import type { ObjectFamily, ObjectOperationId } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { findProvider } from '../catalog.ts';
 import type { JsonObject } from '../contract.ts';
-import { type JobAnswer, type JobRequest, vendorJobsAt } from './vendor-jobs.ts';
+import type { JobAnswer, JobRequest } from '../vendor-jobs.ts';
+import { vendorJobsAt } from './job-documents.ts';
 
 const settings: Readonly<Record<string, string>> = {
   'aws-region': 'eu-west-1',
