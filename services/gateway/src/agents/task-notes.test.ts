@@ -48,11 +48,12 @@ describe('TaskNotes of one gateway', () => {
 
 describe('TaskNotes of gateways with one Redis', () => {
   let stores: SharedStores;
-  const gateway = async () => {
+  const gateway = async (now?: () => number) => {
     const store = stores.open();
-    const notes = new TaskNotes(shareAgents(store));
+    const part = shareAgents(store);
+    const notes = new TaskNotes(part, undefined, now);
     await eventually(() => expect(store.isDegraded('agents')).toBe(false));
-    return { notes, store };
+    return { notes, store, part };
   };
   beforeAll(async () => {
     stores = await startSharedStores();
@@ -76,6 +77,23 @@ describe('TaskNotes of gateways with one Redis', () => {
       [one, other, fresh].map((notes) => notes.whose(place, 'context', 'c', 'me')),
     );
     expect(new Set(whose).size).toBe(1);
+  });
+
+  it('forgets nowhere what one of them goes on using', async () => {
+    let daysLater = 0;
+    const now = () => Date.now() + daysLater * 86_400_000;
+    const { notes: mine, part } = await gateway(now);
+    await mine.claim(place, 'context', 'long', 'me');
+    await mine.claim(place, 'context', 'longer', 'me');
+    // As if Redis had let go of it in the days that only this gateway was asked.
+    await part?.call('', (redis) => redis.call('FLUSHALL'));
+    daysLater = 6;
+    expect(mine.whose(place, 'context', 'long', 'me')).toBe('own');
+    expect(mine.claim(place, 'context', 'longer', 'me')).toBeUndefined();
+    for (const id of ['long', 'longer'])
+      await eventually(async () =>
+        expect(await (await gateway()).notes.whose(place, 'context', id, 'you')).toBe('others'),
+      );
   });
 
   it('bills the increase once, at whichever of them it is told', async () => {

@@ -19,6 +19,8 @@ export type Whose = 'own' | 'others' | 'nobodys';
 
 /** Since it was used last, a task is known for so long. */
 const ttlMs = 7 * 24 * 60 * 60_000;
+/** Redis is told once in so long that a task is used that this gateway knows. */
+const tellMs = 60 * 60_000;
 const deadlineMs = 500;
 /** Of about 300 bytes each. */
 const notesMax = 200_000;
@@ -28,6 +30,8 @@ interface Note {
   /** Where the agent's own calls for it are summed; empty = nowhere. */
   readonly sum: string;
   untilMs: number;
+  /** When Redis was told of it, or said it; 0 = it could not be. */
+  toldAtMs: number;
   usage: AgentUsage | undefined;
 }
 
@@ -80,7 +84,7 @@ export class TaskNotes {
     const key = keyOf(place, named, id);
     const note = this.#held(key);
     if (note !== undefined) {
-      note.untilMs = this.#now() + ttlMs;
+      this.#use(key, note);
       return note.owner === principal ? 'own' : 'others';
     }
     const shared = this.#shared;
@@ -115,20 +119,13 @@ export class TaskNotes {
     sum = '',
   ): Promise<void> | undefined {
     const key = keyOf(place, named, id);
-    if (this.#held(key) !== undefined) return undefined;
+    const note = this.#held(key);
+    if (note !== undefined) {
+      this.#use(key, note);
+      return undefined;
+    }
     this.#keep(key, principal, sum);
-    const shared = this.#shared;
-    if (shared === undefined) return undefined;
-    return shared
-      .call(key, (redis) => claim.run(redis, [key], [principal, ttlMs, sum]))
-      .then(
-        ([owner, known]) => {
-          if (owner !== principal || known !== sum) this.#keep(key, owner, known);
-        },
-        () => {
-          // The part says so; until it is back this gateway knows it alone.
-        },
-      );
+    return this.#share(key, principal, sum);
   }
 
   /** Where the agent's own calls for a task are summed that this gateway knows; undefined = nowhere. */
@@ -168,6 +165,31 @@ export class TaskNotes {
     }
   }
 
+  /** Redis must not let go of what is used here: another gateway would take it for nobody's. */
+  #use(key: string, note: Note): void {
+    const now = this.#now();
+    note.untilMs = now + ttlMs;
+    if (now - note.toldAtMs < tellMs) return;
+    note.toldAtMs = now;
+    void this.#share(key, note.owner, note.sum);
+  }
+
+  /** Never rejects. */
+  #share(key: string, principal: string, sum: string): Promise<void> | undefined {
+    return this.#shared
+      ?.call(key, (redis) => claim.run(redis, [key], [principal, ttlMs, sum]))
+      .then(
+        ([owner, known]) => {
+          if (owner !== principal || known !== sum) this.#keep(key, owner, known);
+        },
+        () => {
+          // The part says so; this gateway knows it alone until it is used again.
+          const note = this.#notes.peek(key);
+          if (note !== undefined) note.toldAtMs = 0;
+        },
+      );
+  }
+
   #held(key: string): Note | undefined {
     const note = this.#notes.use(key);
     if (note === undefined || note.untilMs > this.#now()) return note;
@@ -177,7 +199,8 @@ export class TaskNotes {
 
   #keep(key: string, owner: string, sum: string): void {
     const usage = this.#notes.peek(key)?.usage;
-    this.#notes.set(key, { owner, sum, untilMs: this.#now() + ttlMs, usage });
+    const now = this.#now();
+    this.#notes.set(key, { owner, sum, untilMs: now + ttlMs, toldAtMs: now, usage });
   }
 }
 
