@@ -61,17 +61,18 @@ async function usedOf(lab: Lab, { id }: Key): Promise<number> {
   return Math.round(usage_limits.current_usage * 1e9);
 }
 
-/** A vendor with one batch of two lines that has ended, as OpenAI tells it. */
-function batchVendor(createdAt: number) {
+/** A vendor with one batch of two lines that has ended, as OpenAI tells it: rows, and the batch, name the version that answered. */
+function batchVendor(createdAt: number, answering = 'our-model') {
   const id = `batch_${crypto.randomUUID()}`;
   const rows = ['a', 'b'].map((each) =>
     JSON.stringify({
       id: `l-${each}`,
       custom_id: each,
-      response: { status_code: 200, request_id: 'r', body: { ...chatReply, model: 'our-model' } },
+      response: { status_code: 200, request_id: 'r', body: { ...chatReply, model: answering } },
       error: null,
     }),
   );
+  const linesUp = askedLines();
   const batch = (status: string) => ({
     id,
     object: 'batch',
@@ -83,6 +84,7 @@ function batchVendor(createdAt: number) {
     output_file_id: `out-${id}`,
     error_file_id: null,
     created_at: createdAt,
+    model: answering,
     request_counts: { total: 2, completed: 2, failed: 0 },
     metadata: null,
   });
@@ -92,6 +94,7 @@ function batchVendor(createdAt: number) {
       trial.upstreamThat('batches', ({ method, path }) => {
         if (path.startsWith('/v1/files') && method === 'POST')
           return json(200, { id: `file-${id}`, object: 'file', purpose: 'batch' });
+        if (path.startsWith(`/v1/files/file-${id}`)) return bytes(200, Buffer.from(linesUp));
         if (path.startsWith('/v1/files/')) return bytes(200, Buffer.from(rows.join('\n')));
         return json(200, batch(method === 'POST' ? 'validating' : 'completed'));
       }),
@@ -102,9 +105,13 @@ function batchVendor(createdAt: number) {
 const before = 1000 * 1000 + 500 * 2000;
 const yesterday = Math.floor((Date.now() - dayMs) / 1000);
 
+/** Of a batch: two questions to `our-model`. */
+const askedLines = () =>
+  ['a', 'b'].map((id) => line(id, { ...question('Hi'), model: 'our-model' })).join('\n');
+
 /** Makes a batch of two lines at a vendor where it is over at once. */
-async function madeBatch(lab: Lab, trial: Trial, { key }: Key) {
-  const vendor = batchVendor(yesterday);
+async function madeBatch(lab: Lab, trial: Trial, { key }: Key, answering?: string) {
+  const vendor = batchVendor(yesterday, answering);
   const config = (await vendor.answer(trial)).target();
   const client = new OpenAI({
     apiKey: key,
@@ -112,8 +119,7 @@ async function madeBatch(lab: Lab, trial: Trial, { key }: Key) {
     maxRetries: 0,
     defaultHeaders: { 'x-service-config': JSON.stringify(config) },
   });
-  const lines = ['a', 'b'].map((id) => line(id, { ...question('Hi'), model: 'our-model' }));
-  const file = await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl');
+  const file = await toFile(Buffer.from(askedLines()), 'lines.jsonl');
   const { id: input_file_id } = await client.files.create({ file, purpose: 'batch' });
   const { id } = await client.batches.create({
     input_file_id,
@@ -156,7 +162,10 @@ describe('two gateways with one Redis', () => {
     await trial.close();
   });
 
-  it('count a batch with budgets of the model that answered', async () => {
+  it.each([
+    'our-model',
+    'our-model-2026-08-06',
+  ])('count a batch with budgets of the model that was asked, where %s answered', async (answering) => {
     const trial = lab.trial();
     const key = await limitedKey(lab);
     const policy = await lab.scenario.admin<{ id: string }>('POST', '/policies/usage-limits', {
@@ -170,7 +179,7 @@ describe('two gateways with one Redis', () => {
       group_by: [{ key: 'model' }],
       workspace_id: lab.scenario.stack.credentials.workspace_id,
     });
-    const batch = await madeBatch(lab, trial, key);
+    const batch = await madeBatch(lab, trial, key, answering);
     await batch.read();
     await expect
       .poll(async () => {
@@ -181,6 +190,8 @@ describe('two gateways with one Redis', () => {
         return data.map(({ current_usage }) => Math.round(current_usage * 1e9));
       })
       .toEqual([before]);
+    const named = batch.records().map(({ model, responseModel }) => [model, responseModel]);
+    expect(named).toEqual(Array(2).fill(['our-model', answering]));
     await trial.close();
   });
 

@@ -32,7 +32,7 @@ it('a batch that ends where nothing can be recorded is left to who reads it next
     },
     prepared: { origin: 'https://api.example.com' },
   } as unknown as TargetVisit;
-  const batch = { id: 'batch_1', createdAtMs: nowMs - 60_000, model: 'gpt-4o-mini' };
+  const batch = { id: 'batch_1', createdAtMs: nowMs - 60_000, modelOf: async () => 'gpt-4o-mini' };
 
   const bill = await bills.open(visit, batch);
   await expect(bill?.end()).rejects.toMatchObject({ code: 'gateway.ledger_full' });

@@ -9,6 +9,7 @@ import type { BillClaims } from '../owners/bill-claims.ts';
 import { addCounts } from '../usage/add-counts.ts';
 import { addReply } from '../usage/add-reply.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
+import { askedModel } from './asked-model.ts';
 import {
   billedObject,
   idOf,
@@ -26,8 +27,8 @@ export interface BilledBatch {
   readonly id: string;
   /** Unix ms, as the provider says it; 0 = it does not. */
   readonly createdAtMs: number;
-  /** Where rows do not name it. */
-  readonly model: string;
+  /** That was asked; '' = nobody says it. Asked for once, and where there is a bill alone. */
+  readonly modelOf: () => Promise<string>;
 }
 
 export interface BatchBillParts extends Pick<LateBillParts, 'claims' | 'recorder' | 'price'> {
@@ -63,6 +64,7 @@ export class BatchBills {
     const object = billedObject(visit, { id: batch.id, kind: 'batch' });
     if (await this.#claims.isTaken(object)) return undefined;
     const used: UsedByModel = new Map();
+    const model = await batch.modelOf();
     // What does not say when it was made is one bill a day: the time is a part of the records' ids.
     const at = plausible(batch.createdAtMs, startedAtMs - (startedAtMs % dayMs));
     // The last one tells what limits counted of all: it is stored when they did.
@@ -72,7 +74,7 @@ export class BatchBills {
     return {
       hear: async (row) => {
         const before = last;
-        last = this.#recordOf(visit, batch, row, at, used);
+        last = this.#recordOf(visit, { id: batch.id, model }, row, at, used);
         await store(before);
       },
       end: async () => {
@@ -98,14 +100,14 @@ export class BatchBills {
   /** Of one line; what it used is added to `used`. */
   #recordOf(
     visit: TargetVisit,
-    batch: BilledBatch,
+    batch: { readonly id: string; readonly model: string },
     row: UnifiedRow,
     atMs: number,
     used: UsedByModel,
   ): UsageRecord {
     const organisationId = visit.exchange.key?.source.organisationId ?? '';
     const { origin } = callOf(visit);
-    const served = withModel(targetOf(visit), row.facts.model || batch.model);
+    const served = withModel(targetOf(visit), askedModel(batch.model, row.facts.model ?? ''));
     const bill = row.isSuccess ? this.#bill(row, served) : asTold(row.facts);
     const facts: ReplyFacts = { ...bill.facts, servedTier: batchTier };
     const priced = row.isSuccess ? this.#price(facts, served, atMs) : undefined;
@@ -168,7 +170,7 @@ const batchTier = 'batch';
 const asTold = (facts: ReplyFacts): Bill => ({ facts, isEstimated: false, isImplausible: false });
 const dayMs = 24 * 60 * 60_000;
 
-/** What the lines of a batch used, by the model that answered. */
+/** What the lines of a batch used, by the model that was asked. */
 type UsedByModel = Map<string, { tokens: number; costNanoUsd: number }>;
 
 /** Each is a call of Redis; few batches have more than one. */

@@ -19,6 +19,7 @@ import type { AskVendor, MadeReply, VendorAnswer } from '../exchange/vendor-work
 import { rowLines } from '../http/row-lines.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
 import { type AskingBatches, rowBytesMax } from './asking-batches.ts';
+import { modelOfFirstLine } from './asked-model.ts';
 import type { BatchBill } from './batch-bills.ts';
 import { type NotRun, notRunLines } from './not-run-lines.ts';
 import { openFile, openRequest, urlOf } from './vendor-content.ts';
@@ -52,7 +53,7 @@ export async function outputOf(
   const bill = await rules.batchBills?.open(visit, {
     id,
     createdAtMs: typeof batch.created_at === 'number' ? batch.created_at * 1000 : 0,
-    model: typeof batch.model === 'string' ? batch.model : '',
+    modelOf: () => modelOf(batch, open),
   });
   const query = new URLSearchParams(visit.exchange.subject.search);
   const isNative = operation === 'results';
@@ -159,6 +160,14 @@ function refusalAsError(error: unknown): never {
   throw new GatewayError('upstream.invalid_response', {
     message: `The provider answered ${error.status} to the request for a file of results.`,
   });
+}
+
+/** That was asked, which OpenAI's own object does not say: it has the one that answers. '' = it is not known. */
+async function modelOf(batch: JsonObject, open: Open): Promise<string> {
+  // The output is given all the same where nobody has the lines any more.
+  const input = await openInput(batch, open).catch(() => undefined);
+  const asked = input && (await modelOfFirstLine(input.pieces()).catch(() => ''));
+  return asked || (typeof batch.model === 'string' ? batch.model : '');
 }
 
 /** What is refused, e.g. since it was deleted, leaves the lines that the results tell. */
