@@ -162,38 +162,38 @@ describe('two gateways with one Redis', () => {
     await trial.close();
   });
 
-  it.each([
-    'our-model',
-    'our-model-2026-08-06',
-  ])('count a batch with budgets of the model that was asked, where %s answered', async (answering) => {
-    const trial = lab.trial();
-    const key = await limitedKey(lab);
-    const policy = await lab.scenario.admin<{ id: string }>('POST', '/policies/usage-limits', {
-      name: `of a model ${key.id}`,
-      type: 'cost',
-      credit_limit: 100,
-      conditions: [
-        { key: 'model', value: 'our-model' },
-        { key: 'api_key', value: key.id },
-      ],
-      group_by: [{ key: 'model' }],
-      workspace_id: lab.scenario.stack.credentials.workspace_id,
-    });
-    const batch = await madeBatch(lab, trial, key, answering);
-    await batch.read();
-    await expect
-      .poll(async () => {
-        const { data } = await lab.scenario.admin<{ data: { current_usage: number }[] }>(
-          'GET',
-          `/policies/usage-limits/${policy.id}/entities`,
-        );
-        return data.map(({ current_usage }) => Math.round(current_usage * 1e9));
-      })
-      .toEqual([before]);
-    const named = batch.records().map(({ model, responseModel }) => [model, responseModel]);
-    expect(named).toEqual(Array(2).fill(['our-model', answering]));
-    await trial.close();
-  });
+  it.each(['our-model', 'our-model-2026-08-06'])(
+    'count a batch with budgets of the model that was asked, where %s answered',
+    async (answering) => {
+      const trial = lab.trial();
+      const key = await limitedKey(lab);
+      const policy = await lab.scenario.admin<{ id: string }>('POST', '/policies/usage-limits', {
+        name: `of a model ${key.id}`,
+        type: 'cost',
+        credit_limit: 100,
+        conditions: [
+          { key: 'model', value: 'our-model' },
+          { key: 'api_key', value: key.id },
+        ],
+        group_by: [{ key: 'model' }],
+        workspace_id: lab.scenario.stack.credentials.workspace_id,
+      });
+      const batch = await madeBatch(lab, trial, key, answering);
+      await batch.read();
+      await expect
+        .poll(async () => {
+          const { data } = await lab.scenario.admin<{ data: { current_usage: number }[] }>(
+            'GET',
+            `/policies/usage-limits/${policy.id}/entities`,
+          );
+          return data.map(({ current_usage }) => Math.round(current_usage * 1e9));
+        })
+        .toEqual([before]);
+      const named = batch.records().map(({ model, responseModel }) => [model, responseModel]);
+      expect(named).toEqual(Array(2).fill(['our-model', answering]));
+      await trial.close();
+    },
+  );
 
   it('count on from it when Redis was emptied', async () => {
     const trial = lab.trial();
