@@ -117,5 +117,8 @@ function knotsOf(arrows: readonly Arrow[]): string[][] {
 }
 
 function isSource(path: string): boolean {
-  return /^(services|packages)\/[^/]+\/src\//.test(path) && !/\.test\.ts$|\/(fixtures|generated)\//.test(path);
+  return (
+    /^(services|packages)\/[^/]+\/src\//.test(path) &&
+    !/\.test\.ts$|\/(fixtures|generated)\//.test(path)
+  );
 }

@@ -1,7 +1,7 @@
 import { SkimmedJson } from '@sluice/json';
 import { rowLines } from '../http/row-lines.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
-import { rowBytesMax } from './asking-batches.ts';
+import { rowBytesMax } from './row-bytes-max.ts';
 
 /** `body` and what is in it. */
 const levels = 2;

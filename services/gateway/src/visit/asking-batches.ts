@@ -31,6 +31,3 @@ export interface AskingBatches extends ContentPlace {
   readonly visit: TargetVisit;
   readonly rules: CallRules & Partial<BatchParts>;
 }
-
-/** A row of results: vectors may be in it. */
-export const rowBytesMax = 16 * 1024 * 1024;

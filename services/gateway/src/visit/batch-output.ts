@@ -19,9 +19,10 @@ import type { AskVendor, MadeReply, VendorAnswer } from '../exchange/vendor-work
 import { rowLines } from '../http/row-lines.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
 import { modelOfFirstLine } from './asked-model.ts';
-import { type AskingBatches, rowBytesMax } from './asking-batches.ts';
+import type { AskingBatches } from './asking-batches.ts';
 import type { BatchBill } from './batch-bills.ts';
 import { type NotRun, notRunLines } from './not-run-lines.ts';
+import { rowBytesMax } from './row-bytes-max.ts';
 import { openFile, openRequest, urlOf } from './vendor-content.ts';
 
 /** What is in the files of a batch that has ended, row by row, and billed on its way. @throws GatewayError while it has not */

@@ -3,7 +3,7 @@ import { SkimmedJson } from '@sluice/json';
 import { type JsonObject, notRunLine, rowId } from '@sluice/providers';
 import { rowLines } from '../http/row-lines.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
-import { rowBytesMax } from './asking-batches.ts';
+import { rowBytesMax } from './row-bytes-max.ts';
 
 export interface NotRun {
   /** The lines of the batch as they went up. */

@@ -23,16 +23,12 @@ import type { AskVendor, MadeReply } from '../exchange/vendor-work.ts';
 import { linesOf } from '../http/lines-of.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
 import { documentOf } from '../owners/ids-in-reply.ts';
-import {
-  type AskingBatches,
-  type BatchesOperation,
-  type BatchParts,
-  rowBytesMax,
-} from './asking-batches.ts';
+import type { AskingBatches, BatchesOperation, BatchParts } from './asking-batches.ts';
 import { outputOf } from './batch-output.ts';
 import { answerBytesMax, askWhole, json, refusal, send, workHeaders } from './prepare-files.ts';
 import { proxyEntry } from './proxy-entry.ts';
 import { proxyHeaders } from './proxy-headers.ts';
+import { rowBytesMax } from './row-bytes-max.ts';
 import type { TargetVisit } from './target-visit.ts';
 import { proxyPathOf } from './targets/served-model.ts';
 
