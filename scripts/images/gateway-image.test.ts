@@ -34,10 +34,9 @@ beforeAll(async () => {
   const folder = await temporaryFolder('image');
   out = join(folder, 'images');
   mkdirSync(out);
-  [stack] = await Promise.all([
-    startStack({ processes: ['gateway'], logStore: true }),
-    makeImage(),
-  ]);
+  stack = await startStack({ processes: ['gateway'], logStore: true });
+  // Writes layers without a pause: who is just letting this process in, a Postgres say, would give it up after a minute.
+  await makeImage();
   image = unpackImage(join(out, 'gateway'), architecture, join(folder, 'rootfs'));
   data = join(folder, 'data');
   mkdirSync(data);
