@@ -6,6 +6,14 @@ export interface BreakerRules {
   /** for so long. */
   readonly openMs: number;
   readonly nowMs: () => number;
+  /** Told once, with the reason, when it is left alone, and once when it answers again. */
+  readonly listener?: StoreListener | undefined;
+}
+
+/** Who hears of a store that goes and comes back. */
+export interface StoreListener {
+  onAway(reason: string): void;
+  onBack(): void;
 }
 
 /** Leaves a store alone that does not answer: whoever asks meanwhile learns it at once. */
@@ -15,6 +23,7 @@ export class BreakingStore implements ObjectStore {
   readonly #rules: BreakerRules;
   #failures = 0;
   #openUntilMs = 0;
+  #isTold = false;
 
   constructor(store: ObjectStore, rules: BreakerRules) {
     this.#store = store;
@@ -55,15 +64,30 @@ export class BreakingStore implements ObjectStore {
     try {
       const done = await work();
       this.#failures = 0;
+      this.#tellBack();
       return done;
     } catch (error) {
       // What is refused was answered: the store is there.
       if (!(error instanceof StoreError) || !error.isAway) throw error;
       this.#failures++;
       // After the pause one failure is enough.
-      if (this.#failures >= this.#rules.failuresMax)
+      if (this.#failures >= this.#rules.failuresMax) {
         this.#openUntilMs = this.#rules.nowMs() + this.#rules.openMs;
+        this.#tellAway(error);
+      }
       throw error;
     }
+  }
+
+  #tellAway({ message }: StoreError): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#rules.listener?.onAway(message);
+  }
+
+  #tellBack(): void {
+    if (!this.#isTold) return;
+    this.#isTold = false;
+    this.#rules.listener?.onBack();
   }
 }

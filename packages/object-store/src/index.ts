@@ -3,7 +3,7 @@
  * `LOG_STORE…` says. Start at `object-store.ts`; `open-log-store.ts` reads the
  * settings, `log-path.ts` names what logs are kept under.
  */
-export { type BreakerRules, BreakingStore } from './breaking-store.ts';
+export { type BreakerRules, BreakingStore, type StoreListener } from './breaking-store.ts';
 export { FolderStore } from './folder-store.ts';
 export { type LogFormat, logFolder, logOfKey, logPath } from './log-path.ts';
 export { logStoreSettings } from './log-store-settings.ts';
@@ -11,6 +11,7 @@ export { type ListOptions, type ObjectPage, type ObjectStore, StoreError } from 
 export {
   expectLogStoreWithin,
   type LogStoreEnv,
+  logOfStore,
   logStoreEnvOf,
   openLogStore,
 } from './open-log-store.ts';

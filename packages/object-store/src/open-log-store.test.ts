@@ -122,7 +122,13 @@ describe('BreakingStore', () => {
         return undefined;
       },
     } as Partial<ObjectStore> as ObjectStore;
-    const store = new BreakingStore(inner, { failuresMax: 3, openMs: 1000, nowMs: () => nowMs });
+    const told: string[] = [];
+    const listener = {
+      onAway: (reason: string) => told.push(reason),
+      onBack: () => told.push('back'),
+    };
+    const rules = { failuresMax: 3, openMs: 1000, nowMs: () => nowMs, listener };
+    const store = new BreakingStore(inner, rules);
     for (let count = 0; count < 10; count++) await store.get('a').catch(() => {});
     expect([asked, store.isOpen]).toEqual([3, true]);
     nowMs = 1000;
@@ -131,8 +137,10 @@ describe('BreakingStore', () => {
     expect([asked, store.isOpen]).toEqual([4, true]);
     nowMs = 2000;
     fault = undefined;
+    expect(told).toEqual(['away']);
     await store.get('a');
     expect(store.isOpen).toBe(false);
+    expect(told).toEqual(['away', 'back']);
     // Refused is answered.
     fault = new StoreError('refused', false);
     for (let count = 0; count < 10; count++) await store.get('a').catch(() => {});

@@ -1,5 +1,5 @@
 import { type SectionValues, SettingsError, writableFolder } from '@sluice/env';
-import { BreakingStore } from './breaking-store.ts';
+import { BreakingStore, type StoreListener } from './breaking-store.ts';
 import { FolderStore } from './folder-store.ts';
 import { logStoreSettings } from './log-store-settings.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -18,14 +18,32 @@ export function logStoreEnvOf(env: LogStoreEnv): LogStoreEnv {
  * @param blocks whether the calling thread does nothing but write: a folder's objects are written within the call
  * @throws Error naming the setting that is missing, wrong or not supported
  */
-export function openLogStore(env: LogStoreEnv, { blocks = false } = {}): BreakingStore | undefined {
+export function openLogStore(
+  env: LogStoreEnv,
+  { blocks = false, listener }: { blocks?: boolean; listener?: StoreListener | undefined } = {},
+): BreakingStore | undefined {
   const { LOG_STORE: kind } = env;
   if (kind === undefined) return undefined;
   return new BreakingStore(openKind(kind, env, blocks), {
     failuresMax: env.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
     openMs: env.LOG_STORE_CONNECTION_BACKOFF_MS,
     nowMs: Date.now,
+    listener,
   });
+}
+
+/** What writes of a store that goes and comes back into a service's log. */
+export function logOfStore(logger: StoreLogger): StoreListener {
+  return {
+    onAway: (reason) => logger.warn({ reason }, 'the log store is away'),
+    onBack: () => logger.info({}, 'the log store is back'),
+  };
+}
+
+/** As much of a logger as is needed. */
+export interface StoreLogger {
+  warn(fields: object, message: string): void;
+  info(fields: object, message: string): void;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type AwsCredentials, presignUrl, signRequest } from '@sluice/aws-signature';
 import { Pool } from 'undici';
 import { type ListOptions, type ObjectPage, type ObjectStore, StoreError } from './object-store.ts';
-import { deletionBody, readDeletion, readListing } from './s3-xml.ts';
+import { deletionBody, isWhole, readDeletion, readListing } from './s3-xml.ts';
 
 export interface S3Options {
   /** Scheme, host and port: the only ones that are ever asked. */
@@ -44,11 +45,11 @@ export class S3Store implements ObjectStore {
     const { putHeaders, sendsChecksum } = this.#options;
     const headers: Record<string, string> = { ...putHeaders, 'content-type': contentType };
     if (sendsChecksum) headers['x-amz-checksum-sha256'] = digestOf('sha256', content);
-    await this.#ask('PUT', this.#pathOf(key), { headers, body: content });
+    await this.#ask('PUT', this.#pathOf(key), { headers, body: content, isAnswer: hasTag });
   }
 
   async get(key: string): Promise<Buffer | undefined> {
-    return this.#ask('GET', this.#pathOf(key), { mayBeAbsent: true });
+    return this.#ask('GET', this.#pathOf(key), { mayBeAbsent: true, isAnswer: hasTag });
   }
 
   async delete(keys: readonly string[]): Promise<void> {
@@ -58,6 +59,7 @@ export class S3Store implements ObjectStore {
       const answer = await this.#ask('POST', `${this.#options.basePath || '/'}?delete=`, {
         headers,
         body,
+        isAnswer: ({ body }) => isWhole(body.toString('utf8'), 'DeleteResult'),
       });
       const refused = readDeletion(answer?.toString('utf8') ?? '');
       if (refused !== undefined) throw new StoreError(`the store refused: ${refused}`, false);
@@ -74,7 +76,9 @@ export class S3Store implements ObjectStore {
     });
     // A `+` is a plus where this is signed.
     const search = query.toString().replaceAll('+', '%20');
-    const answer = await this.#ask('GET', `${this.#options.basePath || '/'}?${search}`, {});
+    const answer = await this.#ask('GET', `${this.#options.basePath || '/'}?${search}`, {
+      isAnswer: ({ body }) => isWhole(body.toString('utf8'), 'ListBucketResult'),
+    });
     return readListing(answer?.toString('utf8') ?? '');
   }
 
@@ -107,7 +111,7 @@ export class S3Store implements ObjectStore {
   async #ask(
     method: 'GET' | 'PUT' | 'POST',
     path: string,
-    { headers = {}, body, mayBeAbsent = false }: Asked,
+    { headers = {}, body, mayBeAbsent = false, isAnswer }: Asked,
   ): Promise<Buffer | undefined> {
     const { origin, timeoutMs } = this.#options;
     const signed = await signRequest(
@@ -115,7 +119,7 @@ export class S3Store implements ObjectStore {
       this.#scope(),
     );
     let status: number;
-    let answer: Buffer;
+    let answered: Answered;
     try {
       const reply = await this.#pool.request({
         method,
@@ -124,18 +128,20 @@ export class S3Store implements ObjectStore {
         body: body ?? null,
         signal: AbortSignal.timeout(timeoutMs),
       });
+      answered = {
+        headers: reply.headers,
+        body: Buffer.from(await reply.body.arrayBuffer()),
+      };
       status = reply.statusCode;
-      answer = Buffer.from(await reply.body.arrayBuffer());
     } catch (error) {
       throw new StoreError('the store does not answer', true, error);
     }
-    if (status === 404 && mayBeAbsent && !isBucketMissing(answer)) return undefined;
-    if (status >= 200 && status < 300) return answer;
-    const code = /<Code>(\w{1,64})<\/Code>/.exec(answer.toString('utf8', 0, 4096))?.[1];
-    throw new StoreError(
-      `the store answered ${status}${code === undefined ? '' : ` ${code}`}`,
-      status >= 500 || status === 429 || status === 408 || awayCodes.has(code ?? ''),
-    );
+    const isTaken = status >= 200 && status < 300;
+    if (isTaken && isAnswer(answered)) return answered.body;
+    const code = codeOf(answered.body);
+    if (status === 404 && mayBeAbsent && (code === 'NoSuchKey' || answered.body.length === 0))
+      return undefined;
+    throw refusal(status, code, answered);
   }
 }
 
@@ -143,7 +149,44 @@ interface Asked {
   readonly headers?: Record<string, string>;
   readonly body?: Uint8Array;
   readonly mayBeAbsent?: boolean;
+  /** Whether a 2xx is the store's own: a proxy's page, as one to log in, is none. */
+  readonly isAnswer: (answered: Answered) => boolean;
 }
+
+interface Answered {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** S3 has one for every object that it takes or gives. */
+function hasTag({ headers }: Answered): boolean {
+  return headers.etag !== undefined;
+}
+
+function codeOf(body: Buffer): string | undefined {
+  return /<Code>(\w{1,64})<\/Code>/.exec(body.toString('utf8', 0, 4096))?.[1];
+}
+
+/** Who does not answer as S3 does is not the store: what it is asked for may be done when that is back. */
+function refusal(status: number, code: string | undefined, { headers }: Answered): StoreError {
+  if (code !== undefined)
+    return new StoreError(
+      `the store answered ${status} ${code}`,
+      isPassing(status) || (status >= 300 && status < 400) || awayCodes.has(code),
+    );
+  const type = /^[\w.+/-]{1,64}/.exec(String(headers['content-type'] ?? ''))?.[0] ?? 'no content';
+  return new StoreError(
+    `the store answered ${status}, but not as S3 does (${type})`,
+    !ofOneObject.has(status),
+  );
+}
+
+function isPassing(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408;
+}
+
+/** Said by proxies, too, of what one object is. */
+const ofOneObject: ReadonlySet<number> = new Set([400, 411, 413, 414]);
 
 /** As the API bounds it. */
 const deletedMax = 1000;
@@ -151,6 +194,7 @@ const deletedMax = 1000;
 /** What an operator can mend without the object changing: kept until then. */
 const awayCodes: ReadonlySet<string> = new Set([
   'AccessDenied',
+  'AuthorizationHeaderMalformed',
   'ExpiredToken',
   'InvalidAccessKeyId',
   'NoSuchBucket',
@@ -159,10 +203,6 @@ const awayCodes: ReadonlySet<string> = new Set([
   'SignatureDoesNotMatch',
   'SlowDown',
 ]);
-
-function isBucketMissing(answer: Buffer): boolean {
-  return answer.includes('NoSuchBucket');
-}
 
 function digestOf(algorithm: 'sha256' | 'md5', content: Uint8Array): string {
   return createHash(algorithm).update(content).digest('base64');

@@ -11,6 +11,13 @@ export function readListing(xml: string): ObjectPage {
   return { keys, hasMore: /<IsTruncated>\s*true\s*<\/IsTruncated>/.test(xml) };
 }
 
+/** Whether it is all of a document with this root: half of one says too little, and a page nothing. */
+export function isWhole(xml: string, root: 'ListBucketResult' | 'DeleteResult'): boolean {
+  const text = xml.trimEnd();
+  if (!text.includes(`<${root}`)) return false;
+  return text.endsWith(`</${root}>`) || new RegExp(`<${root}[^<>]*/>$`).test(text);
+}
+
 export function deletionBody(keys: readonly string[]): string {
   const objects = keys.map((key) => `<Object><Key>${escaped(key)}</Key></Object>`).join('');
   return `<?xml version="1.0" encoding="UTF-8"?><Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${objects}</Delete>`;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { startS3, type TestS3, temporaryFolder } from '@sluice/testkit';
+import { type S3Failure, startS3, type TestS3, temporaryFolder } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FolderStore } from './folder-store.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -123,15 +123,53 @@ describe('S3', () => {
     await Promise.all([store.close(), old.close()]);
   });
 
-  it.each<[string, number | 'hang' | 'redirect', boolean]>([
+  it.each<[string, S3Failure, boolean]>([
     ['fails', 503, true],
     ['does not answer', 'hang', true],
-    ['leads elsewhere, which is not followed', 'redirect', false],
+    ['leads elsewhere, which is not followed', 'redirect', true],
+    ['does not take what it is sent', 413, false],
   ])('tells when it %s', async (_name, failure, isAway) => {
     const store = openS3({ timeoutMs: 200 });
     s3.fail(failure);
     await expect(store.put('a', Buffer.from(''), 'text/plain')).rejects.toMatchObject({ isAway });
     s3.fail(undefined);
+    await store.close();
+  });
+
+  it.each<[S3Failure, string]>([
+    ['page', 'the store answered 200, but not as S3 does (text/html)'],
+    ['login', 'the store answered 302, but not as S3 does (text/html)'],
+    ['forbidden', 'the store answered 403, but not as S3 does (text/html)'],
+    ['no-such-page', 'the store answered 404, but not as S3 does (text/html)'],
+  ])(
+    'is away, whatever is asked, while another answers in its place: %s',
+    async (page, message) => {
+      const store = openS3();
+      await store.put('30/pages/a.json', Buffer.from('{}'), 'application/json');
+      s3.fail(page);
+      const told = { isAway: true, message };
+      const key = '30/pages/b.json';
+      await expect(store.put(key, Buffer.from('{}'), 'text/plain')).rejects.toMatchObject(told);
+      await expect(store.get('30/pages/a.json')).rejects.toMatchObject(told);
+      await expect(store.list('30/pages/')).rejects.toMatchObject(told);
+      await expect(store.delete(['30/pages/a.json'])).rejects.toMatchObject(told);
+      s3.fail(undefined);
+      expect((await store.list('30/pages/')).keys).toEqual(['30/pages/a.json']);
+      await store.delete(['30/pages/a.json']);
+      await store.close();
+    },
+  );
+
+  it('takes no half of a document for all of it', async () => {
+    const store = openS3();
+    const keys = ['c/1.json', 'c/2.json', 'c/3.json', 'c/4.json'];
+    for (const key of keys) await store.put(key, Buffer.from('{}'), 'application/json');
+    s3.fail('cut');
+    await expect(store.list('c/')).rejects.toMatchObject({ isAway: true });
+    await expect(store.delete([])).resolves.toBeUndefined();
+    await expect(store.delete(keys.slice(0, 1))).rejects.toMatchObject({ isAway: true });
+    s3.fail(undefined);
+    await store.delete(keys);
     await store.close();
   });
 

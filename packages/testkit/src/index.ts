@@ -45,7 +45,7 @@ export {
 } from './redis.ts';
 export { type Relay, startRelay } from './relay.ts';
 export { compileCacheDir, temporaryFolder } from './run-folder.ts';
-export { startS3, type TestS3 } from './s3.ts';
+export { type S3Failure, startS3, type TestS3 } from './s3.ts';
 export { signatureFault } from './s3-signature.ts';
 export { startHostedService, startService } from './service.ts';
 export type { SpawnedServer } from './spawned-server.ts';

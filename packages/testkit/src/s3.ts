@@ -28,10 +28,23 @@ export interface TestS3 {
   readonly requests: number;
   /** What stands at the same origin: asked first, of every request; undefined = it is the bucket's. */
   serve(beside: Beside): void;
-  /** Answers everything with this status from now on; undefined = as it should. */
-  fail(status: number | 'hang' | 'redirect' | undefined): void;
+  /** Answers everything so from now on; undefined = as it should. */
+  fail(failure: S3Failure | undefined): void;
   close(): Promise<void>;
 }
+
+/**
+ * A status of the bucket's own, `hang`, or what somebody before the bucket answers in its place: `page` a log-in page with 200,
+ * `login` the way to one, `forbidden` and `no-such-page` pages of a proxy, `cut` the first half of what the bucket answers, well framed.
+ */
+export type S3Failure = number | 'hang' | 'redirect' | keyof typeof pages | 'cut';
+
+const pages = {
+  page: 200,
+  login: 302,
+  forbidden: 403,
+  'no-such-page': 404,
+} as const;
 
 export type Beside = (request: RecordedRequest) => UpstreamReply | undefined;
 
@@ -42,7 +55,7 @@ export async function startS3(): Promise<TestS3> {
   const objects = new Map<string, Buffer>();
   const headersOf = new Map<string, Readonly<Record<string, string>>>();
   const refusals: string[] = [];
-  let failure: number | 'hang' | 'redirect' | undefined;
+  let failure: S3Failure | undefined;
   let requests = 0;
   const uploads = new OpenUploads();
   let beside: Beside = () => undefined;
@@ -63,7 +76,15 @@ export async function startS3(): Promise<TestS3> {
       response.end();
       return;
     }
-    if (failure !== undefined) return refuse(failure, 'InternalError');
+    if (typeof failure === 'number') return refuse(failure, 'InternalError');
+    if (failure !== undefined && failure !== 'cut') {
+      response.writeHead(pages[failure], {
+        'content-type': 'text/html; charset=utf-8',
+        ...(failure === 'login' && { location: 'https://login.example.com/' }),
+      });
+      response.end('<!doctype html><html><body><h1>Please log in</h1></body></html>');
+      return;
+    }
     const headers = Object.fromEntries(
       Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
     );
@@ -92,6 +113,7 @@ export async function startS3(): Promise<TestS3> {
         return refuse(400, 'BadDigest');
       objects.set(key, body);
       headersOf.set(key, headers);
+      response.setHeader('etag', tagOf(body));
       response.end();
     } else if ((method === 'GET' || method === 'HEAD') && key !== '') {
       const content = objects.get(key);
@@ -103,6 +125,7 @@ export async function startS3(): Promise<TestS3> {
         'content-type': headersOf.get(key)?.['content-type'] ?? 'binary/octet-stream',
         'last-modified': 'Tue, 03 Nov 2026 10:00:00 GMT',
         'accept-ranges': 'bytes',
+        etag: tagOf(content),
         ...(part && { 'content-range': `bytes ${part.start}-${part.end - 1}/${content.length}` }),
       });
       response.end(method === 'HEAD' ? undefined : content.subarray(part?.start, part?.end));
@@ -111,7 +134,7 @@ export async function startS3(): Promise<TestS3> {
       response.writeHead(204).end();
     } else if (method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/xml' });
-      response.end(listing(url.searchParams));
+      endWith(response, listing(url.searchParams));
     } else if (method === 'POST' && url.searchParams.has('delete')) {
       if (headers['content-md5'] !== createHash('md5').update(body).digest('base64'))
         return refuse(400, 'BadDigest');
@@ -119,8 +142,12 @@ export async function startS3(): Promise<TestS3> {
         objects.delete(
           escaped.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
         );
-      response.end('<?xml version="1.0"?><DeleteResult></DeleteResult>');
+      endWith(response, '<?xml version="1.0"?><DeleteResult></DeleteResult>');
     } else refuse(405, 'MethodNotAllowed');
+  }
+
+  function endWith(response: ServerResponse, xml: string): void {
+    response.end(failure === 'cut' ? xml.slice(0, xml.length / 2) : xml);
   }
 
   function listing(query: URLSearchParams): string {
@@ -171,4 +198,8 @@ export async function startS3(): Promise<TestS3> {
       await new Promise((closed) => server.close(closed));
     },
   };
+}
+
+function tagOf(content: Buffer): string {
+  return `"${createHash('md5').update(content).digest('hex')}"`;
 }

@@ -1,5 +1,5 @@
 import { eventually, startS3, type TestS3 } from '@sluice/testkit';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { chatBody, type Scenario, startScenario } from './scenario.ts';
 
 /** A bucket behind the gateway and the control plane, with signatures that are looked at. */
@@ -18,12 +18,15 @@ beforeAll(async () => {
     LOG_STORE_CONNECTION_FAILURE_THRESHOLD: '2',
     SSE_ENCRYPTION_TYPE: 'AES256',
   };
-  scenario = await startScenario({ environment: { gateway: store, 'control-plane': store } });
+  scenario = await startScenario({
+    environment: { gateway: store, 'control-plane': store, 'data-service': store },
+  });
 });
 afterAll(async () => {
   await scenario.stop();
   await s3.close();
 });
+afterEach(() => s3.fail(undefined));
 
 async function ask(text: string): Promise<string> {
   const messages = [{ role: 'user', content: text }];
@@ -81,3 +84,75 @@ it('a bucket that is away costs no request anything, says so, and gets all of it
     expect(JSON.stringify((await read(first)).contents)).toContain('while it is away 0'),
   );
 });
+
+/** What the services wrote of the store since then, with the reasons. */
+function saidOfStore(fromMs: number): string[] {
+  return (['gateway', 'control-plane'] as const).flatMap((service) =>
+    scenario.stack
+      .part(service)
+      .stderr()
+      .split('\n')
+      .filter((text) => text.startsWith('{'))
+      .map((text) => JSON.parse(text) as { time: string; msg: string; reason?: string })
+      .filter(({ time, msg }) => Date.parse(time) >= fromMs && /log store|dropped/.test(msg))
+      .map(({ msg, reason }) => `${service}: ${msg}${reason === undefined ? '' : `: ${reason}`}`),
+  );
+}
+
+it.each([
+  ['page', 200],
+  ['login', 302],
+  ['forbidden', 403],
+] as const)(
+  'loses nothing while another answers in the bucket’s place (%s), and tells it once',
+  async (failure, status) => {
+    const fromMs = Date.now();
+    const before = s3.objects.size;
+    const kept = await ask(`kept before ${failure}`);
+    await eventually(() => expect(s3.objects.size).toBe(before + 1));
+    s3.fail(failure);
+    const requestIds: string[] = [];
+    for (let count = 0; count < 10; count++)
+      requestIds.push(await ask(`behind ${failure} ${count}`));
+    const [first = ''] = requestIds;
+    // What was stored is not told to be lost.
+    for (let count = 0; count < 3; count++)
+      expect((await read(kept)).contents[0]?.content).toBe('store-away');
+    const away = `the log store is away: the store answered ${status}, but not as S3 does (text/html)`;
+    await eventually(() =>
+      expect(saidOfStore(fromMs).sort()).toEqual([`control-plane: ${away}`, `gateway: ${away}`]),
+    );
+    s3.fail(undefined);
+    await eventually(() => expect(s3.objects.size).toBe(before + 11));
+    await eventually(async () =>
+      expect(JSON.stringify((await read(first)).contents)).toContain(`behind ${failure} 0`),
+    );
+    expect(saidOfStore(fromMs).sort()).toEqual([
+      `control-plane: ${away}`,
+      'control-plane: the log store is back',
+      `gateway: ${away}`,
+      'gateway: the log store is back',
+    ]);
+  },
+);
+
+it.each(['page', 'login', 'forbidden'] as const)(
+  'tells no file as stored that is not: %s',
+  async (failure) => {
+    const upload = async () => {
+      const form = new FormData();
+      form.append('purpose', 'batch');
+      form.append('file', new Blob(['{"custom_id":"1"}\n']), 'lines.jsonl');
+      const { status } = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/files`, {
+        method: 'POST',
+        headers: { 'x-service-api-key': scenario.stack.credentials.workspace_key },
+        body: form,
+      });
+      return status;
+    };
+    s3.fail(failure);
+    expect(await upload()).toBe(503);
+    s3.fail(undefined);
+    await eventually(async () => expect(await upload()).toBe(200));
+  },
+);

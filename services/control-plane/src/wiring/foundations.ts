@@ -1,7 +1,12 @@
 import { jobTokenSeal } from '@sluice/contracts';
 import { readableFolder } from '@sluice/env';
 import { RefusalLog } from '@sluice/jwt';
-import { expectLogStoreWithin, logStoreEnvOf, openLogStore } from '@sluice/object-store';
+import {
+  expectLogStoreWithin,
+  logOfStore,
+  logStoreEnvOf,
+  openLogStore,
+} from '@sluice/object-store';
 import { isWithinGap } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
@@ -92,7 +97,7 @@ export function layFoundations(
   });
   const ledger = createLedger(ledgerClient);
   expectLogStoreWithin(env, (origin) => isWithinGap(origin, hostRules));
-  const logStore = openLogStore(env);
+  const logStore = openLogStore(env, { listener: logOfStore(logger) });
   const simulator = new Simulator(
     {
       ledger: ledgerPlace,

@@ -1,4 +1,4 @@
-import { type ObjectStore, openLogStore } from '@sluice/object-store';
+import { logOfStore, type ObjectStore, openLogStore } from '@sluice/object-store';
 import { jobs } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
 import { createPartnerWatch, type Part } from '@sluice/service';
@@ -18,7 +18,7 @@ import { sweeper } from './sweep.ts';
 
 /** Files, and batches over them: what both need is opened here. */
 export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; metrics: Metrics }) {
-  const store: ObjectStore | undefined = openLogStore(env);
+  const store: ObjectStore | undefined = openLogStore(env, { listener: logOfStore(logger) });
   const partner = createPartnerWatch({
     role: 'data-service',
     partner: 'control-plane',

@@ -26,6 +26,7 @@ class TestStore implements SegmentSender {
 async function open(over: { bytesMax?: number; memoryBytesMax?: number; dir?: string } = {}) {
   const store = new TestStore();
   const losses: [number, LossCause][] = [];
+  const told: string[] = [];
   const dir = over.dir ?? (await temporaryFolder('content-spool'));
   const holding: Holding = {
     bytes: 0,
@@ -38,6 +39,7 @@ async function open(over: { bytesMax?: number; memoryBytesMax?: number; dir?: st
     bytesMax: over.bytesMax ?? 1024 ** 2,
     headers: { sensitive: [], hash: () => '#' },
     sender: store,
+    listener: { onAway: (reason) => told.push(reason), onBack: () => told.push('back') },
     onLoss: (logs, because) => losses.push([logs, because]),
   });
   spool.start();

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, write } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { StoreListener } from '@sluice/object-store';
 import type { ContentTaker } from './content-taker.ts';
 import type { Holding, KeptContent } from './kept-content.ts';
 import { EncodedLog, type HeaderRules } from './segment.ts';
@@ -17,6 +18,9 @@ export interface Sent {
   readonly stored: number;
   /** Those that the store will never take. */
   readonly refused: number;
+  readonly refusedBecause?: string | undefined;
+  /** Why it is left alone, in the words of its own; undefined = it is not. */
+  readonly awayBecause?: string | undefined;
 }
 
 export interface ContentSpoolParts {
@@ -28,7 +32,8 @@ export interface ContentSpoolParts {
   readonly headers: HeaderRules;
   readonly sender: SegmentSender;
   /** What is lost is told, and is counted. */
-  readonly onLoss: (logs: number, because: LossCause) => void;
+  readonly onLoss: (logs: number, because: LossCause, reason?: string) => void;
+  readonly listener: StoreListener;
 }
 
 export type LossCause = 'memory' | 'spool-full' | 'disk' | 'refused';
@@ -72,6 +77,7 @@ export class ContentSpool implements ContentTaker {
   #isStopping = false;
   stored = 0;
   isAway = false;
+  #isAwayTold = false;
 
   constructor(parts: ContentSpoolParts) {
     this.#parts = parts;
@@ -237,8 +243,10 @@ export class ContentSpool implements ContentTaker {
     for (;;) {
       const segment = this.#segments[0];
       if (segment === undefined) return;
-      const { isAway, stored, refused } = await sender.send(segment.path).catch(() => nothingSent);
+      const sent = await sender.send(segment.path).catch(() => nothingSent);
+      const { isAway, stored, refused, refusedBecause } = sent;
       this.isAway = isAway;
+      this.#tell(sent);
       if (isAway) {
         if (!this.#isStopping)
           this.#retry = setTimeout(() => {
@@ -248,11 +256,22 @@ export class ContentSpool implements ContentTaker {
         return;
       }
       this.stored += stored;
-      if (refused > 0) onLoss(refused, 'refused');
+      if (refused > 0) onLoss(refused, 'refused', refusedBecause);
       if (this.#segments[0] === segment) {
         this.#segments.shift();
         this.#segmentBytes -= segment.bytes;
       }
+    }
+  }
+
+  #tell({ isAway, awayBecause }: Sent): void {
+    const { listener } = this.#parts;
+    if (!this.#isAwayTold && awayBecause !== undefined) {
+      this.#isAwayTold = true;
+      listener.onAway(awayBecause);
+    } else if (this.#isAwayTold && !isAway) {
+      this.#isAwayTold = false;
+      listener.onBack();
     }
   }
 }

@@ -15,10 +15,11 @@ export interface SenderData {
   readonly env: LogStoreEnv;
 }
 
-async function sendSegment(store: BreakingStore, path: string): Promise<Sent> {
+async function sendSegment(store: BreakingStore, path: string): Promise<Omit<Sent, 'awayBecause'>> {
   const entries = entriesOf(readSegment(path));
   let stored = 0;
   let refused = 0;
+  let refusedBecause: string | undefined;
   let isAway = false;
   const send = async (): Promise<void> => {
     for (const entry of entries) {
@@ -29,14 +30,17 @@ async function sendSegment(store: BreakingStore, path: string): Promise<Sent> {
       } catch (error) {
         // What cannot be put together today cannot be tomorrow.
         if (error instanceof StoreError && error.isAway) isAway = true;
-        else refused++;
+        else {
+          refused++;
+          if (error instanceof StoreError) refusedBecause = error.message;
+        }
       }
     }
   };
   // They share the one generator: each takes what is next.
   await Promise.all(Array.from({ length: atOnce }, send));
   if (!isAway) rmSync(path, { force: true });
-  return { isAway, stored, refused };
+  return { isAway, stored, refused, refusedBecause };
 }
 
 /** Nothing where somebody has taken the file away. Blocks: this thread waits for nothing else meanwhile. */
@@ -59,12 +63,19 @@ const atOnce = 16;
 
 if (parentPort !== null) {
   const port = parentPort;
-  const store = openLogStore((workerData as SenderData).env, { blocks: true });
+  let awayBecause: string | undefined;
+  const store = openLogStore((workerData as SenderData).env, {
+    blocks: true,
+    listener: {
+      onAway: (reason) => (awayBecause = reason),
+      onBack: () => (awayBecause = undefined),
+    },
+  });
   if (store === undefined) throw new Error('no log store is set');
   port.on('message', (path: string) => {
     sendSegment(store, path).then(
-      (sent) => port.postMessage(sent),
-      () => port.postMessage({ isAway: true, stored: 0, refused: 0 } satisfies Sent),
+      (sent) => port.postMessage({ ...sent, awayBecause } satisfies Sent),
+      () => port.postMessage({ isAway: true, stored: 0, refused: 0, awayBecause } satisfies Sent),
     );
   });
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type BreakingStore, openLogStore } from '@sluice/object-store';
+import { type BreakingStore, logOfStore, openLogStore } from '@sluice/object-store';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import { ContentKeeper } from '../content/content-keeper.ts';
@@ -48,14 +48,15 @@ function openSpool(env: Env, logger: Logger, store: BreakingStore, holding: Hold
     holding,
     headers: headerRules(env),
     sender: new SegmentThread(env),
-    onLoss(logs, because) {
+    listener: logOfStore(logger),
+    onLoss(logs, because, reason) {
       losses[because] += logs;
       dropped += logs;
       const nowMs = Date.now();
       if (nowMs - toldAtMs < toldEveryMs) return;
       toldAtMs = nowMs;
       logger.error(
-        { dropped: { ...losses }, store: store.name },
+        { dropped: { ...losses }, store: store.name, ...(reason !== undefined && { reason }) },
         'bodies of requests are dropped on their way to the log store',
       );
     },
