@@ -227,6 +227,26 @@ describe('an issuer that is away', () => {
     expect(issuer.fetches).toBe(3);
   });
 
+  it.each(faults)(
+    'is asked once for a key that is new, told as away, and asked again, when it %s',
+    async (_, fault) => {
+      const one = authority();
+      await one.verify(await issuer.sign(claims));
+      issuer.addKey('key-2');
+      issuer.answer = fault;
+      const token = await issuer.sign(claims, { kid: 'key-2' });
+      for (let i = 0; i < 5; i += 1)
+        await expect(one.verify(token)).rejects.toMatchObject({ code: 'auth.issuer_unavailable' });
+      expect(issuer.fetches).toBe(2);
+      // A key that is known is nobody's question.
+      await expect(one.verify(await issuer.sign({ ...claims, sub: 'bob' }))).resolves.toBeDefined();
+      issuer.answer = undefined;
+      clockMs = 11_000;
+      await expect(one.verify(token)).resolves.toBeDefined();
+      expect(issuer.fetches).toBe(3);
+    },
+  );
+
   it.each(faults)('is told as such when its keys were never had and it %s', async (_, fault) => {
     issuer.answer = fault;
     const one = authority();

@@ -4,7 +4,7 @@ import { findKey, type KeySet, readKeySet, type VerificationKey } from './key-se
 
 /** Where the public keys of one issuer come from. */
 export interface KeySource {
-  /** @throws GatewayError `auth.issuer_unavailable` when no key set was ever had */
+  /** @throws GatewayError `auth.issuer_unavailable` when no key set was ever had, or the key is new and the issuer away */
   find(kid: string, algorithm: string): Promise<VerificationKey | undefined>;
   /** The document in use, for those who keep it over a restart; undefined = there is none to keep. */
   readonly document: string | undefined;
@@ -71,10 +71,12 @@ export class RemoteKeys implements KeySource {
     const known = findKey(set, kid, algorithm);
     if (known !== undefined) return known;
     // Who comes while the keys are being fetched waits for them, whoever asked.
-    const isAsking = this.#underWay === undefined && this.#mayAskFor(kid);
-    if (!isAsking && this.#underWay === undefined) return undefined;
-    // When the issuer cannot be asked, a key that nobody knows stays unknown.
-    await this.#fetch().catch(() => undefined);
+    const isAsking = this.#underWay === undefined;
+    if (isAsking && !this.#mayAskFor(kid)) return undefined;
+    // An issuer that cannot be asked has not said that there is no such key.
+    await this.#fetch().catch((error: unknown) => {
+      throw issuerUnavailable(error);
+    });
     const found = findKey(this.#set ?? set, kid, algorithm);
     if (found === undefined && isAsking) this.#rememberUnknown(kid);
     return found;
@@ -91,9 +93,12 @@ export class RemoteKeys implements KeySource {
     return this.#set;
   }
 
+  /** @throws GatewayError `auth.issuer_unavailable` when it could not be asked a moment ago */
   #mayAskFor(kid: string): boolean {
     const now = this.#options.now();
-    if ((this.#unknownUntilMs.get(kid) ?? 0) > now || now < this.#askForUnknownAtMs) return false;
+    if ((this.#unknownUntilMs.get(kid) ?? 0) > now) return false;
+    if (now < this.#retryAtMs) throw issuerUnavailable();
+    if (now < this.#askForUnknownAtMs) return false;
     this.#askForUnknownAtMs = now + unknownKidPauseMs;
     return true;
   }
