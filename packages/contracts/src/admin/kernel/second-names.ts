@@ -12,6 +12,13 @@ export const secondNameWords: Readonly<Record<string, string>> = Object.fromEntr
   Object.entries(secondNames).map(([name, first]) => [name, `The same as \`${first}\`.`]),
 );
 
+/** `page` of lists that count from 0 is what the usual names are; where there is only `page`, they are nothing that is known. */
+const pairs: readonly (readonly [name: string, first: string])[] = [
+  ...Object.entries(secondNames),
+  ['page', 'current_page'],
+  ['page', 'currentPage'],
+];
+
 export interface Contradiction {
   readonly name: string;
   readonly first: string;
@@ -21,7 +28,7 @@ export interface Contradiction {
 export function contradictions(value: unknown): Contradiction[] {
   if (typeof value !== 'object' || value === null) return [];
   const sent = value as Readonly<Record<string, unknown>>;
-  return Object.entries(secondNames)
+  return pairs
     .filter(
       ([name, first]) =>
         sent[name] !== undefined &&

@@ -1,3 +1,4 @@
+import { adminEndpoints } from '@sluice/contracts/admin';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseInput } from './parse-input.ts';
@@ -54,3 +55,21 @@ it('refuses a field that says two things under its two names, and tells it who t
   expect(read({ isDefault: true, is_default: 1 })).toEqual([]);
   expect(read({ isDefault: 0 })).toEqual([]);
 });
+
+const groupsQuery = adminEndpoints['scim-groups.list'].query as z.ZodType<{ currentPage: number }>;
+
+it.each(['current_page', 'currentPage'])(
+  'refuses another page than that of %s, where a list has both',
+  (usual) => {
+    const read = (value: object, isLenient = false) => {
+      const notes = { isLenient, general: [], warnings: [] as string[] };
+      const { currentPage } = parseInput(groupsQuery, value, 'query', notes);
+      return { currentPage, warnings: notes.warnings };
+    };
+    const fault = `query.page: is the same as ${usual}, and says something else`;
+    expect(() => read({ page: '0', [usual]: '1' })).toThrow(fault);
+    expect(read({ page: '0', [usual]: '1' }, true)).toEqual({ currentPage: 0, warnings: [fault] });
+    expect(read({ page: '1', [usual]: '1' })).toEqual({ currentPage: 1, warnings: [] });
+    expect(read({ [usual]: '1' })).toEqual({ currentPage: 1, warnings: [] });
+  },
+);
