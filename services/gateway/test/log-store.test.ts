@@ -127,12 +127,15 @@ it.each([
     await eventually(async () =>
       expect(JSON.stringify((await read(first)).contents)).toContain(`behind ${failure} 0`),
     );
-    expect(saidOfStore(fromMs).sort()).toEqual([
-      `control-plane: ${away}`,
-      'control-plane: the log store is back',
-      `gateway: ${away}`,
-      'gateway: the log store is back',
-    ]);
+    // A line may be on its way yet.
+    await eventually(() =>
+      expect(saidOfStore(fromMs).sort()).toEqual([
+        `control-plane: ${away}`,
+        'control-plane: the log store is back',
+        `gateway: ${away}`,
+        'gateway: the log store is back',
+      ]),
+    );
   },
 );
 
