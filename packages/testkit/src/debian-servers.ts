@@ -9,6 +9,7 @@ import { join } from 'node:path';
 const programs = {
   'redis-server': 'redis-server',
   'nats-server': 'nats-server',
+  pgbouncer: 'pgbouncer',
   faketime: 'faketime',
   bwrap: 'bubblewrap',
 } as const;

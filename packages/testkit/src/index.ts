@@ -32,6 +32,7 @@ export {
 } from './partners/partner-server.ts';
 export { address as partnerAddress, vendorKey } from './partners/vendor.ts';
 export { waitMs } from './patience.ts';
+export { startPgBouncer } from './pgbouncer.ts';
 export { createDatabase, inDatabase, startPostgres, type TestPostgres } from './postgres.ts';
 export { prepareLedger } from './prepare-ledger.ts';
 export { preparedDatabase } from './prepared-database.ts';

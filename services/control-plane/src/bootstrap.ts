@@ -9,9 +9,11 @@
 import { parseArgs } from 'node:util';
 import { type NewOrganisation, newOrganisation } from '@sluice/contracts/admin';
 import { SettingsError } from '@sluice/env';
-import { createLogger } from '@sluice/telemetry';
+import { createLogger, reasonOf } from '@sluice/telemetry';
+import { DatabaseError } from 'pg';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
+import { UnfitPooler } from './kernel/database/own-session.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
 import { createOrganisation, strictSettings } from './provisioning/create-organisation.ts';
@@ -29,6 +31,12 @@ function wantedOrganisation(): NewOrganisation | undefined {
     name: values.organisation,
     ownerEmail: values['owner-email'],
   });
+}
+
+/** What its server says, or that there is none: no line of ours is at fault. */
+function isOfTheDatabase(error: unknown): boolean {
+  const { syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  return error instanceof DatabaseError || error instanceof UnfitPooler || syscall !== undefined;
 }
 
 let logger = createLogger({ service: 'sluice-control-plane', level: 'info' });
@@ -60,6 +68,8 @@ try {
 } catch (error) {
   if (error instanceof SettingsError)
     logger.fatal({ faults: error.faults }, 'the settings are not valid: nothing was done');
+  else if (isOfTheDatabase(error))
+    logger.fatal({ reason: reasonOf(error) }, 'bootstrap failed: the database cannot be used');
   else logger.fatal({ err: error }, 'bootstrap failed');
   process.exitCode = 1;
 }

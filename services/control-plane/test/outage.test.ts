@@ -81,6 +81,36 @@ it('a replica that hangs in the middle of a change is given up, and others go on
   expect(limit).toBe('1min');
 });
 
+it('connections to a server that only reads by now are given up for new ones', async () => {
+  const policy = await workspace().post('/policies/rate-limits', policyBody).expect(200);
+  const path = `/policies/rate-limits/${policy.body.id}`;
+  const direct = await connected();
+  const name = new URL(h.env.DATABASE_URL).pathname.slice(1);
+  try {
+    // Whoever connects now may only read, as at a primary that became a replica behind its old name.
+    await direct.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await direct.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()',
+      [name],
+    );
+    await eventually(() => workspace().get('/configs').expect(200));
+    expect(outcomeOf(await workspace().put(path, { value: 9 }))).toBe(unavailable);
+    await workspace().get(path).expect(200);
+  } finally {
+    await direct.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    await direct.end();
+  }
+  // Those that were made meanwhile go on reading only: nothing may come of them.
+  const after = Array.from({ length: 16 }, () => workspace().get(path).then(outcomeOf));
+  expect(new Set(await Promise.all(after))).toEqual(new Set(['200']));
+  await eventually(async () => {
+    const changes = Array.from({ length: 8 }, async (_, value) =>
+      outcomeOf(await workspace().put(path, { value: value + 1 })),
+    );
+    expect(new Set(await Promise.all(changes))).toEqual(new Set(['200']));
+  });
+});
+
 describe('what Postgres gives up', () => {
   let direct: Client;
   beforeAll(async () => {

@@ -15,6 +15,7 @@ export type Database = Prisma.TransactionClient;
  * asks others within a transaction is done before that.
  */
 const silenceMsMax = 60_000;
+const statementMsMax = 15_000;
 
 /** Of a transaction that says nothing else: Prisma's own, of two and five seconds, are over where a busy database is alive. */
 const patience = { maxWait: 10_000, timeout: 20_000 };
@@ -34,13 +35,14 @@ export function createDatabaseClient(options: {
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 60_000,
     // A query that hangs must not hold its connection, and the caller, for ever.
-    statement_timeout: 15_000,
     query_timeout: options.answersMs ?? 20_000,
     keepAlive: true,
     application_name: 'sluice-control-plane',
-    // Not when it connects, as the others: poolers refuse what they do not know.
+    // Not in what a connection says first: poolers refuse parameters that they do not know.
     onConnect: async (connection) => {
-      await connection.query(`SET idle_in_transaction_session_timeout = ${silenceMsMax}`);
+      await connection.query(
+        `SET statement_timeout = ${statementMsMax}; SET idle_in_transaction_session_timeout = ${silenceMsMax}`,
+      );
     },
   });
   // The query under way is told of a lost connection, or the next one that is given it. Between

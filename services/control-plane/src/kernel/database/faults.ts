@@ -1,5 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { readOnlyState } from './one-at-a-time-client.ts';
 
 /** Prisma's codes for a server that is not there or went away in the middle; for one that is too busy, or gave up for others. */
 const away = new Set(['P1001', 'P1002', 'P1017']);
@@ -26,7 +27,7 @@ const retryAfterSeconds = '1';
  * doing, a database that is away will be back; the rest is a fault of ours.
  */
 export function fromDatabase(error: unknown): unknown {
-  if (isDatabaseAway(error) || isDatabaseBusy(error))
+  if (isDatabaseAway(error) || isDatabaseBusy(error) || isDatabaseReadOnly(error))
     return new GatewayError('admin.control_plane_unavailable', {
       message: 'The database cannot be reached at the moment.',
       headers: { 'retry-after': retryAfterSeconds },
@@ -62,6 +63,11 @@ export function isDatabaseAway(error: unknown): boolean {
 /** Whether it is there and gave up what it was asked: for want of room or time, or for somebody else. */
 export function isDatabaseBusy(error: unknown): boolean {
   return fits(error, { codes: busy, kinds: busyKinds, states: busyStates });
+}
+
+/** Whether it answers questions and takes no changes, as a replica that its primary's address leads to during a failover. */
+export function isDatabaseReadOnly(error: unknown): boolean {
+  return driverFault(error)?.originalCode === readOnlyState;
 }
 
 interface Signs {

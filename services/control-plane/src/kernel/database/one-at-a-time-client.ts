@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
 import { Client } from 'pg';
 
+/** `read_only_sql_transaction`. */
+export const readOnlyState = '25006';
+
 type Query = (...args: unknown[]) => unknown;
 
 /**
@@ -8,6 +11,8 @@ type Query = (...args: unknown[]) => unknown;
  * `pg` keeps a queue for that only until its next major version.
  *
  * One whose server did not answer in time is cut: whoever rolls back on it, or asks for something else, would wait as long once more.
+ * So is one whose server only reads: after a failover the address may lead to another one by now, and to this one nothing but this
+ * connection does, which would refuse changes for as long as it is used.
  */
 export class OneAtATimeClient extends Client {
   #last: Promise<void> | undefined;
@@ -25,7 +30,7 @@ export class OneAtATimeClient extends Client {
     const ended = Promise.resolve(answer).then(
       () => {},
       (error: unknown) => {
-        if (isReadTimeout(error)) this.#cut();
+        if (isReadTimeout(error) || isReadOnly(error)) this.#cut();
       },
     );
     this.#last = ended;
@@ -44,6 +49,11 @@ export class OneAtATimeClient extends Client {
 /** As `pg` says it, in a text alone. */
 function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
+}
+
+/** SQLSTATE of a change that a replica is asked for, or a session that may only read. */
+function isReadOnly(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === readOnlyState;
 }
 
 interface SubmittedQuery {

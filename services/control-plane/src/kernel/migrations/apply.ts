@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { release, storeMismatch } from '@sluice/rpc';
 import { Client } from 'pg';
+import { expectOwnSession } from '../database/own-session.ts';
 import {
   journals,
   type Migration,
@@ -70,6 +71,7 @@ export async function missingMigrations(
   return missing.map(({ name }) => name);
 }
 
+/** @throws UnfitPooler, and what `work` throws */
 export async function inDatabase<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
     connectionString: url,
@@ -81,6 +83,7 @@ export async function inDatabase<T>(url: string, work: (client: Client) => Promi
   client.on('error', () => {});
   await client.connect();
   try {
+    await expectOwnSession(client, url);
     return await work(client);
   } finally {
     // Ending the session releases the lock.
