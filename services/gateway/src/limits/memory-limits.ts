@@ -219,11 +219,11 @@ export class MemoryLimits implements LimitStore {
     return hold instanceof MemoryHold && hold.by === this;
   }
 
-  /** What was counted; nothing is to be asked of this store any more. */
-  *drain(): Iterable<{ scope: string; state: CounterState; posted: number }> {
+  /** What was counted, and what is held of it; nothing is to be asked of this store any more. */
+  *drain(): Iterable<Pick<Count, 'posted' | 'pending'> & DrainedCount> {
     for (const { scope, state } of this.#states?.values() ?? []) {
-      const posted = this.#counts.get(scope, state.name)?.posted ?? 0;
-      if (posted > 0) yield { scope, state, posted };
+      const { posted = 0, pending = 0 } = this.#counts.get(scope, state.name) ?? {};
+      yield { scope, state, posted, pending };
     }
   }
 

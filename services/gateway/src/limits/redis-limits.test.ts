@@ -7,6 +7,7 @@ import { exampleCounter as counter, redisLimits, take } from '../../test/limits.
 import type { SettlingNote } from '../exchange/reservation.ts';
 import { uuidV7 } from '../usage/uuid.ts';
 import { newReservationId } from './held-reservation.ts';
+import type { Hold } from './limit-store.ts';
 import type { RedisLimits, RedisLimitsOptions } from './redis-limits.ts';
 import { type SettlingNotes, settlingNote } from './settling-notes.ts';
 
@@ -126,6 +127,40 @@ describe('two gateways', () => {
       expect([requests?.posted, used?.posted, used?.pending]).toEqual([9, 41, 0]);
     });
     expect((await admitted(one, shared, 20)) + (await admitted(two, shared, 20))).toBe(11);
+  });
+
+  it('admit no more where Redis comes and goes before it has heard what was counted alone', async () => {
+    const limits = await gateway();
+    const requests = [counter({ value: 20 })];
+    const tokens = [counter({ type: 'tokens', value: 100, rules: { isStrict: true } })];
+    await take(limits, requests);
+    // It can be written to, so that it seems to be back each time, and runs no script.
+    const redis = new Redis(server.url);
+    closers.push(async () => redis.disconnect());
+    await redis.call('ACL', 'SETUSER', 'default', '-evalsha', '-eval');
+    const held: Hold[] = [];
+    let of = 0;
+    for (let turns = 0; turns < 30; turns++) {
+      of += await admitted(limits, requests, 30);
+      const { refusedAt, states } = await take(limits, tokens, { tokens: 40 });
+      if (refusedAt < 0) held.push(...states);
+      await delay(100);
+    }
+    expect([of, held.length]).toEqual([19, 2]);
+    for (const hold of held) limits.end('org', [{ hold, actual: 10 }]);
+    await delay(700);
+    const more = await take(limits, tokens, { tokens: 81 });
+    expect(more.refusedAt).toBe(0);
+    const rest = await take(limits, tokens, { tokens: 80 });
+    expect(rest.refusedAt).toBe(-1);
+    limits.end('org', [{ hold: rest.states[0]!, actual: 80 }]);
+    await redis.call('ACL', 'SETUSER', 'default', '+@all');
+    await eventually(async () => {
+      await limits.refresh();
+      const [used] = await limits.peek('org', requests);
+      const [spent] = await limits.peek('org', tokens);
+      expect([used?.alone, used?.posted, spent?.posted]).toEqual([undefined, 20, 100]);
+    });
   });
 
   it('frees what somebody who is gone might have used beyond the limit, also where they held nothing', async () => {

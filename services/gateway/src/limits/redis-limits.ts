@@ -27,6 +27,7 @@ import {
   readTakeReply,
   type TakeReply,
 } from './take-call.ts';
+import { Unposted } from './unposted.ts';
 
 export interface RedisLimitsOptions {
   store: SharedStore;
@@ -81,6 +82,7 @@ export class RedisLimits implements LimitStore {
   /** Lines of which is to be found out whether Redis still knows their counters. */
   #linesInDoubt = 0;
   readonly #alone: AloneLimits;
+  readonly #unposted = new Unposted();
   readonly #places = new CounterPlaces();
   readonly #held = new SharedHolds();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -118,7 +120,8 @@ export class RedisLimits implements LimitStore {
       replicas,
       nowMs: () => this.#nowMs(),
       groupsMax: this.#groupsMax,
-      add: (scope, state, amount) => this.#queue.push(scope, addLine(state, amount)),
+      add: (scope, state, amount) => this.#push(scope, state, amount),
+      unposted: (scope, name) => this.#unposted.of(scope, name),
     });
     this.#queue = new SettleQueue({
       part: this.#part,
@@ -199,7 +202,7 @@ export class RedisLimits implements LimitStore {
   add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
     for (const [index, state] of states.entries()) {
       const amount = amounts[index] ?? 0;
-      if (amount !== 0) this.#queue.push(scope, addLine(state, amount));
+      if (amount !== 0) this.#push(scope, state, amount);
     }
   }
 
@@ -219,6 +222,12 @@ export class RedisLimits implements LimitStore {
 
   changedCounters(max: number): ChangedCounter[] {
     return this.#known.takeChanged(max);
+  }
+
+  #push(scope: string, state: CounterState, amount: number): void {
+    const arrived = () => this.#unposted.add(scope, state.name, -amount);
+    this.#unposted.add(scope, state.name, amount);
+    if (!this.#queue.push(scope, addLine(state, amount, arrived))) arrived();
   }
 
   /** Says of everything held for a while that its owner is here. */

@@ -30,6 +30,8 @@ export function lineOf(state: CounterState, what: Line['what'], amount: number, 
 let added = 0;
 const addedPrefix = crypto.randomUUID().slice(0, 13);
 
-export function addLine(state: CounterState, amount: number): Line {
-  return lineOf(state, 'add', amount, `${addedPrefix}+${(++added).toString(36)}`);
+export function addLine(state: CounterState, amount: number, onArrived?: () => void): Line {
+  const line = lineOf(state, 'add', amount, `${addedPrefix}+${(++added).toString(36)}`);
+  line.onArrived = onArrived;
+  return line;
 }

@@ -21,7 +21,7 @@ export interface Line {
   /** Of the counters that it is about; another by now = Redis has lost those. Absent = that of when it is pushed. */
   mark?: string | undefined;
   /** Told when it is done, and how far the counter is then; undefined = there is no such counter. */
-  onArrived?: (counts: Counted | undefined) => void;
+  onArrived?: ((counts: Counted | undefined) => void) | undefined;
 }
 
 export interface SettleQueueParts {
