@@ -20,6 +20,7 @@ import { methodDefinition, tokenKey } from './definition.ts';
 import { greeting, greetMethod, type HandshakeOptions, saySelf } from './handshake.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import { Patience } from './patience.ts';
+import { clientCredentials } from './renewed-credentials.ts';
 import type { ClientTls } from './tls.ts';
 import { whyUnreachable } from './why-unreachable.ts';
 
@@ -81,9 +82,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
       `gRPC to ${options.address} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
     ]);
   const channelCredentials = answeredConnections(
-    tls === undefined
-      ? credentials.createInsecure()
-      : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null),
+    tls === undefined ? credentials.createInsecure() : clientCredentials(tls),
     options.firstBytesMs,
   );
   const bytesMax = options.messageBytesMax ?? 64 * 1024 * 1024;

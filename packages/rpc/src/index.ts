@@ -25,6 +25,7 @@ export {
 export { type OnConverted, serviceDefinition } from './definition.ts';
 export type { HandshakeOptions, Partner } from './handshake.ts';
 export { isUnimplemented } from './is-unimplemented.ts';
+export { serverCredentials } from './renewed-credentials.ts';
 export {
   type CallContext,
   type RpcHandlers,
@@ -33,5 +34,13 @@ export {
   serveRpc,
   Unavailable,
 } from './server.ts';
-export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';
+export {
+  type ClientTls,
+  clientTls,
+  pemOf,
+  type ServerTls,
+  serverTls,
+  type TlsSettings,
+} from './tls.ts';
+export { TlsFiles } from './tls-files.ts';
 export { toldError } from './told-error.ts';

@@ -26,6 +26,7 @@ import type { ServiceRole } from './compatibility.ts';
 import { errorKey, type OnConverted, serviceDefinition, tokenKey } from './definition.ts';
 import { greetMethod, refusalOf, saySelf } from './handshake.ts';
 import { isLoopbackHost } from './loopback.ts';
+import { serverCredentials } from './renewed-credentials.ts';
 import type { ServerTls } from './tls.ts';
 
 /** What a handler is told of who waits for its answer. */
@@ -130,11 +131,7 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
   const credentials =
     options.tls === undefined
       ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(
-          options.tls.clientCa ?? null,
-          [{ cert_chain: options.tls.cert, private_key: options.tls.key }],
-          options.tls.clientCa !== undefined,
-        );
+      : serverCredentials(options.tls, options.tls.clientCa !== undefined);
   const port = await bindServer(server, options, credentials);
 
   server.addService(

@@ -12,18 +12,25 @@ export interface TlsSettings {
   TLS_CA?: string | undefined;
 }
 
+/** Tells of what takes the place of certificates while a service runs: new connections are made with it, those that stand go on. */
+export type Renewals<T> = (listener: (next: T) => void) => void;
+
 /** Our own certificate and key, and the authority that signed the other side's; PEM. */
 export interface ServerTls {
   cert: Buffer;
   key: Buffer;
   /** Clients without a certificate of this authority are not heard. */
   clientCa?: Buffer | undefined;
+  /** Absent = they stay what they are. */
+  renewals?: Renewals<ServerTls>;
 }
 
 export interface ClientTls {
   ca?: Buffer | undefined;
   cert?: Buffer | undefined;
   key?: Buffer | undefined;
+  /** Absent = they stay what they are. */
+  renewals?: Renewals<ClientTls>;
 }
 
 /** @throws SettingsError when only one of certificate and key is there, or they do not belong together. */
@@ -47,6 +54,11 @@ export function clientTls(settings: TlsSettings): ClientTls | undefined {
   const ca = asBuffer(settings.TLS_CA) ?? readPem('TLS_CA_PATH', settings.TLS_CA_PATH);
   checkPair({ cert, key, ca });
   return cert === undefined && ca === undefined ? undefined : { ca, cert, key };
+}
+
+/** Certificates alone, for whoever takes them as they are. */
+export function pemOf({ ca, cert, key }: ClientTls): Pick<ClientTls, 'ca' | 'cert' | 'key'> {
+  return { ca, cert, key };
 }
 
 function checkPair(tls: ClientTls): void {

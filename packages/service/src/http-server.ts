@@ -1,11 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-
-/** PEM of a certificate and its key. */
-export interface HttpCertificate {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-}
+import type { ServerTls } from '@sluice/rpc';
 
 /**
  * An idle connection is kept longer than those who come keep it themselves (load balancers a minute, a gateway at the
@@ -19,12 +14,14 @@ const keepAliveMs = 75_000;
  */
 export function createHttpServer(
   own: ServerOptions,
-  certificate: HttpCertificate | undefined,
+  certificate: Omit<ServerTls, 'clientCa'> | undefined,
   app: RequestListener,
 ): Server {
   const options = { keepAliveTimeout: keepAliveMs, ...own };
   if (certificate === undefined) return createServer(options, app);
-  const { cert, key } = certificate;
+  const { cert, key, renewals } = certificate;
+  const server = createTlsServer({ ...options, cert, key }, app);
+  renewals?.((next) => server.setSecureContext({ cert: next.cert, key: next.key }));
   // It has all that a server of HTTP has; only the types differ.
-  return createTlsServer({ ...options, cert, key }, app) as unknown as Server;
+  return server as unknown as Server;
 }

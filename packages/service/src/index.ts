@@ -1,5 +1,6 @@
 /** The skeleton of a service: settings, parts in order, ports, signals, deadlines, exit codes. */
 export { airGapPart } from './air-gap-part.ts';
+export { certificatesPart } from './certificates-part.ts';
 export { type HttpPartOptions, httpPart } from './http-part.ts';
 export { createHttpServer } from './http-server.ts';
 export { forwardLog } from './log-forward.ts';

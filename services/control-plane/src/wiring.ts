@@ -1,7 +1,8 @@
 import { SettingsError } from '@sluice/env';
-import { serverTls, Unavailable } from '@sluice/rpc';
+import { Unavailable } from '@sluice/rpc';
 import {
   airGapPart,
+  certificatesPart,
   createHttpServer,
   createRpcMetrics,
   httpPart,
@@ -26,6 +27,7 @@ export function wire(env: Env, tools: WiringTools): readonly Part[] {
   const base = layFoundations(env, tools);
   const { app, retire } = wireAdminApi(env, base);
   const {
+    certificates,
     client,
     database,
     partner,
@@ -59,7 +61,7 @@ export function wire(env: Env, tools: WiringTools): readonly Part[] {
     (channel) => new AlertSender({ client, now, logger }, channel, env.ALERT_INTERVAL),
   );
   const draining = new AbortController();
-  const tls = serverTls(env);
+  const { server: tls } = certificates;
   if (env.HTTP_TLS_ENABLED && tls === undefined)
     throw new SettingsError(['HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.']);
   const server = createHttpServer(
@@ -69,6 +71,7 @@ export function wire(env: Env, tools: WiringTools): readonly Part[] {
   );
   refuseUnreadable(server);
   return [
+    ...certificatesPart(certificates, { logger }),
     airGapPart({
       isOn: env.AIRGAP,
       addresses: [

@@ -2,9 +2,10 @@ import { createServer } from 'node:http';
 import { parseNatsAddresses } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { analytics, jobs, usage } from '@sluice/proto-stubs';
-import { serverTls, Unavailable } from '@sluice/rpc';
+import { TlsFiles, Unavailable } from '@sluice/rpc';
 import {
   airGapPart,
+  certificatesPart,
   createRpcMetrics,
   httpPart,
   type Part,
@@ -48,6 +49,7 @@ export async function wire(
   { logger: all, metrics: registry }: ServiceTools,
 ): Promise<readonly Part[]> {
   const nowMs = Date.now;
+  const certificates = new TlsFiles(env);
   // Read first, so that a slip in the address is found at start and not when the first message is due.
   const natsAddresses = env.NATS_URL === undefined ? undefined : parseNatsAddresses(env.NATS_URL);
   const replication = replicationOf(env);
@@ -95,8 +97,8 @@ export async function wire(
   });
   const sealer = createSealer({ client, catchUp, logger, nowMs, everyMs: 600_000 });
 
-  const batches = batchesPart(env, { logger, metrics: registry });
-  const followed = followedPart(env, { ...batches, logger, metrics: registry });
+  const batches = batchesPart(env, { certificates, logger, metrics: registry });
+  const followed = followedPart(env, { ...batches, certificates, logger, metrics: registry });
   let isRetired = false;
   const schema = createSchemaGate(client, { isOwn: env.CLICKHOUSE_URL === undefined, logger });
   let consumer: UsageStreamConsumer | undefined;
@@ -114,6 +116,7 @@ export async function wire(
   });
 
   return [
+    ...certificatesPart(certificates, { logger }),
     airGapPart({
       isOn: env.AIRGAP,
       addresses: [
@@ -141,7 +144,7 @@ export async function wire(
       token: env.SERVICE_CLIENT_AUTH,
       tokensAlso: env.SERVICE_CLIENT_AUTH_ALSO,
       role: 'data-service',
-      tls: serverTls(env),
+      tls: certificates.server,
       allowInsecure: env.GRPC_ALLOW_INSECURE,
       // One record of the largest size that an outbox takes travels alone.
       requestBytesMax: 20 * 1024 * 1024,

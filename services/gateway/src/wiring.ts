@@ -1,4 +1,4 @@
-import { httpPart, type Part, type ServiceTools } from '@sluice/service';
+import { certificatesPart, httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { createPartOf } from './app.ts';
 import { airGap } from './parts/air-gap.ts';
 import { countersPart } from './parts/counters.ts';
@@ -22,6 +22,7 @@ export async function wire(env: Env, tools: ServiceTools): Promise<readonly Part
   return [
     { name: 'data-folder', stop: () => base.folder.release() },
     base.log.part,
+    ...certificatesPart(base.certificates, { logger }),
     airGap(env, base.redisPlace, logger),
     calls.priceFiles,
     base.otlp.part, // tells of what the two below have
@@ -50,8 +51,19 @@ export async function wire(env: Env, tools: ServiceTools): Promise<readonly Part
     doors.streams,
     doors.realtime.part,
     doors.mcp.part,
-    ...grpcPart(env, { serving, run: pipelines.unified, readiness, underWay, metrics }),
-    ...mcpPortPart(env, { answer: createPartOf(app, 'mcp', serving), cut: () => underWay.cut() }),
+    ...grpcPart(env, {
+      certificates: base.certificates,
+      serving,
+      run: pipelines.unified,
+      readiness,
+      underWay,
+      metrics,
+    }),
+    ...mcpPortPart(env, {
+      certificates: base.certificates,
+      answer: createPartOf(app, 'mcp', serving),
+      cut: () => underWay.cut(),
+    }),
     httpPart({ server, host: env.HOST, port: env.PORT, cut: () => underWay.cut() }),
   ];
 }

@@ -5,7 +5,8 @@ import type { ThreadData, ThreadSays } from './simulate-thread.ts';
 import type { FindVersions, Report, SimulationTask } from './task.ts';
 
 export interface SimulatorParts {
-  readonly ledger: ThreadData['ledger'];
+  /** As it is reached now. */
+  readonly ledger: () => ThreadData['ledger'];
   readonly storeEnv: ThreadData['storeEnv'];
   readonly priceFilesDir: string | undefined;
   readonly factsKeyFile: string | undefined;
@@ -39,7 +40,7 @@ export class Simulator {
       throw new GatewayError('admin.simulations_busy', { headers: { 'retry-after': '10' } });
     signal.throwIfAborted();
     const worker = new Worker(new URL('./simulate-thread.ts', import.meta.url), {
-      workerData: { ...this.#parts, task } satisfies ThreadData,
+      workerData: { ...this.#parts, ledger: this.#parts.ledger(), task } satisfies ThreadData,
       resourceLimits: { maxYoungGenerationSizeMb: 32, maxOldGenerationSizeMb: 384 },
     });
     this.#threads.add(worker);

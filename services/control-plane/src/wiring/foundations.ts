@@ -12,7 +12,7 @@ import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { analytics } from '@sluice/proto-stubs';
 import { providerIds } from '@sluice/providers';
-import { clientTls, createRpcClient } from '@sluice/rpc';
+import { createRpcClient, pemOf, TlsFiles } from '@sluice/rpc';
 import { createPartnerWatch, type ServiceTools } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
 import { explainedBy, sparingOutages } from '@sluice/telemetry';
@@ -53,10 +53,11 @@ export function layFoundations(
     preparedMax: env.DATABASE_PREPARED_STATEMENTS,
   });
   const database = databaseOutages(all, () => client.$queryRaw`SELECT 1`);
+  const certificates = new TlsFiles(env);
   const ledgerPlace = {
     address: env.DATA_SERVICE_GRPC_URL,
     token: env.SERVICE_CLIENT_AUTH,
-    tls: clientTls(env),
+    tls: certificates.client,
     allowInsecure: env.GRPC_ALLOW_INSECURE,
   };
   const partner = createPartnerWatch({
@@ -100,7 +101,10 @@ export function layFoundations(
   const logStore = openLogStore(env, { listener: logOfStore(logger) });
   const simulator = new Simulator(
     {
-      ledger: ledgerPlace,
+      ledger: () => {
+        const { client: tls } = certificates;
+        return { ...ledgerPlace, tls: tls && pemOf(tls) };
+      },
       storeEnv: logStoreEnvOf(env),
       priceFilesDir: env.PRICE_FILES_DIR,
       factsKeyFile: env.FACTS_PUBLIC_KEY_FILE,
@@ -142,6 +146,7 @@ export function layFoundations(
     now,
   });
   return {
+    certificates,
     client,
     database,
     partner,

@@ -1,14 +1,13 @@
 import { logOfStore, type ObjectStore, openLogStore } from '@sluice/object-store';
 import { jobs } from '@sluice/proto-stubs';
-import { clientTls, createRpcClient } from '@sluice/rpc';
+import { createRpcClient, type TlsFiles } from '@sluice/rpc';
 import { createPartnerWatch, type Part } from '@sluice/service';
 import type { Logger, Metrics } from '@sluice/telemetry';
-import { Pool } from 'undici';
 import { Register } from '../control-plane/register.ts';
 import { Contents } from '../files/contents.ts';
 import { EventParts } from '../files/event-parts.ts';
 import type { Env } from '../settings.ts';
-import { gatewayOrigin } from '../through-gateway/gateway-origin.ts';
+import { gatewayPool } from '../through-gateway/gateway-pool.ts';
 import { BatchJobs } from './batch-jobs.ts';
 import { batchMetrics } from './batch-metrics.ts';
 import { PartStore } from './part-store.ts';
@@ -17,7 +16,10 @@ import { runResponse } from './run-response.ts';
 import { sweeper } from './sweep.ts';
 
 /** Files, and batches over them: what both need is opened here. */
-export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; metrics: Metrics }) {
+export function batchesPart(
+  env: Env,
+  { certificates, logger, metrics }: { certificates: TlsFiles; logger: Logger; metrics: Metrics },
+) {
   const store: ObjectStore | undefined = openLogStore(env, { listener: logOfStore(logger) });
   const partner = createPartnerWatch({
     role: 'data-service',
@@ -28,16 +30,14 @@ export function batchesPart(env: Env, { logger, metrics }: { logger: Logger; met
   const client = createRpcClient(jobs.JobService, {
     address: env.CONTROL_PLANE_GRPC_URL,
     token: env.SERVICE_CLIENT_AUTH,
-    tls: clientTls(env),
+    tls: certificates.client,
     allowInsecure: env.GRPC_ALLOW_INSECURE,
     handshake: partner.handshake,
   });
   const register = new Register(client);
   const contents = store === undefined ? undefined : new Contents(store);
-  const pool = new Pool(gatewayOrigin(env.GATEWAY_URL), {
-    connections: env.BATCHES_AT_ONCE * env.BATCH_LINES_AT_ONCE + env.BACKGROUND_AT_ONCE || 1,
-    connect: { ...clientTls(env), timeout: 5_000 },
-  });
+  const atOnce = env.BATCHES_AT_ONCE * env.BATCH_LINES_AT_ONCE + env.BACKGROUND_AT_ONCE;
+  const pool = gatewayPool(env.GATEWAY_URL, certificates.client, atOnce || 1);
   const counted = batchMetrics(metrics);
   const events = store === undefined ? undefined : new EventParts(store);
   const caller = {

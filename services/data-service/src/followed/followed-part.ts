@@ -1,10 +1,9 @@
-import { clientTls } from '@sluice/rpc';
+import type { TlsFiles } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import { addCounter, type Logger, type Metrics } from '@sluice/telemetry';
-import { Pool } from 'undici';
 import type { Register } from '../control-plane/register.ts';
 import type { Env } from '../settings.ts';
-import { gatewayOrigin } from '../through-gateway/gateway-origin.ts';
+import { gatewayPool } from '../through-gateway/gateway-pool.ts';
 import { FollowWork, type LookOutcome } from './follow-work.ts';
 
 const leaseMs = 60_000;
@@ -15,12 +14,10 @@ const outcomes: readonly LookOutcome[] = ['open', 'ended', 'gone', 'missing', 'f
 /** Work that goes on at providers, followed until it has ended, so that what nobody polls is billed too. */
 export function followedPart(
   env: Env,
-  { register, logger, metrics }: { register: Register; logger: Logger; metrics: Metrics },
+  parts: { register: Register; certificates: TlsFiles; logger: Logger; metrics: Metrics },
 ): Part {
-  const pool = new Pool(gatewayOrigin(env.GATEWAY_URL), {
-    connections: env.FOLLOWED_AT_ONCE || 1,
-    connect: { ...clientTls(env), timeout: 5_000 },
-  });
+  const { register, certificates, logger, metrics } = parts;
+  const pool = gatewayPool(env.GATEWAY_URL, certificates.client, env.FOLLOWED_AT_ONCE || 1);
   const looks = addCounter(
     metrics.registry,
     'sluice_followed_looks_total',

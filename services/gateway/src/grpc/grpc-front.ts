@@ -13,6 +13,7 @@ import {
   type OnConverted,
   release,
   type ServerTls,
+  serverCredentials,
   serviceDefinition,
 } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
@@ -152,7 +153,5 @@ const messages = {
 
 /** Who callers are is told by their keys, as over HTTPS: they need no certificate. */
 function credentialsOf(tls: ServerTls | undefined): ServerCredentials {
-  return tls === undefined
-    ? ServerCredentials.createInsecure()
-    : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }], false);
+  return tls === undefined ? ServerCredentials.createInsecure() : serverCredentials(tls, false);
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { SettingsError } from '@sluice/env';
-import { serverTls } from '@sluice/rpc';
+import type { TlsFiles } from '@sluice/rpc';
 import { createHttpServer } from '@sluice/service';
 import { isWebSocketUpgrade } from '../realtime/serve-sessions.ts';
 import type { Env } from '../settings.ts';
@@ -13,10 +13,11 @@ import type { Env } from '../settings.ts';
  */
 export function callersServer(
   env: Env,
+  certificates: TlsFiles,
   app: RequestListener,
   upgrade?: (req: IncomingMessage, socket: Duplex, head: Buffer) => void,
 ) {
-  const tls = env.HTTP_TLS_ENABLED ? serverTls(env) : undefined;
+  const tls = env.HTTP_TLS_ENABLED ? certificates.server : undefined;
   if (env.HTTP_TLS_ENABLED && tls === undefined)
     throw new SettingsError(['HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.']);
   const server = createHttpServer(

@@ -1,5 +1,5 @@
 import { arrivalReader } from '@sluice/contracts';
-import { serverTls } from '@sluice/rpc';
+import type { TlsFiles } from '@sluice/rpc';
 import { createRpcMetrics, type Part } from '@sluice/service';
 import type { Metrics } from '@sluice/telemetry';
 import { type GrpcFrontOptions, grpcFront } from '../grpc/grpc-front.ts';
@@ -7,6 +7,7 @@ import type { RequestsUnderWay } from '../http/requests-under-way.ts';
 import type { Env } from '../settings.ts';
 
 interface GrpcParts extends Pick<GrpcFrontOptions, 'serving' | 'run' | 'readiness'> {
+  readonly certificates: TlsFiles;
   readonly underWay: RequestsUnderWay;
   readonly metrics: Metrics;
 }
@@ -18,7 +19,7 @@ const seriesMax = 10;
 export function grpcPart(env: Env, parts: GrpcParts): readonly Part[] {
   const onConverted = createRpcMetrics(parts.metrics, { seriesMax });
   if (!env.GRPC_ENABLED) return [];
-  const { serving, run, readiness, underWay } = parts;
+  const { certificates, serving, run, readiness, underWay } = parts;
   return [
     grpcFront({
       serving,
@@ -30,7 +31,7 @@ export function grpcPart(env: Env, parts: GrpcParts): readonly Part[] {
       host: env.HOST,
       port: env.GRPC_PORT,
       // The certificate is for the other services unless it is said to be for callers.
-      tls: env.HTTP_TLS_ENABLED ? serverTls(env) : undefined,
+      tls: env.HTTP_TLS_ENABLED ? certificates.server : undefined,
       timeoutMs: { unary: env.GRPC_UNARY_TIMEOUT, stream: env.GRPC_STREAM_TIMEOUT },
       tellsFailures: env.GRPC_FAILURES,
     }),

@@ -16,9 +16,9 @@ import {
 } from '@sluice/contracts';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { upstreamFailure } from '@sluice/outbound';
-import type { ClientTls } from '@sluice/rpc';
+import { type ClientTls, pemOf } from '@sluice/rpc';
 import { uuidText } from '@sluice/usage';
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import { bodyStream, carriesBody } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { discardRest } from '../http/discard-rest.ts';
@@ -180,14 +180,18 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
 } {
   const { prefixes, seal, readArrival } = options;
   const base = new URL(options.controlPlaneUrl);
+  const connectorOf = (tls: ClientTls) => buildConnector({ ...pemOf(tls), timeout: 5_000 });
+  let connect = connectorOf(options.tls ?? {});
+  options.tls?.renewals?.((next) => {
+    connect = connectorOf(next);
+  });
   const openPool = (connections: number) =>
     new Pool(base.origin, {
-      connect: { ...options.tls },
+      connect: (...about) => connect(...about),
       connections,
       // Longer than anything the control plane waits for.
       headersTimeout: 60_000,
       bodyTimeout: 60_000,
-      connectTimeout: 5_000,
       // The control plane keeps it longer, and says so.
       keepAliveMaxTimeout: 30_000,
     });

@@ -27,6 +27,7 @@ export function wireDoors(env: Env, base: Foundations, calls: Calls, staged: Sta
   const {
     prefixes,
     replicaId,
+    certificates,
     peer,
     partner,
     source,
@@ -153,6 +154,7 @@ export function wireDoors(env: Env, base: Foundations, calls: Calls, staged: Sta
   const isOfMcp = env.SERVER_MODE === 'mcp';
   const server = callersServer(
     env,
+    certificates,
     createPartOf(app, env.SERVER_MODE, serving),
     isOfMcp ? undefined : realtime.serve,
   );

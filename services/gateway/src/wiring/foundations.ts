@@ -6,7 +6,7 @@ import { knownChecks } from '@sluice/guardrails';
 import { expectLogStoreWithin } from '@sluice/object-store';
 import { createGuardedFetch, isWithinGap } from '@sluice/outbound';
 import { config } from '@sluice/proto-stubs';
-import { clientTls, createRpcClient } from '@sluice/rpc';
+import { createRpcClient, TlsFiles } from '@sluice/rpc';
 import { createPartnerWatch, type ServiceTools } from '@sluice/service';
 import { loadPublicKeys } from '@sluice/signed-files';
 import { ConfigCompiler } from '../compiled/config-compiler.ts';
@@ -45,9 +45,10 @@ export async function layFoundations(env: Env, { logger, metrics, logFd }: Servi
   const prefixes = ofSettings(() => headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES));
   // One life of one replica: sequences start at 1 in each.
   const replicaId = `${replicaName(env)}.${randomBytes(4).toString('hex')}`;
+  const certificates = new TlsFiles(env);
   const peer = {
     token: env.SERVICE_CLIENT_AUTH,
-    tls: clientTls(env),
+    tls: certificates.client,
     allowInsecure: env.GRPC_ALLOW_INSECURE,
   };
   const partner = createPartnerWatch({
@@ -147,6 +148,7 @@ export async function layFoundations(env: Env, { logger, metrics, logFd }: Servi
     folder,
     prefixes,
     replicaId,
+    certificates,
     peer,
     partner,
     source,
