@@ -61,6 +61,28 @@ async function usedOf(lab: Lab, { id }: Key): Promise<number> {
   return Math.round(usage_limits.current_usage * 1e9);
 }
 
+/** A budget of `our-model` as this key uses it; what it came to, by the model that it is counted for, in nano-dollars. */
+async function budgetOfModel(lab: Lab, key: Key) {
+  const { id } = await lab.scenario.admin<{ id: string }>('POST', '/policies/usage-limits', {
+    name: `of a model ${key.id}`,
+    type: 'cost',
+    credit_limit: 100,
+    conditions: [
+      { key: 'model', value: 'our-model' },
+      { key: 'api_key', value: key.id },
+    ],
+    group_by: [{ key: 'model' }],
+    workspace_id: lab.scenario.stack.credentials.workspace_id,
+  });
+  return async () => {
+    const { data } = await lab.scenario.admin<{ data: { current_usage: number }[] }>(
+      'GET',
+      `/policies/usage-limits/${id}/entities`,
+    );
+    return data.map(({ current_usage }) => Math.round(current_usage * 1e9));
+  };
+}
+
 /** A vendor with one batch of two lines that has ended, as OpenAI tells it: rows, and the batch, name the version that answered. */
 function batchVendor(createdAt: number, answering = 'our-model') {
   const id = `batch_${crypto.randomUUID()}`;
@@ -167,28 +189,10 @@ describe('two gateways with one Redis', () => {
     async (answering) => {
       const trial = lab.trial();
       const key = await limitedKey(lab);
-      const policy = await lab.scenario.admin<{ id: string }>('POST', '/policies/usage-limits', {
-        name: `of a model ${key.id}`,
-        type: 'cost',
-        credit_limit: 100,
-        conditions: [
-          { key: 'model', value: 'our-model' },
-          { key: 'api_key', value: key.id },
-        ],
-        group_by: [{ key: 'model' }],
-        workspace_id: lab.scenario.stack.credentials.workspace_id,
-      });
+      const used = await budgetOfModel(lab, key);
       const batch = await madeBatch(lab, trial, key, answering);
       await batch.read();
-      await expect
-        .poll(async () => {
-          const { data } = await lab.scenario.admin<{ data: { current_usage: number }[] }>(
-            'GET',
-            `/policies/usage-limits/${policy.id}/entities`,
-          );
-          return data.map(({ current_usage }) => Math.round(current_usage * 1e9));
-        })
-        .toEqual([before]);
+      await expect.poll(used).toEqual([before]);
       const named = batch.records().map(({ model, responseModel }) => [model, responseModel]);
       expect(named).toEqual(Array(2).fill(['our-model', answering]));
       await trial.close();
@@ -214,48 +218,52 @@ describe('two gateways with one Redis', () => {
     await trial.close();
   });
 
-  it('bill a response in the background at the price of when it was made, and what limits counted', async () => {
-    const trial = lab.trial();
-    const key = await limitedKey(lab);
-    const id = `resp_${crypto.randomUUID()}`;
-    const response = (status: string, usage: object | null) => ({
-      id,
-      object: 'response',
-      status,
-      background: true,
-      created_at: yesterday,
-      model: 'our-model',
-      output: [],
-      usage,
-    });
-    const usage = { input_tokens: 1000, output_tokens: 500, total_tokens: 1500 };
-    const upstream = await trial.upstreamThat('vendor', ({ method }) =>
-      json(200, method === 'POST' ? response('queued', null) : response('completed', usage)),
-    );
-    const config = upstream.target();
-    await trial.ask({
-      key: key.key,
-      config,
-      path: '/v1/responses',
-      body: { model: 'our-model', input: 'Hm?', background: true },
-    });
-    for (const gateway of [0, 1, 0, 1])
+  it.each(['our-model', 'our-model-2026-08-06', 'our-latest'])(
+    'bill a response in the background at the price of when it was made, with budgets of the model that was asked, where %s answered',
+    async (answering) => {
+      const trial = lab.trial();
+      const key = await limitedKey(lab);
+      const usedOfModel = await budgetOfModel(lab, key);
+      const id = `resp_${crypto.randomUUID()}`;
+      const response = (status: string, usage: object | null) => ({
+        id,
+        object: 'response',
+        status,
+        background: true,
+        created_at: yesterday,
+        model: answering,
+        output: [],
+        usage,
+      });
+      const usage = { input_tokens: 1000, output_tokens: 500, total_tokens: 1500 };
+      const upstream = await trial.upstreamThat('vendor', ({ method }) =>
+        json(200, method === 'POST' ? response('queued', null) : response('completed', usage)),
+      );
+      const config = upstream.target();
       await trial.ask({
         key: key.key,
         config,
-        gateway,
-        method: 'GET',
-        path: `/v1/responses/${id}`,
+        path: '/v1/responses',
+        body: { model: 'our-model', input: 'Hm?', background: true },
       });
-    await expect.poll(() => usedOf(lab, key)).toBe(before);
-    const sum = () =>
-      lab.records
-        .all()
-        .filter(({ apiKeyId }) => apiKeyId === key.id)
-        .reduce((all, { costNanoUsd }) => all + Number(costNanoUsd), 0);
-    await expect.poll(sum).toBe(before);
-    await trial.close();
-  });
+      for (const gateway of [1, 0, 0, 1])
+        await trial.ask({
+          key: key.key,
+          config,
+          gateway,
+          method: 'GET',
+          path: `/v1/responses/${id}`,
+        });
+      await expect.poll(() => usedOf(lab, key)).toBe(before);
+      await expect.poll(usedOfModel).toEqual([before]);
+      const records = () => lab.records.all().filter(({ apiKeyId }) => apiKeyId === key.id);
+      const sum = () => records().reduce((all, { costNanoUsd }) => all + Number(costNanoUsd), 0);
+      await expect.poll(sum).toBe(before);
+      const [bill] = records().filter(({ costNanoUsd }) => costNanoUsd > 0n);
+      expect([bill?.model, bill?.responseModel]).toEqual(['our-model', answering]);
+      await trial.close();
+    },
+  );
 });
 
 describe('a gateway without Redis', () => {

@@ -1,6 +1,7 @@
 import type { MadeObject } from '@sluice/contracts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { askedModel } from './asked-model.ts';
 import { idsInDocument } from './ids-in-reply.ts';
 import { keptAt } from './kept-at.ts';
 import type { OwnerNotes } from './owner-notes.ts';
@@ -31,6 +32,11 @@ export function noteMade(
   const organisationId = key?.source.organisationId ?? '';
   const provider = noted(target);
   const account = accountOf(target);
+  // What was asked is what a live call counts for; of what the request only names that may have changed since.
+  const servedBy = (told: string) =>
+    subject.modelOfNamed === undefined
+      ? target.servedModel || told
+      : askedModel(subject.modelOfNamed, told);
   let last = '';
   return (document) =>
     idsInDocument(document, makes).flatMap(({ kind, id, model, made }) => {
@@ -45,7 +51,7 @@ export function noteMade(
         origin: keptAt(id, call),
         provider,
         account,
-        model: model || subject.modelOfNamed || target.servedModel,
+        model: servedBy(model),
         ...(tier !== undefined && { tier }),
       };
       return owners.note(organisationId, id, note) ?? [];

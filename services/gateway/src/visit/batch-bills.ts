@@ -5,11 +5,11 @@ import type { UsageRecord } from '@sluice/usage';
 import type { Bill } from '../exchange/bill.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { Target } from '../exchange/target.ts';
+import { askedModel } from '../owners/asked-model.ts';
 import type { BillClaims } from '../owners/bill-claims.ts';
 import { addCounts } from '../usage/add-counts.ts';
 import { addReply } from '../usage/add-reply.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
-import { askedModel } from './asked-model.ts';
 import {
   billedObject,
   idOf,

@@ -14,6 +14,7 @@ import type { Reservation } from '../exchange/reservation.ts';
 import { limitFactsOf, type Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { type LimitWatchers, RequestLimits, unheard } from '../limits/request-limits.ts';
+import { askedModel } from '../owners/asked-model.ts';
 import type { BillClaims, BilledObject } from '../owners/bill-claims.ts';
 import { type Counted, type EndedWork, endedWorkIn } from '../owners/ended-work.ts';
 import { addCounts } from '../usage/add-counts.ts';
@@ -91,7 +92,8 @@ export class LateBills {
     const organisationId = exchange.key?.source.organisationId ?? '';
     const { startedAtMs } = exchange.arrival;
     const createdAtMs = plausible(work.createdAtMs, startedAtMs);
-    const served = withModel(targetOf(visit), told);
+    const asked = exchange.subject.named?.own?.model ?? '';
+    const served = withModel(targetOf(visit), askedModel(asked, told.model ?? ''));
     const bill =
       'units' in work.used
         ? countedBill(told, work.used)
@@ -210,7 +212,7 @@ const translations = {
 };
 
 /** The call that found it ended named no model. */
-function withModel(target: Target, { model = '' }: ReplyFacts): Target {
+function withModel(target: Target, model: string): Target {
   return target.servedModel === '' ? { ...target, servedModel: model } : target;
 }
 
