@@ -62,7 +62,7 @@ function placeOf(scope: string, counter: Counter, epoch: Epoch, name: string): C
     keys: placeKeys(keysOf(name)),
     ofGroup: group === '' ? undefined : placeKeys([...keysOf(sharedName), pool]),
     sharedName,
-    flags: `${isRequests ? 'q' : '-'}${limit.rules.isShadow ? 's' : ''}`,
+    flags: `${isRequests ? 'q' : '-'}${limit.span.kind === 'budget' ? 'p' : ''}${limit.rules.isShadow ? 's' : ''}`,
     bounds: `${limit.value} ${epoch.startMs} ${epoch.endMs} ${keep}`,
     hasCounter: false,
   };

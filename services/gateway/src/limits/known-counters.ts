@@ -18,9 +18,9 @@ interface Told {
 /** Stays what it is while its counter goes on: nothing is made anew with each request. */
 class KnownState implements CounterState {
   counter: Counter;
-  readonly epoch: CounterState['epoch'];
+  epoch: CounterState['epoch'];
   readonly name: string;
-  readonly resetAtMs: number;
+  resetAtMs: number;
   readonly held = 0;
   readonly wouldRefuse = false;
   isOverflow: boolean;
@@ -84,6 +84,8 @@ export class KnownCounters {
     const isChanged = counted !== state || state.held > 0;
     const isSame = !isNew && !isChanged && kept.posted === posted && kept.pending === pending;
     kept.counter = counter;
+    kept.epoch = state.epoch;
+    kept.resetAtMs = state.resetAtMs;
     kept.isOverflow = state.isOverflow;
     kept.alone = state.alone;
     kept.posted = posted;
@@ -127,12 +129,12 @@ export class KnownCounters {
   findSpent(scope: string, counters: readonly Counter[], nowMs: number): CounterState | undefined {
     for (const counter of counters) {
       if (counter.limit.rules.isShadow) continue;
-      const { name } = epochOf(counter, nowMs);
+      const { epoch, name } = epochOf(counter, nowMs);
       const untilMs = this.#spentUntil.get(scope, name);
       if (untilMs === undefined) continue;
       const state = this.get(scope, name);
       if (untilMs > nowMs && state !== undefined && state.posted >= counter.limit.value)
-        return { ...state, counter, remaining: 0 };
+        return { ...state, counter, epoch, resetAtMs: epoch.endMs, remaining: 0 };
       this.#spentUntil.delete(scope, name);
     }
     return undefined;

@@ -61,7 +61,7 @@ end
  *       more or "-": done later, by a Redis that hung, it would stay counted where its gateway has died meanwhile;
  *       seven words of each counter: flags, what is asked for, what must be left, limit, start and end of its epoch,
  *       when it may be forgotten
- * flags -: none, q: requests, g: of a group, o: of one that is known to have a counter, n: refuses nothing, l: a
+ * flags -: none, q: requests, p: of a period, whose end may have moved since the counter began, g: of a group, o: of one that is known to have a counter, n: refuses nothing, l: a
  *       lease, which is never used beyond what is held, s: in shadow mode, k: what was lost of it is known
  * reply words: "ok", now, the same in µs, refused index or 0, and five of each counter: posted, held, over, taken, bits
  *       bits 1: counted in the shared group, 2: would have refused
@@ -105,6 +105,7 @@ for flags, asked, needed, limit, from, to, keep in string.gmatch(ARGV[2], words)
     void(counter.hash, counter.held, now)
     posted, pending, over = counts(counter.hash)
   end
+  if takes and not isNew and string.find(flags, 'p', 1, true) then redis.call('PEXPIREAT', counter.hash, keep) end
   local left = limit - posted - pending - over
   if left < needed and not string.find(flags, 'n', 1, true) then
     if string.find(flags, 's', 1, true) then

@@ -242,6 +242,19 @@ describe.each([
     expect(await admitted(store, [raised])).toBe(true);
   });
 
+  it('say when a period ends that was moved, of one that is known to be spent as well', async () => {
+    const ends = [1, 30].map((days) => Date.now() + days * 86_400_000) as [number, number];
+    const [one, moved] = ends.map((nextResetAtMs) =>
+      counter({ id: 'moved', type: 'tokens', value: 1, period: { nextResetAtMs } }),
+    ) as [Counter, Counter];
+    const { states } = await take(store, [one]);
+    store.end('org', [{ hold: states[0]!, actual: 1 }]);
+    await store.settled?.('org');
+    await take(store, [one]);
+    expect(store.findSpent('org', [one])?.resetAtMs).toBe(ends[0]);
+    expect(store.findSpent('org', [moved])?.resetAtMs).toBe(ends[1]);
+  });
+
   it('tell of budgets that changed, each once', async () => {
     const budget = counter({ type: 'tokens', value: 100, period: {} });
     store.changedCounters(1000);

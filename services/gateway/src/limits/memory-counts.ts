@@ -9,8 +9,8 @@ export interface Count {
   /** Held by requests under way; of a process that ended nothing is. */
   pending: number;
   overshoot: number;
-  /** 0 = never. */
-  readonly endsAtMs: number;
+  /** 0 = never. That of a period may be moved while it lasts. */
+  endsAtMs: number;
   /** Of a group of a policy: the policy's count of groups in this epoch. */
   readonly pool: Pool | undefined;
 }

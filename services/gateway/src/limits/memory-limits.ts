@@ -235,6 +235,10 @@ export class MemoryLimits implements LimitStore {
     const { counter } = want;
     const { epoch, name } = epochOf(counter, nowMs);
     const count = this.#counts.get(scope, name);
+    if (count !== undefined && count.endsAtMs !== epoch.endMs) {
+      count.endsAtMs = epoch.endMs;
+      this.#counts.changed();
+    }
     const place =
       count === undefined && counter.group !== ''
         ? this.#placeOfGroup(scope, counter, epoch, name)

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleCounter as counter, redisLimits, take } from '../../test/limits.ts';
 import type { SettlingNote } from '../exchange/reservation.ts';
+import { sharedKeys } from '../redis/shared-keys.ts';
 import { uuidV7 } from '../usage/uuid.ts';
 import { newReservationId } from './held-reservation.ts';
 import type { Hold } from './limit-store.ts';
@@ -618,6 +619,24 @@ describe('what is held while Redis hangs', () => {
 });
 
 describe('what a counter takes in Redis', () => {
+  it.each(['requests', 'tokens'] as const)(
+    'is there for as long as its period lasts, which may end later than when it began: of %s',
+    async (type) => {
+      const limits = await gateway();
+      const redis = new Redis(server.url);
+      const hour = 3_600_000;
+      const budget = (hours: number) =>
+        counter({ id: 'moved', type, value: 1, period: { nextResetAtMs: Date.now() + hours * hour } });
+      const leftMs = () => redis.pttl(sharedKeys.limit('org', 'moved@0.0'));
+      await take(limits, [budget(1)]);
+      expect(await leftMs()).toBeLessThan(50 * hour);
+      // It is spent, and told so.
+      expect(await take(limits, [budget(500)])).toMatchObject({ refusedAt: 0 });
+      expect(await leftMs()).toBeGreaterThan(499 * hour);
+      redis.disconnect();
+    },
+  );
+
   it('is at most 300 bytes, and a reservation 200', async () => {
     const limits = await gateway({ timeoutMs: 2000 });
     const redis = new Redis(server.url);
