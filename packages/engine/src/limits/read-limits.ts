@@ -51,9 +51,13 @@ export function readLimits(holder: Holder, scope: string, { rates, budgets }: He
   // Two limits never share a counter, whatever they are called.
   const idOf = (id: string, otherwise: string): string => {
     const name = id === '' ? otherwise : id;
-    const before = told.get(name) ?? 0;
-    told.set(name, before + 1);
-    return before === 0 ? name : `${name}:${before}`;
+    let own = name;
+    for (let before = told.get(name) ?? 0; told.has(own); before++) {
+      own = `${name}:${before}`;
+      told.set(name, before + 1);
+    }
+    told.set(own, 1);
+    return own;
   };
   return [
     ...rates.flatMap((rate) =>

@@ -66,7 +66,10 @@ export function tokenKey(parts: TokenParts): TokenKey {
 
 const nanoUsd = 1e9;
 
-/** The limits in a token's claims; a budget has no period: the claims name none. */
+/**
+ * The limits in a token's claims; a budget has no period: the claims name none. One that counts something else
+ * than a token before it is another, also under the same id: nano-dollars are no tokens.
+ */
 function claimedCounters(
   subject: string,
   name: string,
@@ -77,7 +80,7 @@ function claimedCounters(
   const limits = readLimits({ kind: 'token', name, workspaceId }, scope, {
     rates: claims.rateLimits.map((rate) => ({ ...rate, id: '' })),
     budgets: claims.usageLimits.map(({ id, type, creditLimit }) => ({
-      id: id === undefined ? '' : `${scope}:${id}`,
+      id: id === undefined ? '' : `${type === 'cost' ? scope : `token-tokens:${subject}`}:${id}`,
       type,
       value: Math.min(
         Number.MAX_SAFE_INTEGER,

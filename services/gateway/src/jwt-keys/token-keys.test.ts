@@ -138,6 +138,16 @@ describe('a token', () => {
     expect(limitsOf(bob)).not.toEqual(limitsOf(one));
   });
 
+  it('has another counter where a budget of the same id counts something else', async () => {
+    const keys = tokens();
+    const counterOf = async (type: string) => {
+      const usage_limits = [{ id: 'march', type, credit_limit: 5 }];
+      const token = await issuer.sign({ service_oid: id, sub: 'alice', usage_limits });
+      return (await find(keys, token))?.counters[0]?.limit.id;
+    };
+    expect(await counterOf('cost')).not.toBe(await counterOf('tokens'));
+  });
+
   it('has the scopes of the organisation’s settings, else of the gateway’s, when it names none', async () => {
     const token = await issuer.sign({ service_oid: id });
     const keys = tokens({ defaultScopes: ['completions.write', 'nonsense'] });
