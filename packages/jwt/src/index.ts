@@ -40,5 +40,6 @@ export {
   peekToken,
   readToken,
   type TokenName,
+  tokenLengthMax,
 } from './token.ts';
 export { type CachedToken, TokenCache } from './token-cache.ts';

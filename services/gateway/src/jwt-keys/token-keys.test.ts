@@ -138,6 +138,11 @@ describe('a token', () => {
     expect(limitsOf(bob)).not.toEqual(limitsOf(one));
   });
 
+  it('that is too long is told so', async () => {
+    const token = await issuer.sign({ service_oid: id, sub: 'x'.repeat(8_192) });
+    await expect(find(tokens(), token)).rejects.toThrow('too long');
+  });
+
   it('has another counter where a budget of the same id counts something else', async () => {
     const keys = tokens();
     const counterOf = async (type: string) => {

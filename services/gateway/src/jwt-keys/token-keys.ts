@@ -7,6 +7,7 @@ import {
   peekToken,
   type RefusalLog,
   TokenCache,
+  tokenLengthMax,
   tokenNotAccepted,
   userOf,
 } from '@sluice/jwt';
@@ -55,6 +56,7 @@ export class TokenKeys {
     const named = payload && organisationOf(payload);
     // In our own header every token is ours; elsewhere it may be a provider's, and is nobody's business.
     if (named === undefined && request.headers['x-service-api-key'] !== token) return undefined;
+    if (token.length > tokenLengthMax) throw invalidToken('The token is too long.');
     const id = this.#organisationId(named);
     const organisation = await this.#options.organisations.find(id);
     if (organisation === undefined)

@@ -97,21 +97,24 @@ describe('limits in memory', () => {
   it.each([
     ['later', Date.parse('2026-03-01T00:00:00Z')],
     ['never', 0],
-  ])('count on when a period is to end %s, also past its first end and after a restart', async (_when, nextResetAtMs) => {
-    let nowMs = Date.parse('2026-01-31T00:00:00Z');
-    const now = () => nowMs;
-    const path = newPath();
-    const budget = (end: number) =>
-      counter({ id: 'moved', value: 1, period: { nextResetAtMs: end } });
-    const store = new MemoryLimits({ path, now });
-    expect(passes(store, [budget(Date.parse('2026-02-01T00:00:00Z'))])).toBe(true);
-    expect(passes(store, [budget(nextResetAtMs)])).toBe(false);
-    await store.close();
-    nowMs = Date.parse('2026-02-20T00:00:00Z');
-    const after = new MemoryLimits({ path, now });
-    expect(passes(after, [budget(nextResetAtMs)])).toBe(false);
-    await after.close();
-  });
+  ])(
+    'count on when a period is to end %s, also past its first end and after a restart',
+    async (_when, nextResetAtMs) => {
+      let nowMs = Date.parse('2026-01-31T00:00:00Z');
+      const now = () => nowMs;
+      const path = newPath();
+      const budget = (end: number) =>
+        counter({ id: 'moved', value: 1, period: { nextResetAtMs: end } });
+      const store = new MemoryLimits({ path, now });
+      expect(passes(store, [budget(Date.parse('2026-02-01T00:00:00Z'))])).toBe(true);
+      expect(passes(store, [budget(nextResetAtMs)])).toBe(false);
+      await store.close();
+      nowMs = Date.parse('2026-02-20T00:00:00Z');
+      const after = new MemoryLimits({ path, now });
+      expect(passes(after, [budget(nextResetAtMs)])).toBe(false);
+      await after.close();
+    },
+  );
 
   it('never forget a counter that is in use, however many groups are made up', () => {
     const store = new MemoryLimits({ groupsMax: 1000 });

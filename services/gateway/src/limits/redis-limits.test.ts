@@ -626,7 +626,12 @@ describe('what a counter takes in Redis', () => {
       const redis = new Redis(server.url);
       const hour = 3_600_000;
       const budget = (hours: number) =>
-        counter({ id: 'moved', type, value: 1, period: { nextResetAtMs: Date.now() + hours * hour } });
+        counter({
+          id: 'moved',
+          type,
+          value: 1,
+          period: { nextResetAtMs: Date.now() + hours * hour },
+        });
       const leftMs = () => redis.pttl(sharedKeys.limit('org', 'moved@0.0'));
       await take(limits, [budget(1)]);
       expect(await leftMs()).toBeLessThan(50 * hour);

@@ -1,4 +1,5 @@
 import type { ReplyFacts, UnifiedRow } from '@sluice/providers';
+import type { Logger } from '@sluice/telemetry';
 import type { Target } from '../exchange/target.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
@@ -26,6 +27,7 @@ export interface OwnersParts {
   prices: PriceList;
   estimates: UseEstimates;
   workNotes: WorkNotes;
+  logger: Logger;
 }
 
 /** Whose it is what stays at providers, and who bills what goes on there. */
@@ -36,6 +38,7 @@ export function ownersPart({
   prices,
   estimates,
   workNotes,
+  logger,
   ...parts
 }: OwnersParts) {
   const bill = (row: Pick<UnifiedRow, 'facts' | 'asked'>, target: Target) =>
@@ -49,6 +52,6 @@ export function ownersPart({
       priceReply(facts, target, prices, atMs),
   };
   const lateBills = new LateBills(billing);
-  const batchBills = new BatchBills(billing, lateBills);
+  const batchBills = new BatchBills({ ...billing, logger }, lateBills);
   return { owners, lateBills, workNotes, batchBills };
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { type ReplyFacts, type UnifiedRow, urlOfRow } from '@sluice/providers';
+import type { Logger } from '@sluice/telemetry';
 import type { UsageRecord } from '@sluice/usage';
 import type { Bill } from '../exchange/bill.ts';
 import { clipped } from '../exchange/clipped.ts';
@@ -27,11 +28,15 @@ export interface BilledBatch {
   readonly id: string;
   /** Unix ms, as the provider says it; 0 = it does not. */
   readonly createdAtMs: number;
-  /** That was asked; '' = nobody says it. Asked for once, and where there is a bill alone. */
-  readonly modelOf: () => Promise<string>;
+  /**
+   * That was asked; '' = nobody says it. Asked for once, and where there is a bill alone.
+   * @param onUnread hears why it could not be found out
+   */
+  readonly modelOf: (onUnread: (error: unknown) => void) => Promise<string>;
 }
 
 export interface BatchBillParts extends Pick<LateBillParts, 'claims' | 'recorder' | 'price'> {
+  readonly logger: Pick<Logger, 'warn'>;
   /** What a line that was answered is charged by. */
   readonly bill: (row: UnifiedRow, target: Target) => Bill;
 }
@@ -48,13 +53,18 @@ export class BatchBills {
   readonly #price: LateBillParts['price'];
   readonly #bill: BatchBillParts['bill'];
   readonly #late: Pick<LateBills, 'count'>;
+  readonly #logger: BatchBillParts['logger'];
 
-  constructor({ claims, recorder, price, bill }: BatchBillParts, late: Pick<LateBills, 'count'>) {
+  constructor(
+    { claims, recorder, price, bill, logger }: BatchBillParts,
+    late: Pick<LateBills, 'count'>,
+  ) {
     this.#claims = claims;
     this.#recorder = recorder;
     this.#price = price;
     this.#bill = bill;
     this.#late = late;
+    this.#logger = logger;
   }
 
   /** Undefined = it is billed already, or was made long ago. */
@@ -64,7 +74,12 @@ export class BatchBills {
     const object = billedObject(visit, { id: batch.id, kind: 'batch' });
     if (await this.#claims.isTaken(object)) return undefined;
     const used: UsedByModel = new Map();
-    const model = await batch.modelOf();
+    const model = await batch.modelOf((error) =>
+      this.#logger.warn(
+        { err: error, batch: batch.id },
+        'the lines of a batch could not be read: its rows count for the model that answered',
+      ),
+    );
     // What does not say when it was made is one bill a day: the time is a part of the records' ids.
     const at = plausible(batch.createdAtMs, startedAtMs - (startedAtMs % dayMs));
     // The last one tells what limits counted of all: it is stored when they did.

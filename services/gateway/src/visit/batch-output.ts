@@ -54,7 +54,7 @@ export async function outputOf(
   const bill = await rules.batchBills?.open(visit, {
     id,
     createdAtMs: typeof batch.created_at === 'number' ? batch.created_at * 1000 : 0,
-    modelOf: () => modelOf(batch, open),
+    modelOf: (onUnread) => modelOf(batch, open, onUnread),
   });
   const query = new URLSearchParams(visit.exchange.subject.search);
   const isNative = operation === 'results';
@@ -164,10 +164,19 @@ function refusalAsError(error: unknown): never {
 }
 
 /** That was asked, which OpenAI's own object does not say: it has the one that answers. '' = it is not known. */
-async function modelOf(batch: JsonObject, open: Open): Promise<string> {
-  // The output is given all the same where nobody has the lines any more.
-  const input = await openInput(batch, open).catch(() => undefined);
-  const asked = input && (await modelOfFirstLine(input.pieces()).catch(() => ''));
+async function modelOf(
+  batch: JsonObject,
+  open: Open,
+  onUnread: (error: unknown) => void,
+): Promise<string> {
+  let asked = '';
+  try {
+    const input = await openInput(batch, open);
+    asked = input === undefined ? '' : await modelOfFirstLine(input.pieces());
+  } catch (error) {
+    // The output is given all the same.
+    onUnread(error);
+  }
   return asked || (typeof batch.model === 'string' ? batch.model : '');
 }
 

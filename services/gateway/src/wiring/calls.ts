@@ -126,6 +126,7 @@ export function wireCalls(env: Env, base: Foundations) {
       prices,
       estimates,
       workNotes: works.workNotes,
+      logger,
     }),
     newer,
     readStored: (workspaceId: string, id: string) => stored.register.content(workspaceId, id),

@@ -74,8 +74,8 @@ class Vendor {
     const conduct = (left.length > 1 ? left.shift() : left[0]) ?? 'answer';
     if (conduct === 'fail') return json(500, { error: { message: 'no', type: 'server_error' } });
     if (conduct === 'refuse') return json(429, { error: { message: 'slower', type: 'rate' } });
-    const body = request.json() as { model: string; stream?: boolean; background?: boolean };
     const kind = request.path.split('?')[0]?.replace('/v1/', '') ?? '';
+    const body = (kind === 'images/edits' ? { model: 'gpt-image-1' } : request.json()) as Asked;
     const reply = this.#replies[kind]?.(call, body, conduct);
     if (reply === undefined) return json(404, { error: { message: kind, type: 'no_such_path' } });
     return conduct === 'slow' ? slowHeaders(1500, reply) : reply;
@@ -90,16 +90,9 @@ class Vendor {
   }
 
   readonly #replies: Readonly<
-    Record<
-      string,
-      (
-        call: string,
-        body: { model: string; stream?: boolean; background?: boolean },
-        conduct: Conduct,
-      ) => UpstreamReply
-    >
+    Record<string, (call: string, body: Asked, conduct: Conduct) => UpstreamReply>
   > = {
-    'chat/completions': (call, { model, stream }, conduct) => {
+    'chat/completions': (call, { model, stream, n = 1 }, conduct) => {
       const read = 10 + this.#random.below(2000);
       const cached = this.#random.below(read);
       const said = 1 + this.#random.below(400);
@@ -115,20 +108,24 @@ class Vendor {
         return json(200, {
           ...head,
           object: 'chat.completion',
-          choices: [
-            { index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' },
-          ],
+          choices: choicesOf(n, (index) => ({
+            index,
+            message: { role: 'assistant', content: 'Yes.' },
+            finish_reason: 'stop',
+          })),
           usage: counts,
         });
       const chunk = (more: object) =>
         `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`;
-      const words = Array.from({ length: 6 }, (_, index) =>
-        chunk({
-          choices: [{ index: 0, delta: { content: `word ${index} ` }, finish_reason: null }],
-        }),
+      const words = Array.from({ length: 6 }, (_, word) =>
+        choicesOf(n, (index) =>
+          chunk({ choices: [{ index, delta: { content: `word ${word} ` }, finish_reason: null }] }),
+        ),
+      ).flat();
+      const ends = choicesOf(n, (index) =>
+        chunk({ choices: [{ index, delta: {}, finish_reason: 'stop' }] }),
       );
-      const end = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
-      const events = [...words, end, chunk({ choices: [], usage: counts }), 'data: [DONE]\n\n'];
+      const events = [...words, ...ends, chunk({ choices: [], usage: counts }), 'data: [DONE]\n\n'];
       return sse(events, { delayMs: 5, ...(conduct === 'cut' ? { cutAfter: 3 } : {}) });
     },
     messages: (call, { model }, conduct) => {
@@ -209,6 +206,22 @@ class Vendor {
         },
       });
     },
+    'images/edits': (call, { model }, conduct) => {
+      const read = 1 + this.#random.below(50);
+      const seen = 64 + this.#random.below(1000);
+      const drawn = 272 + this.#random.below(4000);
+      this.#bill(call, model, read * 5000 + seen * 10_000 + drawn * 40_000, conduct);
+      return json(200, {
+        created: 1,
+        data: [{ b64_json: 'aGVsbG8=' }],
+        usage: {
+          input_tokens: read + seen,
+          output_tokens: drawn,
+          total_tokens: read + seen + drawn,
+          input_tokens_details: { text_tokens: read, image_tokens: seen },
+        },
+      });
+    },
     'audio/speech': (call, { model }, conduct) => {
       // Thirty characters of tts-1.
       this.#bill(call, model, 30 * 15_000, conduct);
@@ -224,9 +237,35 @@ class Vendor {
   }
 }
 
+interface Asked {
+  readonly model: string;
+  readonly stream?: boolean;
+  readonly background?: boolean;
+  readonly n?: number;
+}
+
+function choicesOf<T>(n: number, choice: (index: number) => T): T[] {
+  return Array.from({ length: n }, (_, index) => choice(index));
+}
+
+const boundary = 'a-boundary';
+
+/** A form with a picture. */
+function editForm(prompt: string): string {
+  const field = (name: string, value: string, more = '') =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
+  const picture = field(
+    'image',
+    'not much of a picture',
+    '; filename="a.png"\r\ncontent-type: image/png',
+  );
+  return `${field('model', 'gpt-image-1')}${field('prompt', prompt)}${picture}--${boundary}--\r\n`;
+}
+
 interface Plan {
   readonly path: string;
-  readonly body: object;
+  /** A text is sent as it is. */
+  readonly body: object | string;
   readonly config: object;
   readonly conduct: readonly Conduct[];
   readonly headers?: Record<string, string>;
@@ -413,6 +452,21 @@ describe(`two gateways that are asked for all kinds of things, by seed ${seed}`,
         isTold: true,
       }),
       (call) => ({
+        path: '/v1/images/edits',
+        body: editForm(call),
+        config: target(),
+        headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+        conduct: ['answer'],
+        isTold: true,
+      }),
+      (call) => ({
+        path: '/v1/chat/completions',
+        body: chat(call, { ...streamed, n: 3, max_tokens: 400 }),
+        config: target(),
+        conduct: [random.pick(['answer', 'answer', 'cut'] as const)],
+        isTold: false,
+      }),
+      (call) => ({
         path: '/v1/audio/speech',
         body: { model: 'tts-1', voice: 'alloy', input: call.padEnd(30).slice(0, 30) },
         config: target(),
@@ -439,7 +493,7 @@ describe(`two gateways that are asked for all kinds of things, by seed ${seed}`,
             'x-service-metadata': JSON.stringify({ call, user: `user-${random.below(3)}` }),
             ...plan.headers,
           },
-          body: plan.body,
+          ...(typeof plan.body === 'string' ? { rawBody: plan.body } : { body: plan.body }),
         });
         const text = await response.text();
         if (response.status === 200 && plan.isBackground === true) backgrounds.push(call);
