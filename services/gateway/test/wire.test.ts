@@ -701,6 +701,62 @@ describe('answers of providers', () => {
     }
   });
 
+  it.each(['application/json', 'text/html; charset=utf-8'])(
+    'a stream that says it is %s is one',
+    async (type) => {
+      const body = `${event('a')}\n\ndata: [DONE]\n\n`;
+      const reply = await answering(ok(`content-type: ${type}\r\n`, body), { stream: true });
+      expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/event-stream']);
+      expect(String(reply.body)).toBe(body);
+    },
+  );
+
+  it('JSON that says it is a stream, where none was asked for, is JSON', async () => {
+    const says = 'content-type: text/event-stream\r\n';
+    const reply = await answering(ok(says));
+    expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/json']);
+    expect(String(reply.body)).toBe(good);
+    // 1000 tokens in and 500 out, as it says.
+    expect(reply.headers['x-service-cost']).toBe('0.045');
+    const translated = await answering(ok(says, message), { provider: 'anthropic' });
+    expect(translated.status).toBe(200);
+    expect(JSON.parse(String(translated.body))).toMatchObject({
+      choices: [{ message: { content: 'Hello' } }],
+      usage: { prompt_tokens: 1 },
+    });
+    const refused = await answering(ok(says, '{"error":{"message":"no quota"}}'));
+    expect(refused.status).toBe(502);
+    expect(String(refused.body)).toContain('an error in place of a reply: no quota');
+  });
+
+  it.each(['openai', 'anthropic'])(
+    'JSON that says it is the stream that was asked for is no answer: %s',
+    async (provider) => {
+      const reply = await answering(ok('content-type: text/event-stream\r\n', message), {
+        provider,
+        stream: true,
+      });
+      expect(reply.status).toBe(502);
+      expect(JSON.parse(String(reply.body)).error.code).toBe('upstream.invalid_response');
+    },
+  );
+
+  it('an error before any content is an HTTP error, also without a blank line behind it', async () => {
+    const body = 'data: {"error":{"message":"no quota","type":"insufficient_quota"}}\n';
+    const reply = await answering(ok('content-type: text/event-stream\r\n', body), {
+      stream: true,
+    });
+    expect(reply.status).toBe(500);
+    expect(JSON.parse(String(reply.body)).error).toMatchObject({ message: 'no quota' });
+  });
+
+  it('a connection that is cut behind the end of a stream adds nothing to it', async () => {
+    const body = `${event('a')}\n\ndata: [DONE]\n\n`;
+    const answer = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n`;
+    const reply = await answering(answer, { stream: true });
+    expect([reply.status, String(reply.body)]).toEqual([200, body]);
+  });
+
   it('JSON in answer to a request for a stream is passed on', async () => {
     const reply = await answering(ok('content-type: application/json\r\n'), { stream: true });
     expect([reply.status, reply.body.toString()]).toEqual([200, good]);

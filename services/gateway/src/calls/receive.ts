@@ -55,10 +55,8 @@ export async function receive(
     upstream.abort(new GatewayError('upstream.invalid_response'));
     throw compressedStream();
   }
-  // Servers that people write themselves often say of their streams that they are plain text, or nothing.
-  const mayTurnOut = isSuccess && upstream.isUntold && call.sentJson.stream === true;
-  const isStream = upstream.isEventStream || (mayTurnOut && (await upstream.turnsOutEvents()));
-  if (isSuccess && isStream) {
+  const isStream = isSuccess && isToldAsStream(call, upstream);
+  if (isStream instanceof Promise ? await isStream : isStream) {
     const refused = await refusedUnheard(attempt, upstream);
     if (refused !== undefined) return answered(upstream, refused);
     return answered(upstream, await streamed(attempt, upstream, translation, options));
@@ -127,6 +125,17 @@ export async function receive(
   const result = withToldWait(answered(upstream, plain), bytes, decoded.body !== undefined);
   if (!mayRetry && !endsOnContentFilter) return result;
   return { ...result, isFinal: fault !== undefined, isFiltered: fault === 'content-filter' };
+}
+
+/**
+ * Whether a success is read as a stream. Servers that people write themselves often say of their streams that they
+ * are plain text, HTML, JSON or nothing, and of documents that they are streams: where the other was asked for, its
+ * first bytes say what it is.
+ */
+function isToldAsStream(call: PreparedCall, upstream: UpstreamCall): boolean | Promise<boolean> {
+  const isAsked = call.sentJson.stream === true;
+  if (!upstream.isEventStream) return isAsked && upstream.turnsOutEvents();
+  return isAsked || upstream.turnsOutJson().then((isJson) => !isJson);
 }
 
 /** A wait that no header asks for, and the body does; whoever is answered in another format learns it from `retry-after`. */
@@ -396,9 +405,9 @@ async function streamed(
   const opened = recoverable?.reader ?? translation.openStream(call.context, call.sentJson);
   const reader = call.hidesUsage ? hideUsage(opened) : opened;
   const headers = replyHeaders(upstream.headers, mode === 'native');
-  headers['content-type'] = upstream.isUntold
-    ? 'text/event-stream'
-    : String(upstream.headers['content-type']);
+  headers['content-type'] = upstream.isEventStream
+    ? String(upstream.headers['content-type'])
+    : 'text/event-stream';
   if (mode === 'translated' || entry.envelope?.openUnframer)
     headers['content-type'] = 'text/event-stream; charset=utf-8';
   const stream = streamReply({

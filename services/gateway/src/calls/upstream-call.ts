@@ -40,11 +40,16 @@ export interface CallOptions {
 const eventStreams =
   /^(?:text\/event-stream|application\/(?:vnd\.amazon\.eventstream|x-ndjson|stream\+json))\b/i;
 
+const serverSentEvents = /^text\/event-stream\b/i;
+
 /** What servers say of a stream whose authors gave it no type. */
 const untoldTypes = /^(?:$|text\/plain\b|application\/octet-stream\b)/i;
 
 /** How a stream of server-sent events begins, and neither JSON nor HTML does. */
 const firstEvent = /^\ufeff?\s*(?:data|event|id|retry)?:/;
+
+/** How JSON begins, and no line of server-sent events. */
+const firstJson = /^\ufeff?\s*\{/;
 
 const firstBytesMax = 64;
 
@@ -214,11 +219,25 @@ export class UpstreamCall implements Awaiting {
     return untoldTypes.test(String(this.headers['content-type'] ?? ''));
   }
 
-  /**
-   * Whether an untold reply turns out to be server-sent events, by its first bytes, which
-   * stay for whoever consumes it; as do its end and its failure, should they come before.
-   */
+  /** Whether a reply that does not say so is server-sent events, by its first bytes. */
   async turnsOutEvents(): Promise<boolean> {
+    const isStream = firstEvent.test(await this.#firstBytes());
+    if (isStream) this.#turnBytesLeft = turnBytes;
+    return isStream;
+  }
+
+  /** Whether a reply that says that it is server-sent events is one document of JSON, by its first bytes; then that is what it says. */
+  async turnsOutJson(): Promise<boolean> {
+    if (!serverSentEvents.test(String(this.headers['content-type']))) return false;
+    if (!firstJson.test(await this.#firstBytes())) return false;
+    this.headers = { ...this.headers, 'content-type': 'application/json' };
+    this.#isEventStream = false;
+    this.#turnBytesLeft = Number.POSITIVE_INFINITY;
+    return true;
+  }
+
+  /** They stay for whoever consumes it; as do its end and its failure, should they come before. */
+  async #firstBytes(): Promise<string> {
     if (this.#held.length === 0 && !this.#isOver)
       await new Promise<void>((resolve) => {
         this.consume({
@@ -234,9 +253,7 @@ export class UpstreamCall implements Awaiting {
       });
     const bytes = this.#held.take();
     this.#held.add(bytes);
-    const isStream = firstEvent.test(bytes.toString('utf8', 0, firstBytesMax));
-    if (isStream) this.#turnBytesLeft = turnBytes;
-    return isStream;
+    return bytes.toString('utf8', 0, firstBytesMax);
   }
 
   /** All of a body is here, and waits for whoever takes it. */

@@ -14,6 +14,8 @@ class ScriptedReader implements StreamReader {
   facts = {};
   fault: StreamFault | undefined;
   faultForwarded = false;
+  /** What the last bytes turn out to be, which no blank line ended. */
+  atEnd: 'overloaded' | 'garbage' | undefined;
 
   push(chunk: Buffer): Buffer {
     const text = chunk.toString();
@@ -24,6 +26,7 @@ class ScriptedReader implements StreamReader {
     return chunk;
   }
   end(): Buffer {
+    if (this.atEnd !== undefined) this.push(Buffer.from(this.atEnd));
     return Buffer.alloc(0);
   }
   errorEvent(fault: StreamFault & { code?: string }): Buffer {
@@ -52,9 +55,10 @@ function start(options: { passesOverload?: boolean; isJudged?: boolean } = {}) {
       if (records.length === 0) records.push([outcome, status, code]);
     },
   } as unknown as OngoingAttempt;
+  const reader = new ScriptedReader();
   const { committed, pipeTo, discard, conclude } = streamReply({
     call,
-    reader: new ScriptedReader(),
+    reader,
     splice: undefined,
     attempt,
     passesOverload: options.passesOverload === true,
@@ -62,6 +66,7 @@ function start(options: { passesOverload?: boolean; isJudged?: boolean } = {}) {
   if (consumer === undefined) throw new Error('the stream was not consumed');
   return {
     upstream: consumer,
+    reader,
     push: (text: string) => (consumer as ReplyConsumer).data(Buffer.from(text)),
     calls,
     records,
@@ -145,6 +150,44 @@ describe('streamReply', () => {
     expect(stream.calls).toEqual([`abort ${state.split(' ')[0]}`]);
     expect(stream.records.map(([first]) => first)).toEqual([outcome]);
   });
+
+  it.each([
+    ['overloaded', 'upstream.error 529', Outcome.UPSTREAM_ERROR],
+    ['garbage', 'upstream.invalid_response 502', Outcome.UPSTREAM_FAILURE],
+  ] as const)('%s, told by the last bytes before any content, is an ordinary error', async (...row) => {
+    const [atEnd, state, outcome] = row;
+    const stream = start();
+    stream.reader.atEnd = atEnd;
+    stream.upstream.end();
+    expect(await stream.state()).toBe(state);
+    expect(stream.records.map(([first]) => first)).toEqual([outcome]);
+  });
+
+  it('garbage that its last bytes are after content is told as such', () => {
+    const stream = start();
+    stream.push('content');
+    stream.reader.atEnd = 'garbage';
+    const sink = caller();
+    stream.pipeTo(sink);
+    stream.upstream.end();
+    expect(sink.written.join('')).toBe('content[error upstream.invalid_response]');
+    expect(stream.records).toEqual([[Outcome.PARTIAL, 200, 'upstream.invalid_response']]);
+  });
+
+  it.each(['upstream.stream_cut', 'upstream.stream_stalled'] as const)(
+    'what is behind the end of a stream is no part of it: %s',
+    (code) => {
+      const stream = start();
+      stream.push('content');
+      const sink = caller();
+      stream.pipeTo(sink);
+      stream.push('done');
+      stream.upstream.fail(new GatewayError(code));
+      expect(sink.written.join('')).toBe('contentdone');
+      expect(sink.ended).toBe(true);
+      expect(stream.records).toEqual([[Outcome.SUCCESS, 200, '']]);
+    },
+  );
 
   it('an overloaded provider is the caller’s to read when it is not looked for', async () => {
     const stream = start({ passesOverload: true });

@@ -88,7 +88,8 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       settle.reject(error);
       return;
     }
-    if (splice !== undefined && reader.phase === 'complete') sink?.end();
+    // Nothing is added behind the end that the format knows.
+    if (reader.phase === 'complete') sink?.end();
     else if (lacks === 'end') endWhole();
     else if (lacks === 'more') goOn(error).catch(() => endBroken(error));
     else endBroken(error);
@@ -121,6 +122,17 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     const fault = { type, message, status, code };
     return splice?.errorEvent(fault) ?? reader.errorEvent(fault);
   };
+  /** A fault of which the caller has heard nothing yet. */
+  const failsUnheard = () =>
+    reader.phase === 'failed' && !isCommitted && !(passesOverload && isOverload(reader.fault));
+  const failUnheard = (): GatewayError => {
+    const error = errorOf(reader.fault);
+    breakOff(
+      error,
+      error.code === 'upstream.error' ? Outcome.UPSTREAM_ERROR : Outcome.UPSTREAM_FAILURE,
+    );
+    return error;
+  };
   const succeed = () => {
     if (attempt.call.isJudged) isAwaited = true;
     else attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
@@ -130,14 +142,8 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     data(chunk) {
       if (isOver) return true;
       const bytes = reader.push(chunk);
-      const { fault } = reader;
-      if (reader.phase === 'failed' && !isCommitted && !(passesOverload && isOverload(fault))) {
-        const error = errorOf(fault);
-        breakOff(
-          error,
-          error.code === 'upstream.error' ? Outcome.UPSTREAM_ERROR : Outcome.UPSTREAM_FAILURE,
-        );
-        call.abort(error);
+      if (failsUnheard()) {
+        call.abort(failUnheard());
         return true;
       }
       const hadContent = isCommitted;
@@ -145,7 +151,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       if (reader.phase === 'complete') succeed();
       else if (reader.phase === 'failed' && (splice !== undefined || !reader.faultForwarded)) {
         send(bytes);
-        const error = errorOf(fault);
+        const error = errorOf(reader.fault);
         breakOff(error, Outcome.PARTIAL, hadContent);
         call.abort(error);
         return true;
@@ -158,7 +164,14 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     end() {
       if (isOver) return;
       const last = reader.end();
-      if (reader.phase === 'complete' || (reader.phase === 'failed' && splice === undefined)) {
+      // What no blank line ends is read now, and may be all that was said.
+      if (failsUnheard()) {
+        failUnheard();
+        return;
+      }
+      const passesFault =
+        reader.phase === 'failed' && splice === undefined && reader.faultForwarded;
+      if (reader.phase === 'complete' || passesFault) {
         isOver = true;
         if (reader.phase === 'complete') succeed();
         else attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
@@ -170,7 +183,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       if (isCommitted) send(last);
       // An event that was cut in its middle is no event of the provider's.
       breakOff(
-        reader.faultForwarded
+        reader.phase === 'failed'
           ? errorOf(reader.fault)
           : new GatewayError('upstream.stream_cut', { failureCause: 'closed' }),
         isCommitted ? Outcome.PARTIAL : Outcome.UPSTREAM_FAILURE,
