@@ -152,6 +152,9 @@ export const errorCodes = {
     'The request cannot go to the provider unread (x-service-nitro-mode).',
     'AB01',
   ),
+  'request.unreadable': request(400, 'The request cannot be read as HTTP.'),
+  'request.headers_too_large': request(431, 'The headers of the request are too large.'),
+  'request.expectation_failed': request(417, 'Nothing but 100-continue is expected here.'),
   'request.invalid_header': request(400, 'A header of the request is not valid.', 'AB01'),
 
   // Routing

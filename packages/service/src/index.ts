@@ -21,3 +21,9 @@ export {
   type ServiceTools,
   startService,
 } from './start-service.ts';
+export {
+  answerUnreadable,
+  endByHand,
+  type UnreadableStatus,
+  type WrittenAnswer,
+} from './unreadable-requests.ts';

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { bytes, json, sse, startUpstream } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openRaw, type RawConnection } from './raw-http.ts';
+import { openRaw, type RawConnection, type RawReply } from './raw-http.ts';
 import {
   chatBody,
   chatReply,
@@ -57,6 +57,11 @@ function chat(body: string, headers: Record<string, string> = {}): string {
     'content-length': String(Buffer.byteLength(body)),
     ...headers,
   })}\r\n${body}`;
+}
+
+function refusalOf({ status, body }: RawReply): [number, unknown, unknown] {
+  const { error } = JSON.parse(String(body));
+  return [status, error.code, error.param];
 }
 
 /** An upstream that answers every connection with these bytes, whatever it is asked. */
@@ -234,15 +239,89 @@ describe('connections of callers', () => {
     const seen = scenario.upstream.requests.length;
     const connection = await raw();
     await connection.write(`${head('POST /v1/files')}${lines}\r\nhello`);
-    expect((await connection.reply()).status).toBe(400);
+    expect(refusalOf(await connection.reply())).toEqual([400, 'request.unreadable', null]);
     await connection.closed();
     expect(scenario.upstream.requests).toHaveLength(seen);
   });
 
-  it('headers that are too large are 431', async () => {
+  it.each([
+    ['bare line feeds', 'GET /v1/things HTTP/1.1\nhost: gateway\n\n'],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['no HTTP at all', '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03'],
+  ])('%s are told that they cannot be read', async (_name, text) => {
     const connection = await raw();
-    await connection.write(`${head('GET /v1/things', { 'x-large': 'x'.repeat(70_000) })}\r\n`);
-    expect((await connection.reply()).status).toBe(431);
+    await connection.write(Buffer.from(text, 'latin1'));
+    const reply = await connection.reply();
+    expect(refusalOf(reply)).toEqual([400, 'request.unreadable', null]);
+    expect(reply.headers['x-service-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    await connection.closed();
+  });
+
+  it.each([
+    ['headers that are too large', { 'x-large': 'x'.repeat(70_000) }],
+    ['too many headers', Object.fromEntries(Array.from({ length: 2_500 }, (_, n) => [`h${n}`, 'v']))],
+  ])('%s are 431', async (_name, headers) => {
+    const connection = await raw();
+    await connection.write(`${head('GET /v1/things', headers)}\r\n`);
+    const reply = await connection.reply();
+    expect(refusalOf(reply)).toEqual([431, 'request.headers_too_large', 'headers']);
+    expect(String(reply.body)).toContain('65536 bytes');
+  });
+
+  it('chunks with megabytes of extensions are 413, and the answer is not lost', async () => {
+    const connection = await raw();
+    const type = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+    void connection.write(
+      `${head('POST /v1/chat/completions', type)}\r\n1;${'x'.repeat(3_000_000)}\r\n{\r\n`,
+    );
+    expect(refusalOf(await connection.reply())).toEqual([413, 'request.too_large', 'body']);
+    await connection.closed();
+  });
+
+  it('what cannot be read adds nothing to an answer that is being given', async () => {
+    const chunk = { choices: [{ index: 0, delta: { content: 'x' } }] };
+    scenario.upstream.handle(
+      sse(
+        Array.from({ length: 50 }, () => chunk),
+        { delayMs: 20 },
+      ),
+    );
+    const connection = await raw();
+    await connection.write(chat(JSON.stringify({ ...chatBody, stream: true })));
+    await expect.poll(() => connection.received().toString()).toContain('data: ');
+    await connection.write('GET /v1/things HTTP/1.1\nhost: gateway\n\n');
+    await connection.closed();
+    expect(connection.received().toString()).not.toContain('HTTP/1.1 400');
+  });
+
+  it('an expectation that nobody meets is 417, and the connection is good for the next', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const text = JSON.stringify(chatBody);
+    const connection = await raw();
+    await connection.write(chat(text, { expect: '200-maybe' }));
+    expect(refusalOf(await connection.reply())).toEqual([
+      417,
+      'request.expectation_failed',
+      'expect',
+    ]);
+    await connection.write(chat(text));
+    expect((await connection.reply()).status).toBe(200);
+  });
+
+  it('CONNECT is told that this is no proxy', async () => {
+    const connection = await raw();
+    await connection.write('CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\n\r\n');
+    expect(refusalOf(await connection.reply())).toEqual([405, 'request.method_not_allowed', null]);
+    await connection.closed();
+  });
+
+  it('a POST that would be a WebSocket is the POST that it is', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const connection = await raw();
+    await connection.write(
+      chat(JSON.stringify(chatBody), { connection: 'Upgrade', upgrade: 'websocket' }),
+    );
+    expect((await connection.reply()).status).toBe(200);
   });
 });
 

@@ -1,10 +1,15 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { headerPrefixes } from '@sluice/contracts';
 import { SettingsError } from '@sluice/env';
 import type { TlsFiles } from '@sluice/rpc';
 import { createHttpServer } from '@sluice/service';
+import { refuseUnreadable } from '../http/refuse-unreadable.ts';
 import { isWebSocketUpgrade } from '../realtime/serve-sessions.ts';
 import type { Env } from '../settings.ts';
+
+const headerBytesMax = 64 * 1024;
+const headersTimeoutMs = 60_000;
 
 /**
  * A port of callers.
@@ -22,16 +27,18 @@ export function callersServer(
     throw new SettingsError(['HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.']);
   const server = createHttpServer(
     {
-      maxHeaderSize: 64 * 1024,
+      maxHeaderSize: headerBytesMax,
       shouldUpgradeCallback: upgrade === undefined ? () => false : isWebSocketUpgrade,
     },
     tls,
     app,
   );
-  server.headersTimeout = 60_000;
+  server.headersTimeout = headersTimeoutMs;
   // Large uploads take their time; silence is what the idle deadline is for.
   server.requestTimeout = 0;
   server.setTimeout(15 * 60_000);
   if (upgrade !== undefined) server.on('upgrade', upgrade);
+  const prefixes = headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES);
+  refuseUnreadable(server, prefixes, { headerBytesMax, headersTimeoutMs });
   return server;
 }

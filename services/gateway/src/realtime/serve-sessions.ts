@@ -37,8 +37,8 @@ const byPath: ReadonlyMap<string, EndpointOperation> = new Map(
 );
 
 /** Whether a request is for the upgrade listener; `Upgrade: h2c` and the like are ordinary requests. */
-export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket';
+export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
 /**
