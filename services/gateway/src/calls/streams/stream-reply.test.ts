@@ -154,14 +154,17 @@ describe('streamReply', () => {
   it.each([
     ['overloaded', 'upstream.error 529', Outcome.UPSTREAM_ERROR],
     ['garbage', 'upstream.invalid_response 502', Outcome.UPSTREAM_FAILURE],
-  ] as const)('%s, told by the last bytes before any content, is an ordinary error', async (...row) => {
-    const [atEnd, state, outcome] = row;
-    const stream = start();
-    stream.reader.atEnd = atEnd;
-    stream.upstream.end();
-    expect(await stream.state()).toBe(state);
-    expect(stream.records.map(([first]) => first)).toEqual([outcome]);
-  });
+  ] as const)(
+    '%s, told by the last bytes before any content, is an ordinary error',
+    async (...row) => {
+      const [atEnd, state, outcome] = row;
+      const stream = start();
+      stream.reader.atEnd = atEnd;
+      stream.upstream.end();
+      expect(await stream.state()).toBe(state);
+      expect(stream.records.map(([first]) => first)).toEqual([outcome]);
+    },
+  );
 
   it('garbage that its last bytes are after content is told as such', () => {
     const stream = start();
