@@ -104,10 +104,22 @@ export function parsedArguments(text: string): JsonObject | undefined {
   }
 }
 
-/** An id that no other of the answer has. */
-export function freshId(wanted: string, used: Set<string>): string {
-  let id = wanted;
-  for (let turn = 2; used.has(id); turn += 1) id = `${wanted}_${turn}`;
-  used.add(id);
-  return id;
+/** Ids of an answer, of which no two are the same. */
+export class FreshIds {
+  /** By what was wanted, how often. */
+  readonly #wanted = new Map<string, number>();
+  readonly #used = new Set<string>();
+
+  of(wanted: string): string {
+    let turn = (this.#wanted.get(wanted) ?? 0) + 1;
+    while (this.#used.has(idAt(wanted, turn))) turn += 1;
+    this.#wanted.set(wanted, turn);
+    const id = idAt(wanted, turn);
+    this.#used.add(id);
+    return id;
+  }
+}
+
+function idAt(wanted: string, turn: number): string {
+  return turn === 1 ? wanted : `${wanted}_${turn}`;
 }

@@ -176,3 +176,70 @@ describe('what a tool says', () => {
 function withoutItemId({ id: _id, ...item }: JsonObject): JsonObject {
   return item as JsonObject;
 }
+
+describe('what a provider says that means no good', () => {
+  const event = (type: string, more: JsonObject): JsonObject => ({ type, ...more });
+  const message = { type: 'message', id: 'msg_1', role: 'assistant', content: [] };
+
+  it.each([30_000_000, -1, 0.5])('has the places that there are, over responses: %d', (place) => {
+    const format = responses('Go');
+    format.body(false);
+    format.beginStream();
+    const told = ['added', 'done'].map((what) =>
+      format.takeEvent(
+        '',
+        event(`response.output_item.${what}`, { output_index: place, item: message }),
+      ),
+    );
+    expect(told.join('')).toContain('"output_index":1,');
+    format.takeEvent('', event('response.completed', { response: { status: 'completed' } }));
+    expect(format.endStream()).toEqual({ calls: [], isLast: true });
+    const output = format.document(false).output as JsonValue[];
+    expect(output).toHaveLength(2);
+    expect(output[1]).toEqual(message);
+  });
+
+  it('numbers calls of one id at once, however many there are', () => {
+    const format = responses('Go');
+    format.body(false);
+    const output = Array.from({ length: 20_000 }, (_, index) => ({
+      type: 'function_call',
+      id: `fc_${index}`,
+      call_id: 'call',
+      name: functionName('demo', 'first'),
+      arguments: '{}',
+    }));
+    const startedAt = performance.now();
+    const { calls } = format.takeAnswer({ status: 'completed', output });
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(output.length);
+    expect(calls.slice(0, 3).map(({ id }) => id)).toEqual(['mcp_call', 'mcp_call_2', 'mcp_call_3']);
+  });
+
+  it('tells a long history in the order of its calls', () => {
+    const ids = Array.from({ length: 8_000 }, (_, index) => `mcptoolu_${index}`);
+    const shuffled = ids.toSorted((one, other) => Number(hashOf(one) - hashOf(other)));
+    const content = [
+      ...ids.map((id) => ({
+        type: 'mcp_tool_use',
+        id,
+        name: 'first',
+        server_name: 'demo',
+        input: {},
+      })),
+      ...shuffled.map((id) => ({ type: 'mcp_tool_result', tool_use_id: id, content: 'x' })),
+    ];
+    const format = messages([{ role: 'assistant', content }]);
+    const [, { content: results }] = format.body(false).messages as [
+      JsonObject,
+      { content: JsonObject[] },
+    ];
+    expect(results.map(({ tool_use_id: id }) => `mcp${String(id)}`)).toEqual(ids);
+  });
+});
+
+function hashOf(text: string): number {
+  let sum = 7;
+  for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 104_729;
+  return (sum * 7_919) % 104_729;
+}

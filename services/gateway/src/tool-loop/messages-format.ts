@@ -5,7 +5,7 @@ import {
   type AskedCall,
   addedUsage,
   eventText,
-  freshId,
+  FreshIds,
   type LoopFormat,
   parsedArguments,
   type ToldFault,
@@ -54,7 +54,7 @@ export class MessagesFormat implements LoopFormat {
   readonly #messages: JsonValue[];
   /** Told to the caller so far. */
   readonly #content: JsonValue[] = [];
-  readonly #ids = new Set<string>();
+  readonly #ids = new FreshIds();
   #head: JsonObject | undefined;
   #last: JsonObject = {};
   #usage: JsonObject | undefined;
@@ -313,7 +313,7 @@ export class MessagesFormat implements LoopFormat {
 
   #idOf(block: JsonValue): string {
     const id = isObject(block) && typeof block.id === 'string' ? block.id : 'call';
-    return freshId(shownId(id), this.#ids);
+    return this.#ids.of(shownId(id));
   }
 }
 

@@ -79,10 +79,9 @@ function splitTurn(
           is_error: true,
         });
     // As the model was told them, whichever was over first.
-    const order = called;
-    results.sort(
-      (a, b) => order.indexOf(String(a.tool_use_id)) - order.indexOf(String(b.tool_use_id)),
-    );
+    const order = new Map(called.map((id, index) => [id, index]));
+    const placeOf = ({ tool_use_id: id }: JsonObject) => order.get(String(id)) ?? -1;
+    results.sort((one, other) => placeOf(one) - placeOf(other));
     if (said.length > 0) messages.push({ ...message, content: said });
     said = [];
     called = [];

@@ -4,7 +4,7 @@ import {
   type AskedCall,
   addedUsage,
   eventText,
-  freshId,
+  FreshIds,
   type LoopFormat,
   parsedArguments,
   type ToldFault,
@@ -67,7 +67,7 @@ export class ResponsesFormat implements LoopFormat {
   /** Of these what was told last. */
   #toldLast: JsonValue[] = [];
   readonly #output: JsonValue[] = [];
-  readonly #ids = new Set<string>();
+  readonly #ids = new FreshIds();
   /** Where items of this round begin, and where the calls of ours that wait for their answers stand. */
   #base = 0;
   readonly #places = new Map<string, number>();
@@ -77,6 +77,8 @@ export class ResponsesFormat implements LoopFormat {
   #last: JsonObject = {};
   #usage: JsonObject | undefined;
   #items: JsonValue[] = [];
+  /** Of the provider's numbers of items in this round: which item it is, in the order in which they were first told. */
+  readonly #order = new Map<number, number>();
   #streamed = new Map<number, StreamedCall>();
   #ended: JsonObject | undefined;
   #hasFailed = false;
@@ -154,6 +156,7 @@ export class ResponsesFormat implements LoopFormat {
   #beginRound(): void {
     this.#base = this.#output.length;
     this.#items = [];
+    this.#order.clear();
     this.#streamed = new Map();
     this.#places.clear();
     this.#ended = undefined;
@@ -187,8 +190,11 @@ export class ResponsesFormat implements LoopFormat {
   }
 
   #itemEvent(type: string, data: JsonObject): string {
-    const { output_index: index } = data;
-    if (typeof index !== 'number') return this.#event({ ...data, type });
+    const { output_index: theirs } = data;
+    if (typeof theirs !== 'number') return this.#event({ ...data, type });
+    // A number of theirs is no place: a list that has a place for each could be of any length.
+    const index = this.#order.get(theirs) ?? this.#order.size;
+    this.#order.set(theirs, index);
     const place = this.#base + index;
     const item = isObject(data.item) ? data.item : undefined;
     if (type === 'response.output_item.added' && item !== undefined) {
@@ -359,7 +365,7 @@ export class ResponsesFormat implements LoopFormat {
 
   #listTools(label: string): void {
     const { offered } = this.#parts;
-    const id = freshId(`mcpl_${label.replace(/[^\w-]+/g, '_')}`, this.#ids);
+    const id = this.#ids.of(`mcpl_${label.replace(/[^\w-]+/g, '_')}`);
     const item = {
       id,
       type: 'mcp_list_tools',
@@ -435,7 +441,7 @@ export class ResponsesFormat implements LoopFormat {
 
   #idOf(item: JsonValue): string {
     const callId = isObject(item) && typeof item.call_id === 'string' ? item.call_id : 'call';
-    return freshId(shownId(callId), this.#ids);
+    return this.#ids.of(shownId(callId));
   }
 
   /** A choice that must be met is met by the first turn. */

@@ -53,7 +53,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const encoder = new ResponsesStreamEncoder(options);
     const told = new ToldResponse();
     for (const { data } of sent) told.read(parseObject(data) ?? {});
-    if (!told.items.every(({ canBeEnded }) => canBeEnded)) return undefined;
+    if (told.hasGaps || !told.items.every(({ canBeEnded }) => canBeEnded)) return undefined;
     encoder.#adopt(told, textBlock);
     return encoder;
   }

@@ -78,6 +78,8 @@ export class ToldItem {
 export class ToldResponse {
   head: ResponseHead | undefined;
   readonly items: ToldItem[] = [];
+  /** An item was told that is not the next one: nobody can say what lies between. */
+  hasGaps = false;
   nextSequence = 0;
 
   read(body: JsonObject): void {
@@ -91,7 +93,8 @@ export class ToldResponse {
       case 'response.output_item.added':
       case 'response.output_item.done': {
         const isDone = body.type === 'response.output_item.done';
-        this.items[index] = new ToldItem(objectOf(body.item) ?? {}, isDone);
+        if (this.items[index] === undefined && index !== this.items.length) this.hasGaps = true;
+        else this.items[index] = new ToldItem(objectOf(body.item) ?? {}, isDone);
         break;
       }
       default:
