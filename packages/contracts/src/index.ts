@@ -168,7 +168,7 @@ export { type PublishedOperation, publishedOperations } from './operations/publi
 export { type RequestType, requestTypes } from './operations/request-types.ts';
 export { rowNames } from './operations/row-names.ts';
 export { namedResources, vendorCollections } from './operations/vendor-collections.ts';
-export { errorsOf, isVendorRoot, vendorErrorsAt } from './operations/vendor-paths.ts';
+export { errorsOf, vendorErrorsAt, vendorTarget } from './operations/vendor-paths.ts';
 export { type ConfigParseResult, configPath, parseConfigDocument } from './parse-config.ts';
 export {
   agentServerUrl,

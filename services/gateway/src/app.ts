@@ -3,7 +3,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import {
   type HeaderPrefixes,
   type HeaderSpelling,
-  isVendorRoot,
   matchObject,
   type ObjectOperationId,
   objectOperations,
@@ -12,6 +11,7 @@ import {
   spelledHeaders,
   spellingOf,
   vendorErrorsAt,
+  vendorTarget,
 } from '@sluice/contracts';
 import { errorBodies, fromUnknown, GatewayError, shapeHeaders } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
@@ -99,8 +99,8 @@ export function createApp(deps: AppDeps): RequestListener {
       req.url = `/${rootSegment.api}/proxy${requestTarget(req.url ?? '')}`;
     const server = mcpAddress(req.url ?? '');
     if (server !== undefined) return deps.mcp(req, res, server);
-    const target = requestTarget(req.url ?? '');
-    if (isVendorRoot(withoutQuery(target))) req.url = `/${rootSegment.api}${target}`;
+    const asVendors = vendorTarget(requestTarget(req.url ?? ''));
+    if (asVendors !== undefined) req.url = asVendors;
     if (isAgentPath(req.url ?? '')) return agent(req, res);
     const object = objectAt(req);
     const keptHere = object === undefined ? undefined : kept.get(object);

@@ -25,11 +25,15 @@ const events = (name: string): UpstreamReply =>
   bytes(200, Buffer.from(fixture(name)), { 'content-type': 'text/event-stream' });
 
 async function clientAt(...replies: UpstreamReply[]) {
+  return clientBelow('/v1/proxy', ...replies);
+}
+
+async function clientBelow(root: string, ...replies: UpstreamReply[]) {
   trial = lab.trial();
   const upstream = await trial.upstream('cohere', ...replies);
   const cohere = new CohereClientV2({
     token: 'sk-vendor',
-    environment: `${lab.scenario.stack.gatewayUrls[0]}/v1/proxy`,
+    environment: `${lab.scenario.stack.gatewayUrls[0]}${root}`,
     headers: {
       'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
       'x-service-provider': 'cohere',
@@ -61,6 +65,13 @@ describe('the cohere-ai client, chat through pass-through', () => {
     expect(JSON.stringify(request?.rawHeaders)).not.toContain(
       lab.scenario.stack.credentials.workspace_key,
     );
+  });
+
+  it('finds its paths at the root', async () => {
+    const { upstream, cohere } = await clientBelow('', reply('text.response.json'));
+    const answer = await cohere.chat(question);
+    expect(answer.message.content?.[0]).toMatchObject({ type: 'text' });
+    expect(upstream.requests.map(({ path }) => path)).toEqual(['/v2/chat']);
   });
 
   it('reads a stream to its end', async () => {

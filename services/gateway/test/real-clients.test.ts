@@ -168,6 +168,41 @@ describe('clients that bring the addresses of their vendor', () => {
     await client.chat.completions.create({ model: 'm', messages });
     expect(asked()).toEqual({ path: '/openai/v1/chat/completions', key });
   });
+
+  it('Groq’s and Azure’s clients find their paths at the root', async () => {
+    scenario.upstream.handle(completion);
+    const root = scenario.stack.gatewayUrls[0];
+    // `groq-sdk` 1.6 appends `/openai/v1/…` to its base address.
+    const groq = new OpenAI({
+      apiKey: 'groq-key',
+      baseURL: `${root}/openai/v1`,
+      defaultHeaders: own('groq', '/openai/v1'),
+      maxRetries: 0,
+    });
+    await groq.chat.completions.create({ model: 'm', messages });
+    expect(asked()).toEqual({ path: '/openai/v1/chat/completions', key: 'Bearer groq-key' });
+    const translated = new OpenAI({
+      apiKey: scenario.stack.credentials.workspace_key,
+      baseURL: `${root}/openai/v1`,
+    });
+    const answer = await translated.chat.completions.create({
+      model: '@demo/claude-sonnet-4-5',
+      messages,
+    });
+    expect(answer.choices[0]?.message.content).toContain('demo model');
+    const azure = new AzureOpenAI({
+      apiKey: 'azure-key',
+      apiVersion: '2025-04-01-preview',
+      endpoint: root,
+      defaultHeaders: own('azure-openai', '/openai'),
+      maxRetries: 0,
+    });
+    await azure.chat.completions.create({ model: 'gpt-4.1', messages });
+    expect(asked()).toEqual({
+      path: '/openai/deployments/gpt-4.1/chat/completions?api-version=2025-04-01-preview',
+      key: 'azure-key',
+    });
+  });
 });
 
 describe('a tool call through anthropic', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from './operations.ts';
-import { errorsOf, isVendorRoot, vendorErrorsAt } from './vendor-paths.ts';
+import { errorsOf, vendorErrorsAt, vendorTarget } from './vendor-paths.ts';
 
 describe('vendorErrorsAt', () => {
   it.each([
@@ -48,7 +48,7 @@ it('what passes through is told by its path, all else by its row', () => {
   expect(errorsOf(operations.chatComplete, '/v1/chat/completions')).toBe('openai');
 });
 
-it('knows vendors’ paths at the root, and takes none of anybody else’s', () => {
+it('serves vendors’ paths at the root below /v1, and takes none of anybody else’s', () => {
   for (const path of [
     '/v1beta/models',
     '/v1alpha/auth_tokens',
@@ -57,19 +57,33 @@ it('knows vendors’ paths at the root, and takes none of anybody else’s', () 
     '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aprompt-router%2Fmine/invoke',
     '/projects/p/locations/l/publishers/anthropic/models/claude-opus-5-5:streamRawPredict',
     '/projects/p/locations/l/endpoints/openapi/chat/completions',
+    '/openai/deployments/gpt-4o/chat/completions?api-version=2025-04-01-preview',
+    '/v2/chat',
+    '/v2/rerank',
   ])
-    expect(isVendorRoot(path), path).toBe(true);
+    expect(vendorTarget(path), path).toBe(`/v1${path}`);
   for (const path of [
     '/v1/models',
-    '/v2/rerank',
+    '/v2/servers',
     '/v0.1/servers',
     '/vertex/mcp',
     '/v1betamax/mcp',
     '/models/gpt-4o',
     '/model/mcp',
     '/projects/server/mcp',
+    '/openai/v1',
+    '/openai/v1/api-keys',
+    '/openai/v1/mcp',
+    '/openai/deployments/gpt-4o',
     '/chat/completions',
     '/messages',
   ])
-    expect(isVendorRoot(path), path).toBe(false);
+    expect(vendorTarget(path), path).toBeUndefined();
 });
+
+it.each(['chat/completions', 'models', 'models/a?b=c', 'files/file-1/content', 'batches?limit=1'])(
+  'serves /openai/v1/%s as its own',
+  (path) => {
+    expect(vendorTarget(`/openai/v1/${path}`)).toBe(`/v1/${path}`);
+  },
+);

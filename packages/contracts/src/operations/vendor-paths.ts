@@ -1,6 +1,6 @@
 import { barePath } from './match-object.ts';
 import type { ErrorShape } from './operation.ts';
-import { endpoints, type NamedOperation } from './operations.ts';
+import { endpoints, type NamedOperation, objectOperations, operations } from './operations.ts';
 
 /** Google's versions, which nobody else's paths have: `v1beta`, `v1alpha`, `v1beta1`. */
 const googlesVersion = /^v\d+(?:alpha|beta)\d*$/;
@@ -51,10 +51,40 @@ export function errorsOf(
 /** What begins a path that vendors' clients make of a base address without a path of its own; `v1beta` and the like beside. */
 const vendorRoots = /^\/(?:model|models|tunedModels|projects|publishers|guardrail)\//;
 
-/** Whether a path at the gateway's root is a vendor's own, and served as below `/v1`. */
-export function isVendorRoot(pathname: string): boolean {
+/** Azure's, whose address is `/openai`, and Cohere's second version. */
+const versionedRoots = /^\/openai\/deployments\/[^/]+\/|^\/v2\/(?:chat|embed|rerank)$/;
+
+/** OpenAI's paths where a vendor has them, which clients of Groq and of Azure append to a host: the same as ours. */
+const openAiRoot = '/openai/v1/';
+
+/** First parts of ours that vendors of OpenAI's format have. */
+const openAiPaths: ReadonlySet<string> = new Set(
+  [...endpoints.filter(({ body }) => body === 'json' || body === 'form'), ...objectOperations]
+    .concat(operations.listModels)
+    .map(({ at }) => firstOf(at.slice(at.indexOf('/v1/') + '/v1/'.length))),
+);
+
+/**
+ * Where a vendor's own path at the gateway's root is served: below `/v1`, and OpenAI's in its place.
+ * @param target with its query
+ * @returns undefined for what is no vendor's
+ */
+export function vendorTarget(target: string): string | undefined {
   // Nearly every request.
-  if (pathname.startsWith('/v1/')) return false;
+  if (target.startsWith('/v1/')) return undefined;
+  if (target.startsWith(openAiRoot))
+    return openAiPaths.has(firstOf(target.slice(openAiRoot.length)))
+      ? target.slice('/openai'.length)
+      : undefined;
+  return isVendorRoot(target.split('?', 1)[0] ?? '') ? `/v1${target}` : undefined;
+}
+
+function isVendorRoot(pathname: string): boolean {
+  if (versionedRoots.test(pathname)) return true;
   if (pathname.startsWith('/v')) return googlesVersion.test(pathname.split('/', 2)[1] ?? '');
   return vendorRoots.test(pathname) && vendorPaths.some(([path]) => path.test(pathname));
+}
+
+function firstOf(path: string): string {
+  return /^[^/?]*/.exec(path)?.[0] ?? '';
 }
