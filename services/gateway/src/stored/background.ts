@@ -127,6 +127,11 @@ export async function runKept(
         }
       }
     },
+    lose(error) {
+      watch.lost(error, owner.workspaceId, exchange.arrival.requestIdText, true);
+      // Whoever keeps its events for those who listen cannot hold this one either.
+      return 'cut';
+    },
   });
 }
 

@@ -1,11 +1,12 @@
 import type { GatewayError } from '@sluice/errors';
-import { jsonBounds, readJsonText } from '@sluice/json';
-import { isObject, type SseBlock, SseReader } from '@sluice/mcp';
+import { jsonBounds } from '@sluice/json';
+import { type SseBlock, SseReader } from '@sluice/mcp';
 import type { JsonObject } from '@sluice/providers';
 import type { ReplySink, StreamReply } from '../exchange/reply.ts';
 import { abortReason } from '../http/caller-gone.ts';
 import { currentResponse, type KeptDeps } from './current-response.ts';
 import type { StoredOwner } from './files.ts';
+import { eventIn } from './kept-reply.ts';
 import { keptFault } from './kept-store.ts';
 
 export interface AskedEvents {
@@ -67,7 +68,7 @@ export function eventsReply(
     sink.onDrain(() => stream.resume());
     stream.on('data', ({ events }: { events: Uint8Array }) => {
       for (const block of reader.push(Buffer.from(events))) {
-        const event = eventIn(block);
+        const event = eventOfBlock(block);
         if (typeof event?.sequence_number === 'number') last = event.sequence_number;
         if (ends.has(String(event?.type))) hasEnded = true;
         if (last > after && !sink.write(block.bytes)) stream.pause();
@@ -102,10 +103,9 @@ export function eventsReply(
   };
 }
 
-function eventIn({ data }: SseBlock): JsonObject | undefined {
-  if (data === undefined || !data.startsWith('{')) return undefined;
-  const event = readJsonText(data, jsonBounds.reply);
-  return isObject(event) ? event : undefined;
+/** As its provider said it, which may be no JSON. */
+function eventOfBlock({ data }: SseBlock): JsonObject | undefined {
+  return data?.startsWith('{') === true ? eventIn(data) : undefined;
 }
 
 /** Has the number of the last event, so that whoever goes on from it misses none. */

@@ -113,6 +113,10 @@ async function kept(
         return false;
       }
     },
+    lose(error) {
+      deps.watch.lost(error, owner.workspaceId, exchange.arrival.requestIdText);
+      return 'pass';
+    },
   });
 }
 

@@ -1,3 +1,4 @@
+import { GatewayError } from '@sluice/errors';
 import { JsonError, jsonBounds, readJsonText } from '@sluice/json';
 import { isObject, type SseBlock, SseReader } from '@sluice/mcp';
 import type { JsonObject } from '@sluice/providers';
@@ -9,7 +10,12 @@ export interface Keeping {
   readonly told: JsonObject;
   /** False = it is not kept. Never rejects. */
   readonly keep: (response: JsonObject) => Promise<boolean>;
+  /** Hears of a stream of which nothing is kept, since nobody can hold an event of it; says whether it passes all the same, or is cut. */
+  readonly lose: (error: GatewayError) => 'pass' | 'cut';
 }
+
+/** Of an event of a stream: as much as the largest response may have by default. */
+export const eventBytesMax = 32 * 1024 * 1024;
 
 /** Who keeps the response: the service, or nobody, since it could not. */
 export const keptHeader = 'x-service-response-store';
@@ -54,6 +60,12 @@ class KeepingSink implements ReplySink {
   readonly #sink: ReplySink;
   readonly #keeping: Keeping;
   readonly #reader = new SseReader(jsonBounds.reply.bytesMax);
+  /** How much the reader holds of an event that has not ended. */
+  #unfinished = 0;
+  /** How much is held behind the end. */
+  #behind = 0;
+  /** What becomes of what comes: an event too large to be held passes as it is, or is left out behind the end. */
+  #reads: 'events' | 'nothing, and passes it' | 'nothing' = 'events';
   /** What follows the end, while that is being kept. */
   #held: Buffer[] | undefined;
   #kept: Promise<void> | undefined;
@@ -64,12 +76,20 @@ class KeepingSink implements ReplySink {
   }
 
   write(chunk: Buffer): boolean {
+    if (this.#reads === 'nothing') return true;
+    if (this.#reads !== 'events') return this.#sink.write(chunk);
     const passed: Buffer[] = [];
+    this.#unfinished += chunk.length;
     for (const block of this.#reader.push(chunk)) {
+      this.#unfinished -= block.bytes.length;
       const bytes = this.#taken(block);
-      if (this.#held !== undefined) this.#held.push(bytes);
-      else passed.push(bytes);
+      if (this.#held === undefined) passed.push(bytes);
+      else {
+        this.#held.push(bytes);
+        this.#behind += bytes.length;
+      }
     }
+    if (this.#unfinished + this.#behind > eventBytesMax) passed.push(this.#letGo());
     const [first] = passed;
     if (first === undefined) return true;
     return this.#sink.write(passed.length === 1 ? first : Buffer.concat(passed));
@@ -91,6 +111,24 @@ class KeepingSink implements ReplySink {
     void (this.#kept ?? Promise.resolve()).then(() => this.#sink.cut(code));
   }
 
+  /** What is held of an event that is too large to be read. */
+  #letGo(): Buffer {
+    const rest = this.#reader.end() ?? Buffer.alloc(0);
+    if (this.#held !== undefined) {
+      // The response is whole: what its provider says behind it is no part of it.
+      this.#reads = 'nothing';
+      return Buffer.alloc(0);
+    }
+    this.#reads = 'nothing, and passes it';
+    if (this.#kept !== undefined) return rest;
+    const message = `An event of its stream has more than ${eventBytesMax} bytes.`;
+    if (this.#keeping.lose(new GatewayError('response.too_large', { message })) === 'pass')
+      return rest;
+    this.#reads = 'nothing';
+    this.#sink.cut('upstream.invalid_response');
+    return Buffer.alloc(0);
+  }
+
   /** The event as the caller is told it; the last one's is told when it is kept. */
   #taken(block: SseBlock): Buffer {
     const { data } = block;
@@ -107,13 +145,15 @@ class KeepingSink implements ReplySink {
       const last = isKept ? response : { ...response, store: false };
       const held = this.#held ?? [];
       this.#held = undefined;
+      this.#behind = 0;
       this.#sink.write(Buffer.concat([eventOf(block, { ...event, response: last }), ...held]));
     });
     return Buffer.alloc(0);
   }
 }
 
-function eventIn(data: string): JsonObject | undefined {
+/** Undefined = it is none that can be read. */
+export function eventIn(data: string): JsonObject | undefined {
   try {
     const value = readJsonText(data, jsonBounds.reply);
     return isObject(value) ? value : undefined;

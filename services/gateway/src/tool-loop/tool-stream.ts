@@ -18,6 +18,8 @@ export interface ToolStreamParts {
 
 /** Proxies close what is silent for longer. */
 const silenceMs = 15_000;
+/** Of an event that is read, which may hold pictures. */
+const eventBytesMax = 32 * 1024 * 1024;
 
 /** The streams of all rounds as one. */
 export class ToolStream {
@@ -63,25 +65,34 @@ export class ToolStream {
   /** Undefined = it ended in an error, which was told, or was cut. */
   #round(reply: StreamReply): Promise<Turn | undefined> {
     const { format } = this.#parts;
-    const events = new SseReader(jsonBounds.reply.bytesMax);
+    const events = new SseReader(eventBytesMax);
+    let isLeft = false;
     format.beginStream();
     return new Promise((resolve, reject) => {
       reply.pipeTo({
         write: (chunk) => {
+          if (isLeft) return true;
           let told = '';
           try {
             for (const event of events.push(chunk)) told += this.#takeEvent(event);
           } catch (cause) {
-            // What follows is not read any more; the call ends by itself.
+            isLeft = true;
+            this.#tell(told);
             reject(new GatewayError('upstream.invalid_response', { cause }));
+            // Nobody hears what follows, which may have no end.
+            reply.discard();
+            return true;
           }
           return this.#tell(told);
         },
         onDrain: (listener) => {
           this.#onDrain = listener;
         },
-        end: () => resolve(format.endStream()),
+        end: () => {
+          if (!isLeft) resolve(format.endStream());
+        },
         cut: (code) => {
+          if (isLeft) return;
           this.#sink?.cut(code);
           resolve(undefined);
         },
