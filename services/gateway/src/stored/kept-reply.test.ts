@@ -43,7 +43,8 @@ function startStream(way: 'pass' | 'cut' = 'pass') {
   return { sink: sink as ReplySink, got, kept, lost, state };
 }
 
-const created = 'data: {"type":"response.created","response":{"object":"response","id":"theirs"}}\n\n';
+const created =
+  'data: {"type":"response.created","response":{"object":"response","id":"theirs"}}\n\n';
 const completed = created.replace('created', 'completed');
 
 describe('the stream of a response that is kept', () => {
@@ -76,11 +77,15 @@ describe('the stream of a response that is kept', () => {
     await new Promise(setImmediate);
     const all = Buffer.concat(got);
     const passed = all.subarray(all.indexOf('data: x'));
-    expect(passed.equals(Buffer.concat([
-      Buffer.from('data: '),
-      Buffer.alloc(sent + piece.length, 'x'),
-      Buffer.from(`\n\n${completed}`),
-    ]))).toBe(true);
+    expect(
+      passed.equals(
+        Buffer.concat([
+          Buffer.from('data: '),
+          Buffer.alloc(sent + piece.length, 'x'),
+          Buffer.from(`\n\n${completed}`),
+        ]),
+      ),
+    ).toBe(true);
     expect(kept).toEqual([]);
     expect(lost.map(({ code }) => code)).toEqual(['response.too_large']);
     expect(state.ends).toBe(1);
