@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { release, storeMismatch } from '@sluice/rpc';
 import { Client } from 'pg';
-import { expectOwnSession } from '../database/own-session.ts';
 import {
   journals,
   type Migration,
@@ -10,6 +9,7 @@ import {
   noteRelease,
   readSchemaState,
 } from './journal.ts';
+import { expectOwnSession } from './own-session.ts';
 
 /** Any number will do, as long as every replica uses the same. */
 const lockId = 7_271_640_319;
