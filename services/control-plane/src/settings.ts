@@ -25,10 +25,13 @@ import {
 import { logStoreSettings } from '@sluice/object-store';
 import { receiverSettings } from '@sluice/otlp';
 import { checkDnsServers, readProxy } from '@sluice/outbound';
+import { schemaOf } from './kernel/names/schema-of.ts';
 
 const databaseSettings = {
   DATABASE_URL: checked(
-    secret('Postgres, postgres://user:password@host:port/database'),
+    secret(
+      'Postgres, postgres://user:password@host:port/database; `?schema=` where the tables are not in `public`',
+    ),
     checkDatabase,
   ),
   DATABASE_CONNECTIONS_MAX: integer('connections of the pool', 10, 2, 500),
@@ -43,6 +46,7 @@ const databaseSettings = {
 function checkDatabase(value: string): void {
   if (!/^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? ''))
     throw new Error('must be postgres://user:password@host:port/database');
+  schemaOf(value);
 }
 
 /** Keys travel in headers. */

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import { schemaOf } from '../names/schema-of.ts';
 import { OneAtATimeClient } from './one-at-a-time-client.ts';
 import { createStatementNames } from './statement-names.ts';
 
@@ -28,6 +29,7 @@ export function createDatabaseClient(options: {
   /** A statement without an answer for so long has a server that hangs. */
   answersMs?: number;
 }): DatabaseClient {
+  const schema = schemaOf(options.url);
   const pool = new Pool({
     Client: OneAtATimeClient,
     connectionString: options.url,
@@ -41,7 +43,7 @@ export function createDatabaseClient(options: {
     // Not in what a connection says first: poolers refuse parameters that they do not know.
     onConnect: async (connection) => {
       await connection.query(
-        `SET statement_timeout = ${statementMsMax}; SET idle_in_transaction_session_timeout = ${silenceMsMax}`,
+        `SET search_path = "${schema}"; SET statement_timeout = ${statementMsMax}; SET idle_in_transaction_session_timeout = ${silenceMsMax}`,
       );
     },
   });
@@ -49,6 +51,7 @@ export function createDatabaseClient(options: {
   // the two nobody listens, and an error that nobody hears would end the process.
   pool.on('connect', (connection) => connection.on('error', () => {}));
   const adapter = new PrismaPg(pool, {
+    schema,
     disposeExternalPool: true,
     statementNameGenerator: createStatementNames(options.preparedMax ?? 0),
   });

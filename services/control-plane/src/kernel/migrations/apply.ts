@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { release, storeMismatch } from '@sluice/rpc';
 import { Client } from 'pg';
+import { schemaOf } from '../names/schema-of.ts';
 import {
   journals,
   type Migration,
@@ -44,6 +45,7 @@ export async function applyMigrations(
 ): Promise<string[]> {
   return inDatabase(databaseUrl, async (client) => {
     await takeLock(client, options.onWaiting);
+    await makeSchema(client, schemaOf(databaseUrl));
     for (const journal of journals) await client.query(journal);
     const { missing, version } = await readSchemaState(client, options.folder ?? migrationsFolder);
     const refusal = version && storeMismatch('The database', version);
@@ -84,11 +86,21 @@ export async function inDatabase<T>(url: string, work: (client: Client) => Promi
   await client.connect();
   try {
     await expectOwnSession(client, url);
+    await client.query(`SET search_path = "${schemaOf(url)}"`);
     return await work(client);
   } finally {
     // Ending the session releases the lock.
     await client.end();
   }
+}
+
+/** One that is there needs no right to make one. */
+async function makeSchema(client: Client, schema: string): Promise<void> {
+  const { rows } = await client.query<{ found: string | null }>(
+    'SELECT to_regnamespace($1)::text AS found',
+    [`"${schema}"`],
+  );
+  if (rows[0]?.found === null) await client.query(`CREATE SCHEMA "${schema}"`);
 }
 
 async function takeLock(client: Client, onWaiting: (() => void) | undefined): Promise<void> {
