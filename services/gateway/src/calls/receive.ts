@@ -133,9 +133,13 @@ export async function receive(
  * first bytes say what it is.
  */
 function isToldAsStream(call: PreparedCall, upstream: UpstreamCall): boolean | Promise<boolean> {
-  const isAsked = call.sentJson.stream === true;
-  if (!upstream.isEventStream) return isAsked && upstream.turnsOutEvents();
-  return isAsked || upstream.turnsOutJson().then((isJson) => !isJson);
+  if (!upstream.isEventStream) return call.sentJson.stream === true && upstream.turnsOutEvents();
+  return asksStream(call) || upstream.turnsOutJson().then((isJson) => !isJson);
+}
+
+/** Many vendors are asked for it by the path. */
+function asksStream({ sentJson, context, requester }: PreparedCall): boolean {
+  return sentJson.stream === true || context.stream || requester.subject.wantsStream;
 }
 
 /** A wait that no header asks for, and the body does; whoever is answered in another format learns it from `retry-after`. */

@@ -36,9 +36,13 @@ const byPath: ReadonlyMap<string, EndpointOperation> = new Map(
   ),
 );
 
-/** Whether a request is for the upgrade listener; `Upgrade: h2c` and the like are ordinary requests. */
-export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+/**
+ * Whether a request is for the upgrade listener; `Upgrade: h2c` and the like are ordinary requests. So is one that cannot be a handshake,
+ * but at a path that takes nothing else.
+ */
+export function isWebSocketUpgrade({ method, url = '', headers }: IncomingMessage): boolean {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  return method === 'GET' || byPath.has(withoutQuery(url));
 }
 
 /**
