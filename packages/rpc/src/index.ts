@@ -38,6 +38,7 @@ export {
   type ClientTls,
   clientTls,
   pemOf,
+  renewed,
   type ServerTls,
   serverTls,
   type TlsSettings,

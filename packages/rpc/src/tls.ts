@@ -61,6 +61,15 @@ export function pemOf({ ca, cert, key }: ClientTls): Pick<ClientTls, 'ca' | 'cer
   return { ca, cert, key };
 }
 
+/** What connections are made with, made anew when the certificates are renewed. */
+export function renewed<T>(tls: ClientTls, make: (tls: ClientTls) => T): () => T {
+  let made = make(pemOf(tls));
+  tls.renewals?.((next) => {
+    made = make(pemOf(next));
+  });
+  return () => made;
+}
+
 function checkPair(tls: ClientTls): void {
   if ((tls.cert === undefined) !== (tls.key === undefined))
     throw new SettingsError([

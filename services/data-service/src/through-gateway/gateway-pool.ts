@@ -1,4 +1,4 @@
-import { type ClientTls, pemOf } from '@sluice/rpc';
+import { type ClientTls, renewed } from '@sluice/rpc';
 import { buildConnector, Pool } from 'undici';
 
 const usual = 'http://127.0.0.1:8787';
@@ -10,13 +10,9 @@ export function gatewayPool(
   tls: ClientTls = {},
   connections: number,
 ): Pool {
-  const connectorOf = (of: ClientTls) => buildConnector({ ...pemOf(of), timeout: connectMs });
-  let connect = connectorOf(tls);
-  tls.renewals?.((next) => {
-    connect = connectorOf(next);
-  });
+  const connector = renewed(tls, (pem) => buildConnector({ ...pem, timeout: connectMs }));
   return new Pool(new URL(url ?? usual).origin, {
     connections,
-    connect: (...about) => connect(...about),
+    connect: (...about) => connector()(...about),
   });
 }

@@ -11,7 +11,7 @@ import type { ChangedCounter, EndedHold, Hold, LimitStore, Taken, Wants } from '
 import type { Replicas } from './live-replicas.ts';
 import { limitGroupsMaxDefault } from './memory-limits.ts';
 import type { IntegerWords } from './read-words.ts';
-import { addLine, endLine, lineOf, memberOf } from './settle-lines.ts';
+import { addLine, endLine, lineOf, memberOf, sumLine } from './settle-lines.ts';
 import { type Line, SettleQueue } from './settle-queue.ts';
 import {
   readSettlingNote,
@@ -440,7 +440,7 @@ export class RedisLimits implements LimitStore {
       const counter = counters[at]?.counter;
       const sum = sums.get(place?.name ?? '') ?? 0;
       if (place === undefined || counter === undefined || sum === 0) continue;
-      lines.push(lineOf(untouched(counter, place.epoch, place.name), 'sum', sum));
+      lines.push(sumLine(counter, place, sum));
     }
     // Arrived before it is asked again.
     return lines.length === 0 || this.#queue.sendAhead(scope, lines);
@@ -480,22 +480,4 @@ function takenOf<State extends Hold>(
 ): readonly State[] {
   if (refusedAt < 0) return states;
   return refusedAt < ofRequest ? [] : states.slice(0, ofRequest);
-}
-
-function untouched(counter: Counter, epoch: CounterState['epoch'], name: string): CounterState {
-  return {
-    counter,
-    epoch,
-    name,
-    posted: 0,
-    pending: 0,
-    overshoot: 0,
-    countedAtUs: 0,
-    remaining: counter.limit.value,
-    resetAtMs: epoch.endMs,
-    held: 0,
-    wouldRefuse: false,
-    isOverflow: false,
-    alone: undefined,
-  };
 }

@@ -1,3 +1,4 @@
+import type { Counter } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
 import type { Hold } from './limit-store.ts';
 import type { Line } from './settle-queue.ts';
@@ -34,4 +35,28 @@ export function addLine(state: CounterState, amount: number, onArrived?: () => v
   const line = lineOf(state, 'add', amount, `${addedPrefix}+${(++added).toString(36)}`);
   line.onArrived = onArrived;
   return line;
+}
+
+/** What the ledger has of a counter of which nothing else is known. */
+export function sumLine(
+  counter: Counter,
+  { epoch, name }: Pick<CounterState, 'epoch' | 'name'>,
+  sum: number,
+): Line {
+  const untouched: CounterState = {
+    counter,
+    epoch,
+    name,
+    posted: 0,
+    pending: 0,
+    overshoot: 0,
+    countedAtUs: 0,
+    remaining: counter.limit.value,
+    resetAtMs: epoch.endMs,
+    held: 0,
+    wouldRefuse: false,
+    isOverflow: false,
+    alone: undefined,
+  };
+  return lineOf(untouched, 'sum', sum);
 }

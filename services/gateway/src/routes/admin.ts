@@ -16,7 +16,7 @@ import {
 } from '@sluice/contracts';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { upstreamFailure } from '@sluice/outbound';
-import { type ClientTls, pemOf } from '@sluice/rpc';
+import { type ClientTls, renewed } from '@sluice/rpc';
 import { uuidText } from '@sluice/usage';
 import { buildConnector, Pool } from 'undici';
 import { bodyStream, carriesBody } from '../http/body-stream.ts';
@@ -180,14 +180,10 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
 } {
   const { prefixes, seal, readArrival } = options;
   const base = new URL(options.controlPlaneUrl);
-  const connectorOf = (tls: ClientTls) => buildConnector({ ...pemOf(tls), timeout: 5_000 });
-  let connect = connectorOf(options.tls ?? {});
-  options.tls?.renewals?.((next) => {
-    connect = connectorOf(next);
-  });
+  const connector = renewed(options.tls ?? {}, (pem) => buildConnector({ ...pem, timeout: 5_000 }));
   const openPool = (connections: number) =>
     new Pool(base.origin, {
-      connect: (...about) => connect(...about),
+      connect: (...about) => connector()(...about),
       connections,
       // Longer than anything the control plane waits for.
       headersTimeout: 60_000,
