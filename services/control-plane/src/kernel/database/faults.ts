@@ -1,6 +1,5 @@
 import { GatewayError } from '@sluice/errors';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { readOnlyState } from './one-at-a-time-client.ts';
 
 /** Prisma's codes for a server that is not there or went away in the middle; for one that is too busy, or gave up for others. */
 const away = new Set(['P1001', 'P1002', 'P1017']);
@@ -18,6 +17,8 @@ const awayTexts =
  * transaction in which nothing was asked for too long, and two transactions in each other's way.
  */
 const awayStates = /^(08|57P)/;
+/** `read_only_sql_transaction`: a change over a connection that may only read, which is given up as any that failed. */
+const readOnlyState = '25006';
 const busyStates = /^(53|57014|55P03|25P03|40001|40P01)/;
 /** The database may be back at once. */
 const retryAfterSeconds = '1';

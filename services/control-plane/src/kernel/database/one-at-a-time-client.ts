@@ -1,9 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client } from 'pg';
 
-/** `read_only_sql_transaction`. */
-export const readOnlyState = '25006';
-
 type Query = (...args: unknown[]) => unknown;
 
 /**
@@ -11,8 +8,6 @@ type Query = (...args: unknown[]) => unknown;
  * `pg` keeps a queue for that only until its next major version.
  *
  * One whose server did not answer in time is cut: whoever rolls back on it, or asks for something else, would wait as long once more.
- * So is one whose server only reads: after a failover the address may lead to another one by now, and to this one nothing but this
- * connection does, which would refuse changes for as long as it is used.
  */
 export class OneAtATimeClient extends Client {
   #last: Promise<void> | undefined;
@@ -30,7 +25,7 @@ export class OneAtATimeClient extends Client {
     const ended = Promise.resolve(answer).then(
       () => {},
       (error: unknown) => {
-        if (isReadTimeout(error) || isReadOnly(error)) this.#cut();
+        if (isReadTimeout(error)) this.#cut();
       },
     );
     this.#last = ended;
@@ -49,11 +44,6 @@ export class OneAtATimeClient extends Client {
 /** As `pg` says it, in a text alone. */
 function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Query read timeout';
-}
-
-/** SQLSTATE of a change that a replica is asked for, or a session that may only read. */
-function isReadOnly(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === readOnlyState;
 }
 
 interface SubmittedQuery {
